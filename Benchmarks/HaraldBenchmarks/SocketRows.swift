@@ -128,6 +128,7 @@ private final class SocketHost {
                 socket: path,
                 loop: loop,
                 access: AccessRule(owner: getuid()),
+                programs: KernelPrograms(loop: loop),
                 logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
             )
             let listener = ServiceListener(clients, loop: loop)

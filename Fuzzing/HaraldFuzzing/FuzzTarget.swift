@@ -31,7 +31,7 @@ extension FuzzTarget {
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
         smpMachine,
         smpConversations,
-        controller, host, clients, connection, kernelLog, stacks,
+        controller, host, clients, connection, kernelLog, propertyLists, stacks,
     ]
 }
 

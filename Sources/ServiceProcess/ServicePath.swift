@@ -30,17 +30,27 @@ package enum ServicePath {
         return [ofUser(environment: environment), ofMachine].compactMap(\.self)
     }
 
-    /// Whether somebody listens at a path, and this process may connect there. A socket that a dead service has left is none.
-    package static func isListening(_ path: String) -> Bool {
-        guard var address = sockaddr_un(path: path) else { return false }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+    /// Whether somebody listens at a path, and this process may connect there. A socket that a dead service has left is none; one
+    /// with a full backlog is.
+    package static func isListening(_ path: String) -> Bool { [0, EAGAIN].contains(knock(path)) }
+
+    /// Whether a socket has no program that listens on it, of whatever kind.
+    package static func isAbandoned(_ path: String) -> Bool { knock(path) == ECONNREFUSED }
+
+    /// Connects and hangs up. Returns 0, or the error number of connect(2).
+    private static func knock(_ path: String) -> Int32 {
+        guard var address = sockaddr_un(path: path) else { return ENAMETOOLONG }
+        // Without waiting for a program that accepts nobody.
+        let kind = [SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        return withUnsafePointer(to: &address) {
+        let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
+        return result == 0 ? 0 : errno
     }
 }
 

@@ -18,6 +18,8 @@ final class ClientWorld: Sendable {
     let log = LogLines()
     let clients: LoopBound<ServiceClients>
     let moment: MemoryLine.Moment
+    /// The programs of apps that the service starts.
+    let programs: LoopBound<StubPrograms>
 
     init(
         seed: UInt64 = 1,
@@ -31,6 +33,8 @@ final class ClientWorld: Sendable {
         phone = world.addDevice(named: "phone")
         let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
         let (log, loop) = (log, world.loop)
+        let programs = LoopBound(StubPrograms(loop: loop), loop: loop)
+        self.programs = programs
         clients = phone.parts.with { parts in
             let logger = Logger(label: "test") { _ in log }
             let made = ServiceClients(
@@ -43,6 +47,7 @@ final class ClientWorld: Sendable {
                         nil
                     } signal: { _, _ in
                     },
+                programs: programs.value,
                 freezer: units.map { Freezer($0.value, logger: logger) },
                 logger: logger
             )

@@ -10,24 +10,42 @@ import Testing
     @Test("an app is a child of a service that no manager runs, and hears nothing that is for the service")
     func anAppIsAChild() {
         let environment = ["PATH": "/bin", "NOTIFY_SOCKET": "/n", "LISTEN_FDS": "1", "LISTEN_PID": "7"]
-        let launch = LaunchCommand(app, ["/opt/app", "-x"], variables: variables, environment: environment)
-        #expect(launch.program == "/opt/app" && launch.arguments == ["-x"])
-        #expect(launch.environment == variables.merging(["PATH": "/bin"]) { $1 })
+        let program = LaunchCommand(app, ["/opt/app", "-x"], variables: variables, environment: environment).program
+        #expect(program.path == "/opt/app" && program.arguments == ["-x"] && program.output == .inherited)
+        #expect(program.environment == variables.merging(["PATH": "/bin"]) { $1 })
+    }
+
+    @Test(
+        "AB-G05: a child does not get the watchdog, credentials or sockets of the service, nor the journal's stream without the descriptor"
+    )
+    func whatIsForTheServiceAlone() {
+        let own = [
+            "WATCHDOG_USEC", "WATCHDOG_PID", "CREDENTIALS_DIRECTORY", "LISTEN_FDNAMES", "LISTEN_PIDFDID", "LISTEN_FDS",
+            "LISTEN_PID", "NOTIFY_SOCKET", "INVOCATION_ID", "MAINPID", "STATE_DIRECTORY", "FDSTORE",
+        ]
+        var environment = Dictionary(uniqueKeysWithValues: own.map { ($0, "1") })
+        environment["JOURNAL_STREAM"] = "8:1"
+        environment["HOME"] = "/home/a"
+        #expect(
+            Program.environment(from: environment, output: .inherited) == ["HOME": "/home/a", "JOURNAL_STREAM": "8:1"]
+        )
+        #expect(Program.environment(from: environment, output: .discarded) == ["HOME": "/home/a"])
     }
 
     @Test("under the user's systemd an app is a unit of its own, found by its name")
     func anAppIsAUnit() {
         let environment = ["INVOCATION_ID": "7", "XDG_RUNTIME_DIR": "/run/user/1000", "NOTIFY_SOCKET": "/n"]
-        let launch = LaunchCommand(app, ["/opt/app", "--verbose"], variables: variables, environment: environment)
-        #expect(launch.program == "/usr/bin/systemd-run")
+        let command = ["/opt/app", "--verbose"]
+        let program = LaunchCommand(app, command, variables: variables, environment: environment).program
+        #expect(program.path == "/usr/bin/systemd-run")
         #expect(
-            launch.arguments == [
+            program.arguments == [
                 "--user", "--quiet", "--collect", "--wait", "--unit=app-harald-com.example.my\\x20app.service",
                 "--setenv=HARALD_RESTORE={\"centrals\":[\"a b\"]}", "--setenv=HARALD_SERVICE=/run/s", "--", "/opt/app",
                 "--verbose",
             ]
         )
-        #expect(launch.environment == ["XDG_RUNTIME_DIR": "/run/user/1000"])
+        #expect(program.environment == ["XDG_RUNTIME_DIR": "/run/user/1000"])
     }
 
     @Test func whatIsRestoredComesBackFromTheEnvironment() {

@@ -12,8 +12,12 @@ import Testing
         // It waits for input that does not come.
         process.standardInput = Pipe()
         process.standardOutput = FileHandle.nullDevice
-        // On whatever thread this is: one that cannot be ended would not end.
-        try process.runUnblocked()
+        // A program keeps the signal mask of the thread that starts it: with Dispatch's it could not be ended.
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try process.run()
         return process
     }
 

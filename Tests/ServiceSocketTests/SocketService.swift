@@ -51,6 +51,7 @@ struct SocketService {
                         nil
                     } signal: { _, _ in
                     },
+                    programs: KernelPrograms(loop: loop),
                     logger: Self.silent
                 )
                 let listener = LoopBound(ServiceListener(clients, loop: loop), loop: loop)

@@ -47,6 +47,19 @@ extension FuzzTarget {
     }
 }
 
+/// Starts no program.
+private final class NoPrograms: ProgramLauncher {
+    private let loop: any EventLoop
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func start(_ program: Program, _ report: @escaping (ProgramEvent) -> Void) {
+        loop.execute { report(.notStarted(code: 1)) }
+    }
+}
+
 /// A service with two processes.
 private final class Session {
     private let world = StackWorld()
@@ -63,6 +76,7 @@ private final class Session {
             socket: "/nowhere",
             loop: world.loop,
             access: AccessRule(owner: 1_000),
+            programs: NoPrograms(loop: world.loop),
             logger: quiet
         )
         clients.accept(honest, from: Caller(process: 1, user: 1_000, group: 1_000))

@@ -2,8 +2,10 @@ import BluetoothTypes
 
 /// Whoever has the processes of apps in hand, for what a person's tool wants of them. On the loop.
 package protocol AppManagement: AnyObject {
-    /// The names of the apps that can be launched.
+    /// The names of the apps that can be launched, as they were when ``findApps(_:)`` last looked.
     var installedApps: [String] { get }
+    /// Looks for apps that can be launched. `completion` is called once, on the loop, also where looking takes too long.
+    func findApps(_ completion: @escaping () -> Void)
     /// Launches an app in front of the person. `completion` is called once, on the loop.
     ///
     /// - Parameter owner: The number of its user; nil for that of the service.
@@ -25,6 +27,14 @@ extension BluetoothSystem {
             installed: installed,
             permissions: permissions.map { PermissionStatus($0, $1) }.sorted { ($0.app, $0.owner) < ($1.app, $1.owner) }
         )
+    }
+
+    /// All apps, with those that can be launched by now. `completion` is called once, on the loop.
+    package func findApps(_ completion: @escaping (AppsStatus) -> Void) {
+        guard let appManagement else { return completion(appsStatus) }
+        appManagement.findApps { [weak self] in
+            if let self { completion(appsStatus) }
+        }
     }
 
     /// Does something to the app of this name. `completion` is called once, on the loop.

@@ -106,7 +106,7 @@ package final class ToolConversation {
         case .status: reply(number, .success(system.status))
         case .devices: reply(number, .success(system.deviceStatus))
         case .bonds: reply(number, .success(system.bondStatus))
-        case .apps: reply(number, .success(system.appsStatus))
+        case .apps: listApps(number)
         case .forgetBond(let peer): forget(peer, number)
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
         case .prompts: takePrompts(number)
@@ -124,11 +124,26 @@ package final class ToolConversation {
         }
     }
 
-    private func perform(_ verb: AppVerb, _ name: String, _ owner: UInt32?, _ number: UInt32) {
+    private func listApps(_ number: UInt32) {
+        guard beginWaiting(number) else { return }
+        system.findApps { [weak self] status in
+            guard let self, pending.remove(number) != nil else { return }
+            reply(number, .success(status))
+        }
+    }
+
+    /// Whether a question may wait for its answer, which it does from now on.
+    private func beginWaiting(_ number: UInt32) -> Bool {
         guard pending.count < Self.maximumPending else {
-            return fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
+            fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
+            return false
         }
         pending.insert(number)
+        return true
+    }
+
+    private func perform(_ verb: AppVerb, _ name: String, _ owner: UInt32?, _ number: UInt32) {
+        guard beginWaiting(number) else { return }
         system.perform(verb, on: name, of: owner) { [weak self] result in
             guard let self, pending.remove(number) != nil else { return }
             reply(number, result.map { system.appsStatus })

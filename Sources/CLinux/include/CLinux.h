@@ -23,6 +23,21 @@ static inline int harald_pidfd_send_signal(int descriptor, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
 }
 
+/// Starts a program with the given environment, in a process group of its own: signals unblocked and at their defaults, descriptor 0 on
+/// `/dev/null`, 1 and 2 those of the caller, or on `/dev/null` for a silent one, and no other descriptor. Both arrays end with NULL.
+/// Blocks until the program has been loaded.
+///
+/// Returns 0 and the number of the process, or an error number.
+int harald_spawn(
+    const char *program, char *const *arguments, char *const *environment, int is_silent, int *process
+);
+
+/// Waits for a child to end and reaps it, by its descriptor, or by its number where `descriptor` is negative (waitid(2)). `status` is the exit
+/// code, or the number of the signal that ended it.
+///
+/// Returns 0, or an error number.
+int harald_wait(int descriptor, int process, int *status, int *is_signal);
+
 /// Sends a datagram to an address, with a descriptor beside it unless that is negative (unix(7), SCM_RIGHTS). Negative, with `errno`, where it
 /// does not go.
 static inline ssize_t harald_send_with_descriptor(

@@ -26,12 +26,15 @@ package final class AppProcesses: AppLauncher {
     private let loop: any EventLoop
     private let logger: Logger
     private unowned let system: BluetoothSystem
-    private var launched: [Int32: (app: AppIdentity, process: Process)] = [:]
+    private let programs: any ProgramLauncher
+    /// The programs that were started and have not ended, by the number of their launch.
+    private var launched: [UInt64: (app: AppIdentity, process: Int32?)] = [:]
+    private var lastLaunch: UInt64 = 0
     /// Those that were launched into the background, and have not connected yet.
     private var expected: Set<AppIdentity> = []
     /// How apps are started that have connected once, the one that was longest away first.
     private var known: [(app: AppIdentity, command: [String])] = []
-    private let installed: InstalledApps?
+    private let catalog: AppCatalog
     private let table: ProcessTable
     /// Freezes those that are suspended, if that is wanted.
     let freezer: Freezer?
@@ -42,12 +45,16 @@ package final class AppProcesses: AppLauncher {
         socket: String,
         installed: InstalledApps? = nil,
         table: ProcessTable = .ofKernel,
+        programs: any ProgramLauncher,
         freezer: Freezer? = nil,
         loop: any EventLoop,
         logger: Logger
     ) {
         self.system = system
-        self.installed = installed
+        self.programs = programs
+        var look: (@Sendable () -> [String: [String]])?
+        if let installed { look = { installed.commands() } }
+        catalog = AppCatalog(loop: loop, look)
         self.table = table
         self.freezer = freezer
         self.socket = socket
@@ -61,9 +68,8 @@ package final class AppProcesses: AppLauncher {
             system.trouble("\(app.label) has news and cannot be launched: its Info.plist has no HaraldLaunch")
             return system.launchEnded(app)
         }
-        do throws(LaunchError) {
-            try launch(app, command, restoring: managers, inBackground: true)
-        } catch {
+        launch(app, command, restoring: managers, inBackground: true) { [weak self] result in
+            guard let self, case .failure(let error) = result else { return }
             system.trouble("\(app.label) cannot be launched: \(error)")
             system.launchEnded(app)
         }
@@ -85,19 +91,19 @@ package final class AppProcesses: AppLauncher {
         }
     }
 
-    /// Starts the program of an app.
-    package func launch(
+    /// Starts the program of an app. `completion` is called once, on the loop.
+    func launch(
         _ app: AppIdentity,
         _ command: [String],
         restoring managers: RestoreIdentifiers,
-        inBackground: Bool
-    ) throws(LaunchError) {
-        guard app.owner == getuid() else { throw .ofAnotherUser(app.owner) }
-        guard launched.count < Self.maximumLaunched else { throw .tooMany }
-        guard let program = command.first, program.hasPrefix("/") else {
-            throw .notRun("HaraldLaunch has to begin with the whole path of a program")
+        inBackground: Bool,
+        completion: @escaping (Result<Void, LaunchError>) -> Void
+    ) {
+        guard app.owner == table.user else { return completion(.failure(.ofAnotherUser(app.owner))) }
+        guard launched.count < Self.maximumLaunched else { return completion(.failure(.tooMany)) }
+        guard let path = command.first, path.hasPrefix("/") else {
+            return completion(.failure(.notRun("HaraldLaunch has to begin with the whole path of a program")))
         }
-        let process = Process()
         let launch = LaunchCommand(
             app,
             command,
@@ -106,34 +112,46 @@ package final class AppProcesses: AppLauncher {
             ],
             environment: ProcessInfo.processInfo.environment
         )
-        process.executableURL = URL(fileURLWithPath: launch.program)
-        process.arguments = launch.arguments
-        process.environment = launch.environment
-        process.standardInput = FileHandle.nullDevice
-        let processes = LoopBound(self, loop: loop)
-        process.terminationHandler = { ended in
-            let number = ended.processIdentifier
-            processes.loop.submit { processes.value.launchedProcessEnded(number) }
-        }
-        do {
-            try process.runUnblocked()
-        } catch {
-            throw .notRun("\(program): \(error.localizedDescription)")
-        }
-        launched[process.processIdentifier] = (app, process)
-        // Those that have not come by now do not come any more.
+        lastLaunch += 1
+        let number = lastLaunch
+        launched[number] = (app, nil)
+        // Before the start: the process may connect before its launcher has returned. Those that have not come by now do not come any more.
         if expected.count >= Self.maximumLaunched { expected.removeAll() }
         if inBackground { expected.insert(app) }
-        logger.notice("\(app.name) is launched as process \(process.processIdentifier)")
+        programs.start(launch.program) { [weak self] event in
+            self?.happened(event, to: number, path, completion)
+        }
     }
 
-    /// A launched process has ended. One that never connected has no ``App``: what is kept for it waits for the next event (behaviour
-    /// 10.15).
-    private func launchedProcessEnded(_ number: Int32) {
-        guard let app = launched.removeValue(forKey: number)?.app else { return }
-        guard !launched.values.contains(where: { $0.app == app }) else { return }
+    private func happened(
+        _ event: ProgramEvent,
+        to number: UInt64,
+        _ path: String,
+        _ completion: (Result<Void, LaunchError>) -> Void
+    ) {
+        guard let app = launched[number]?.app else { return }
+        switch event {
+        case .started(let started):
+            launched[number]?.process = started.process
+            logger.notice("\(app.name) is launched as process \(started.process)")
+            completion(.success(()))
+        case .notStarted(let code):
+            forget(number, app)
+            completion(.failure(.notRun("\(path): \(String(cString: strerror(code)))")))
+        case .ended(let end):
+            logger.notice("the launched process of \(app.name) has ended: \(end)")
+            // One that never connected has no ``App``: what is kept for it waits for the next event (behaviour 10.15).
+            if forget(number, app) { system.launchEnded(app) }
+        }
+    }
+
+    /// Forgets a launch. Returns whether it was the last one of its app.
+    @discardableResult
+    private func forget(_ number: UInt64, _ app: AppIdentity) -> Bool {
+        launched[number] = nil
+        guard !launched.values.contains(where: { $0.app == app }) else { return false }
         expected.remove(app)
-        system.launchEnded(app)
+        return true
     }
 
     /// Whether an app that connects was launched into the background. It is asked once, when it does.
@@ -142,7 +160,7 @@ package final class AppProcesses: AppLauncher {
     /// Whether a caller is the very process that was launched for an app, or runs in the unit that was.
     private func isLaunched(_ caller: Caller, as app: AppIdentity) -> Bool {
         guard app.owner == table.user else { return false }
-        return launched[caller.process]?.app == app || table.unit(caller.process) == LaunchCommand.unit(of: app)
+        return launched.values.contains { $0.app == app && $0.process == caller.process } || table.unit(caller.process) == LaunchCommand.unit(of: app)
     }
 
     /// The program that a caller runs. What the kernel says of its number is about the caller when that is still there afterwards.
@@ -199,13 +217,15 @@ extension AppProcesses {
 
 extension AppProcesses: AppManagement {
     private var commands: [String: [String]] {
-        var commands = installed?.commands() ?? [:]
+        var commands = catalog.commands
         for (app, command) in known where commands[app.name] == nil { commands[app.name] = command }
         return commands
     }
 
     /// Those with an `Info.plist` in the directory of apps, and those that have said how they are started.
     package var installedApps: [String] { commands.keys.sorted() }
+
+    package func findApps(_ completion: @escaping () -> Void) { catalog.refresh(completion) }
 
     /// Opens an app: one that runs comes in front of the person.
     package func launch(
@@ -214,20 +234,31 @@ extension AppProcesses: AppManagement {
         completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
         let identity = AppIdentity(name: name, owner: owner ?? table.user)
-        if let running = system.runningApps.first(where: { $0.identity == identity }) {
-            _ = running.enter()
-            return completion(.success(()))
-        }
+        if enter(identity) { return completion(.success(())) }
+        catalog.refresh { [weak self] in self?.launchInstalled(identity, completion) }
+    }
+
+    private func enter(_ app: AppIdentity) -> Bool {
+        system.runningApps.first { $0.identity == app }?.enter() ?? false
+    }
+
+    private func launchInstalled(
+        _ identity: AppIdentity,
+        _ completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        let name = identity.name
+        // It may have come by itself while the directory was read.
+        if enter(identity) { return completion(.success(())) }
         guard let command = commands[name] else {
             let reason =
                 "no app \(name.quotedName) can be launched; `harald app list` shows which can, by their Info.plist"
             return completion(.failure(ServiceError(.unknownDevice, reason: reason)))
         }
-        do throws(LaunchError) {
-            try launch(identity, command, restoring: RestoreIdentifiers(), inBackground: false)
-            completion(.success(()))
-        } catch {
-            completion(.failure(ServiceError(.unknown, reason: "\(name.quotedName) cannot be launched: \(error)")))
+        system.personOpens(identity)
+        launch(identity, command, restoring: RestoreIdentifiers(), inBackground: false) { result in
+            completion(
+                result.mapError { ServiceError(.unknown, reason: "\(name.quotedName) cannot be launched: \($0)") }
+            )
         }
     }
 

@@ -15,7 +15,7 @@ package struct InstalledApps: Hashable, Sendable {
         self.directory = directory
     }
 
-    /// How each app is started that can be, by its bundle identifier.
+    /// How each app is started that can be, by its bundle identifier. Blocks for as long as the file system takes.
     func commands() -> [String: [String]] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         var commands: [String: [String]] = [:]
@@ -28,10 +28,8 @@ package struct InstalledApps: Hashable, Sendable {
     }
 
     private static func app(of path: String) -> (name: String, command: [String])? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let octets = try? file.read(upToCount: maximumOctets + 1), octets.count <= maximumOctets,
-            let list = try? PropertyListSerialization.propertyList(from: octets, format: nil) as? [String: Any],
+        guard let file = try? PlainFile(path, atMost: maximumOctets),
+            let list = try? PropertyList.dictionary(file.octets),
             let name = list["CFBundleIdentifier"] as? String, !name.isEmpty
         else { return nil }
         let command = AppDeclaration(propertyList: list).launchCommand

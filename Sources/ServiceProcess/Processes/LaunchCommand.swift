@@ -7,31 +7,30 @@ struct LaunchCommand: Hashable {
     /// How the units of apps begin, as desktops name them, so that who looks there finds the app by its unit.
     static let unitPrefix = "app-harald-"
 
-    let program: String
-    let arguments: [String]
-    let environment: [String: String]
+    let program: Program
 
     /// - Parameters:
     ///   - command: A program, by its whole path, and its arguments.
     ///   - variables: What is put into its environment.
     ///   - environment: That of the service.
     init(_ app: AppIdentity, _ command: [String], variables: [String: String], environment: [String: String]) {
-        // What a unit says to its process is for no other one.
-        let own = environment.filter {
-            !["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "INVOCATION_ID"].contains($0.key)
-        }
+        let own = Program.environment(from: environment, output: .inherited)
         guard environment["INVOCATION_ID"] != nil, environment["XDG_RUNTIME_DIR"] != nil else {
-            program = command.first ?? ""
-            arguments = Array(command.dropFirst())
-            self.environment = own.merging(variables) { $1 }
+            program = Program(
+                path: command.first ?? "",
+                arguments: Array(command.dropFirst()),
+                environment: own.merging(variables) { $1 }
+            )
             return
         }
-        program = Self.systemdRun
-        // systemd-run waits for the unit to end, which tells the service that the app has ended.
-        arguments =
-            ["--user", "--quiet", "--collect", "--wait", "--unit=\(Self.unit(of: app))"]
-            + variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" } + ["--"] + command
-        self.environment = own
+        // It waits for the end of the unit, by which the service learns of the end of the app.
+        let options = ["--user", "--quiet", "--collect", "--wait", "--unit=\(Self.unit(of: app))"]
+        let assignments = variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" }
+        program = Program(
+            path: Self.systemdRun,
+            arguments: options + assignments + ["--"] + command,
+            environment: own
+        )
     }
 
     /// The unit that an app runs in when it was launched so.

@@ -30,6 +30,9 @@ package final class ProcessDescriptor: Sendable {
         return poll(&watched, 1, 0) == 0
     }
 
+    /// Waits for a child of this process to end, and reaps it. Blocks.
+    func waitForEnd(of process: Int32) -> ProgramEnd { .awaited(descriptor: descriptor, process: process) }
+
     /// Sends it a signal, and nobody else.
     package func signal(_ signal: Int32) {
         _ = harald_pidfd_send_signal(descriptor, signal)

@@ -1,6 +1,12 @@
 import EventLoops
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Whoever has units of processes in hand: the user's systemd.
 package protocol UnitManager: AnyObject {
     /// Does something to a unit, or to all that match a pattern.
@@ -15,32 +21,33 @@ package final class UserUnits: UnitManager {
     static let patience = Duration.seconds(5)
 
     private let loop: any EventLoop
-    private let program: String
+    private let programs: any ProgramLauncher
+    private let path: String
 
-    /// - Parameter program: The path of `systemctl`.
-    package init(loop: any EventLoop, program: String = "/usr/bin/systemctl") {
+    /// - Parameter path: The path of `systemctl`.
+    package init(loop: any EventLoop, programs: any ProgramLauncher, path: String = "/usr/bin/systemctl") {
         self.loop = loop
-        self.program = program
+        self.programs = programs
+        self.path = path
     }
 
     package func perform(_ verb: UnitVerb, on unit: String, completion: @escaping (_ isDone: Bool) -> Void) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["--user", "--quiet", verb.rawValue, "--", unit]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let done = LoopBound(completion, loop: loop)
-        process.terminationHandler = { ended in
-            let isDone = ended.terminationReason == .exit && ended.terminationStatus == 0
-            done.loop.submit { done.value(isDone) }
+        let program = Program(
+            path: path,
+            arguments: ["--user", "--quiet", verb.rawValue, "--", unit],
+            environment: Program.environment(from: ProcessInfo.processInfo.environment, output: .discarded),
+            output: .discarded
+        )
+        var timer: ScheduledTask?
+        programs.start(program) { [loop] event in
+            switch event {
+            case .started(let started):
+                timer = loop.schedule(after: Self.patience) { started.signal(SIGTERM) }
+            case .notStarted: completion(false)
+            case .ended(let end):
+                if let timer { loop.cancel(timer) }
+                completion(end.isSuccess)
+            }
         }
-        do {
-            try process.runUnblocked()
-        } catch {
-            return loop.execute { completion(false) }
-        }
-        // One that has ended is not there any more to be ended.
-        _ = loop.schedule(after: Self.patience) { if process.isRunning { process.terminate() } }
     }
 }

@@ -21,6 +21,7 @@ package final class ServiceClients {
         access: AccessRule,
         installed: InstalledApps? = nil,
         table: ProcessTable = .ofKernel,
+        programs: any ProgramLauncher,
         freezer: Freezer? = nil,
         logger: Logger
     ) {
@@ -33,6 +34,7 @@ package final class ServiceClients {
             socket: socket,
             installed: installed,
             table: table,
+            programs: programs,
             freezer: freezer,
             loop: loop,
             logger: logger

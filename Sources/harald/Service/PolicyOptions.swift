@@ -1,7 +1,7 @@
 import ArgumentParser
 import BluetoothService
-import Bonds
 import Foundation
+import ServiceProcess
 
 /// What is decided without a person, and where that is written.
 struct PolicyOptions: ParsableArguments {
@@ -22,22 +22,17 @@ struct PolicyOptions: ParsableArguments {
 
     /// Reads a file. One that others can write decides nothing: they could let in whom they like.
     static func read(_ path: String) throws(ToolError) -> PolicyFile {
-        let octets: Data
-        do {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }
-            octets = try file.read(upToCount: PolicyFile.maximumOctets + 1) ?? Data()
-            let status = try PosixBondDirectory.status(of: file.fileDescriptor)
-            guard [0, getuid()].contains(status.owner), status.permissions & 0o022 == 0 else {
-                throw ToolError.service("\(path) can be written by others; make it yours, with chmod 600")
-            }
-        } catch let error as ToolError {
-            throw error
+        let file: PlainFile
+        do throws(PlainFile.Fault) {
+            file = try PlainFile(path, atMost: PolicyFile.maximumOctets + 1)
         } catch {
-            throw .service("\(path) cannot be read: \(error.localizedDescription); choose another with --policy")
+            throw .service("\(path) cannot be read: \(error); choose another with --policy")
+        }
+        guard [0, getuid()].contains(file.owner), file.permissions & 0o022 == 0 else {
+            throw .service("\(path) can be written by others; make it yours, with chmod 600")
         }
         do throws(PolicyError) {
-            return try PolicyFile(parsing: Array(octets))
+            return try PolicyFile(parsing: file.octets)
         } catch {
             throw .service("\(path): \(error)")
         }

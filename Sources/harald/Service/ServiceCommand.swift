@@ -68,6 +68,8 @@ struct ServiceCommand: ParsableCommand {
             capture: capture,
             outcome: outcome
         )
+        // Another service has the store.
+        try outcome.throwFailure()
         let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
         readAgain(into: desk)
         let counting = counting
@@ -75,13 +77,16 @@ struct ServiceCommand: ParsableCommand {
         let (access, freeze) = (listening.access, freeze)
         let installed = InstalledApps(directory: apps ?? StateDirectory.apps())
         let listener = system.with { system in
+            let programs = KernelPrograms(loop: loop)
+            let units = UserUnits(loop: loop, programs: programs)
             let clients = ServiceClients(
                 of: system,
                 socket: socket.place,
                 loop: loop,
                 access: access,
                 installed: installed,
-                freezer: freeze ? Freezer(UserUnits(loop: loop), logger: ServiceLog.logger) : nil,
+                programs: programs,
+                freezer: freeze ? Freezer(units, logger: ServiceLog.logger) : nil,
                 logger: ServiceLog.logger
             )
             let listener = ServiceListener(clients, loop: loop)

@@ -9,6 +9,11 @@ final class Outcome: Sendable {
 
     var isKnown: Bool { result.withLock { $0 != nil } }
 
+    /// Throws the failure that has ended the command, if one has.
+    func throwFailure() throws(ToolError) {
+        if case .failure(let error) = result.withLock({ $0 }) { throw error }
+    }
+
     func finish(_ value: Result<Void, ToolError>) {
         let isFirst = result.withLock { result in
             guard result == nil else { return false }
@@ -34,7 +39,7 @@ final class Outcome: Sendable {
     func wait() throws(ToolError) {
         told.wait()
         told.signal()
-        if case .failure(let error) = result.withLock({ $0 }) { throw error }
+        try throwFailure()
     }
 }
 

@@ -12,6 +12,8 @@ import Testing
         var done: [String] = []
         var completions: [(Result<Void, ServiceError>) -> Void] = []
 
+        func findApps(_ completion: @escaping () -> Void) { completion() }
+
         func launch(
             _ name: String,
             of owner: UInt32?,

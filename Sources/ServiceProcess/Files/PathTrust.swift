@@ -1,0 +1,72 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Finds out which users could put something else at a path: those who own, or may write to, anything on the way there.
+package enum PathTrust {
+    /// Symbolic links that are followed, as many as Linux follows (path_resolution(7)).
+    private static let maximumLinks = 40
+
+    /// Why a path is not safe from other users; nil for one that is. Every directory on the way counts, those that symbolic links lead through
+    /// too. One that others may write to is safe if it is sticky and what is in it belongs to `owners`, as with `/tmp`.
+    ///
+    /// - Parameter owners: The users who may own what is on the way.
+    package static func fault(on path: String, owners: Set<UInt32>) -> String? {
+        guard let absolute = absolute(path) else { return "the working directory is gone" }
+        var (place, links) = ("", 0)
+        var left = Array(absolute.split(separator: "/").map(String.init).reversed())
+        if let fault = fault(at: "/", owners) { return fault }
+        while let name = left.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                place = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+                continue
+            }
+            let next = "\(place)/\(name)"
+            if let fault = fault(at: next, owners) { return fault }
+            guard let target = target(of: next) else {
+                place = next
+                continue
+            }
+            links += 1
+            guard links <= maximumLinks else { return "\(path) has too many symbolic links" }
+            if target.hasPrefix("/") { place = "" }
+            left += target.split(separator: "/").map(String.init).reversed()
+        }
+        return nil
+    }
+
+    /// What is wrong with one thing on the way, whatever it is.
+    private static func fault(at place: String, _ owners: Set<UInt32>) -> String? {
+        var status = stat()
+        guard lstat(place, &status) == 0 else { return "\(place): \(String(cString: strerror(errno)))" }
+        guard owners.contains(status.st_uid) else {
+            return "\(place) belongs to user \(status.st_uid), who can change it"
+        }
+        let kind = status.st_mode & S_IFMT
+        // The bits of a link mean nothing.
+        if kind == S_IFLNK { return nil }
+        let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
+        guard status.st_mode & 0o022 == 0 || isSticky else {
+            let bits = String(status.st_mode & 0o7777, radix: 8)
+            return "others can write to \(place), which has mode \(bits); take that right away with chmod go-w"
+        }
+        return nil
+    }
+
+    /// Where a symbolic link leads; nil for anything else.
+    private static func target(of place: String) -> String? {
+        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(place, &text, text.count)
+        return count >= 0 ? String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
+    private static func absolute(_ path: String) -> String? {
+        if path.hasPrefix("/") { return path }
+        guard let current = getcwd(nil, 0) else { return nil }
+        defer { free(current) }
+        return "\(String(cString: current))/\(path)"
+    }
+}

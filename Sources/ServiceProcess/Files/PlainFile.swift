@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file that somebody else chose, read without waiting for a pipe or device that has taken its place.
+package struct PlainFile: Hashable, Sendable {
+    /// Why a file cannot be read.
+    package enum Fault: Error, Hashable, CustomStringConvertible {
+        case system(code: Int32)
+        /// It is a pipe, a device, a directory or a socket.
+        case notPlain
+        case tooLong(limit: Int)
+
+        package var description: String {
+            switch self {
+            case .system(let code): String(cString: strerror(code))
+            case .notPlain: "it is no plain file"
+            case .tooLong(let limit): "it has more than \(limit) octets"
+            }
+        }
+    }
+
+    package let octets: [UInt8]
+    /// The user that it belongs to.
+    package let owner: UInt32
+    /// Its permission bits.
+    package let permissions: UInt32
+
+    /// Reads a file. Blocks only for as long as its file system takes.
+    package init(_ path: String, atMost limit: Int) throws(Fault) {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { throw .system(code: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system(code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notPlain }
+        octets = try Self.contents(of: file, atMost: limit)
+        owner = status.st_uid
+        permissions = UInt32(status.st_mode & 0o7777)
+    }
+
+    private static func contents(of file: Int32, atMost limit: Int) throws(Fault) -> [UInt8] {
+        var octets: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = read(file, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(code: errno) }
+            guard count > 0 else { return octets }
+            guard octets.count + count <= limit else { throw .tooLong(limit: limit) }
+            octets += part[..<count]
+        }
+    }
+}

@@ -1,0 +1,211 @@
+/// The XML form, in UTF-8. Of XML it knows what property lists have; a document type with definitions of its own, by which entities could unfold,
+/// is refused.
+struct XMLPropertyList {
+    private struct Tag {
+        var name: String
+        /// `</name>`.
+        var isClosing = false
+        /// `<name/>`.
+        var isEmpty = false
+    }
+
+    private static let entities: [String: String] = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+
+    private let octets: [UInt8]
+    private var place = 0
+    private var budget = PropertyList.Budget()
+
+    init(_ octets: [UInt8]) {
+        self.octets = octets
+    }
+
+    mutating func root() throws(PropertyList.Fault) -> Any {
+        if octets.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
+        try skipProlog()
+        let tag = try tag()
+        guard tag.name == "plist", !tag.isClosing, !tag.isEmpty else {
+            throw PropertyList.Fault("it is no property list")
+        }
+        return try value(try nextTag(), depth: 0)
+    }
+
+    // MARK: Values
+
+    private mutating func value(_ tag: Tag, depth: Int) throws(PropertyList.Fault) -> Any {
+        try budget.spend(depth: depth)
+        guard !tag.isClosing else { throw PropertyList.Fault("</\(tag.name)> has nothing to close") }
+        switch tag.name {
+        case "dict": return tag.isEmpty ? [String: Any]() : try dictionary(depth: depth)
+        case "array": return tag.isEmpty ? [Any]() : try array(depth: depth)
+        case "string": return try text(of: tag, depth: depth)
+        case "true", "false":
+            _ = try text(of: tag, depth: depth)
+            return tag.name == "true"
+        case "integer":
+            let text = try text(of: tag, depth: depth)
+            return Int(text.filter { !$0.isWhitespace }) ?? PropertyList.Other()
+        case "real": return Double(try text(of: tag, depth: depth)) ?? PropertyList.Other()
+        case "data", "date":
+            _ = try text(of: tag, depth: depth)
+            return PropertyList.Other()
+        default: throw PropertyList.Fault("<\(tag.name)> is not known")
+        }
+    }
+
+    private mutating func array(depth: Int) throws(PropertyList.Fault) -> [Any] {
+        var values: [Any] = []
+        while true {
+            let tag = try nextTag()
+            if tag.isClosing, tag.name == "array" { return values }
+            values.append(try value(tag, depth: depth + 1))
+        }
+    }
+
+    private mutating func dictionary(depth: Int) throws(PropertyList.Fault) -> [String: Any] {
+        var values: [String: Any] = [:]
+        while true {
+            let tag = try nextTag()
+            if tag.isClosing, tag.name == "dict" { return values }
+            guard tag.name == "key", !tag.isClosing else { throw PropertyList.Fault("<key> is missing") }
+            let key = try text(of: tag, depth: depth + 1)
+            values[key] = try value(try nextTag(), depth: depth + 1)
+        }
+    }
+
+    /// The text up to the closing tag.
+    private mutating func text(of tag: Tag, depth: Int) throws(PropertyList.Fault) -> String {
+        if tag.isEmpty { return "" }
+        var text: [UInt8] = []
+        while let octet = octet() {
+            switch octet {
+            case UInt8(ascii: "&"): text += try entity().utf8
+            case UInt8(ascii: "<"):
+                if skip("<![CDATA[") {
+                    text += try skipped(to: "]]>")
+                    continue
+                }
+                if skip("<!--") {
+                    _ = try skipped(to: "-->")
+                    continue
+                }
+                let end = try self.tag()
+                guard end.isClosing, end.name == tag.name else { throw PropertyList.Fault("</\(tag.name)> is missing") }
+                try budget.spend(text.count, depth: depth)
+                return String(decoding: text, as: UTF8.self)
+            default:
+                text.append(octet)
+                place += 1
+            }
+        }
+        throw PropertyList.Fault("it is cut")
+    }
+
+    /// `&name;`, or a character by its number.
+    private mutating func entity() throws(PropertyList.Fault) -> String {
+        place += 1
+        let name = String(decoding: try skipped(to: ";", atMost: 10), as: UTF8.self)
+        if let text = Self.entities[name] { return text }
+        let number =
+            name.hasPrefix("#x")
+            ? UInt32(name.dropFirst(2), radix: 16)
+            : name.hasPrefix("#") ? UInt32(name.dropFirst(), radix: 10) : nil
+        guard let scalar = number.flatMap(Unicode.Scalar.init) else {
+            throw PropertyList.Fault("an entity in it is not known")
+        }
+        return String(Character(scalar))
+    }
+
+    // MARK: Tags
+
+    /// The tag after white space and comments.
+    private mutating func nextTag() throws(PropertyList.Fault) -> Tag {
+        repeat { skipSpace() } while try skipComment()
+        return try tag()
+    }
+
+    private mutating func tag() throws(PropertyList.Fault) -> Tag {
+        guard skip("<") else { throw PropertyList.Fault("there is text where a tag should be") }
+        let isClosing = skip("/")
+        let start = place
+        while let octet = octet(), Self.isOfName(octet) { place += 1 }
+        var tag = Tag(name: String(decoding: octets[start..<place], as: UTF8.self), isClosing: isClosing)
+        guard !tag.name.isEmpty, tag.name.utf8.count <= 16 else {
+            throw PropertyList.Fault("a tag in it has no known name")
+        }
+        try skipAttributes()
+        tag.isEmpty = skip("/")
+        guard skip(">") else { throw PropertyList.Fault("a tag in it does not end") }
+        return tag
+    }
+
+    private static func isOfName(_ octet: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet | 0x20)
+    }
+
+    /// Nothing that property lists have depends on attributes.
+    private mutating func skipAttributes() throws(PropertyList.Fault) {
+        while let octet = octet(), octet != UInt8(ascii: ">"), octet != UInt8(ascii: "/") {
+            place += 1
+            switch octet {
+            case UInt8(ascii: "\""): _ = try skipped(to: "\"")
+            case UInt8(ascii: "'"): _ = try skipped(to: "'")
+            case UInt8(ascii: "<"): throw PropertyList.Fault("a tag in it does not end")
+            default: break
+            }
+        }
+    }
+
+    private mutating func skipProlog() throws(PropertyList.Fault) {
+        while true {
+            skipSpace()
+            if try skipComment() { continue }
+            if skip("<?") {
+                _ = try skipped(to: "?>")
+            } else if skip("<!DOCTYPE") {
+                let definition = try skipped(to: ">")
+                guard !definition.contains(UInt8(ascii: "[")) else {
+                    throw PropertyList.Fault("its document type has definitions of its own")
+                }
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func skipComment() throws(PropertyList.Fault) -> Bool {
+        guard skip("<!--") else { return false }
+        _ = try skipped(to: "-->")
+        return true
+    }
+
+    // MARK: Octets
+
+    private func octet() -> UInt8? { place < octets.count ? octets[place] : nil }
+
+    private mutating func skipSpace() {
+        while let octet = octet(), [0x20, 0x09, 0x0A, 0x0D].contains(octet) { place += 1 }
+    }
+
+    /// Whether the text comes next, which is passed then.
+    private mutating func skip(_ text: StaticString) -> Bool {
+        guard isNext(text) else { return false }
+        place += text.utf8CodeUnitCount
+        return true
+    }
+
+    private func isNext(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { octets.count - place >= $0.count && octets[place..<place + $0.count].elementsEqual($0) }
+    }
+
+    /// What stands before the text, which is passed.
+    private mutating func skipped(to text: StaticString, atMost limit: Int = .max) throws(PropertyList.Fault)
+        -> ArraySlice<UInt8>
+    {
+        let start = place
+        while place < octets.count, place - start <= limit {
+            if skip(text) { return octets[start..<place - text.utf8CodeUnitCount] }
+            place += 1
+        }
+        throw PropertyList.Fault("it is cut")
+    }
+}

@@ -1,0 +1,140 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import ServiceMessages
+import Synchronization
+import Testing
+
+@testable import BluetoothService
+@testable import BluetoothSimulation
+@testable import ServiceProcess
+
+/// Programs that the service starts for apps, in virtual time.
+@Suite struct AppLaunchTests {
+    private final class Results: Sendable {
+        private let kept = Mutex<[String]>([])
+
+        func add(_ result: Result<Void, ServiceError>) {
+            let text =
+                switch result {
+                case .success: "done"
+                case .failure(let error): error.reason ?? "failed"
+                }
+            kept.withLock { $0.append(text) }
+        }
+
+        var all: [String] { kept.withLock { $0 } }
+    }
+
+    /// A world whose service knows from apps how they are launched.
+    private func makeWorld(_ names: [String] = ["app"]) -> ClientWorld {
+        let world = ClientWorld()
+        for name in names {
+            var declaration = AppDeclaration(usageDescription: "To be tested", backgroundModes: .central)
+            declaration.launchCommand = ["/opt/\(name)", "-x"]
+            let client = world.connect()
+            client.greet(name, declaring: declaration)
+            client.send(
+                .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "kept"))
+            )
+            client.die()
+        }
+        return world
+    }
+
+    private func launch(_ name: String, _ world: ClientWorld, _ results: Results) {
+        world.with { system in system.perform(.launch, on: name) { results.add($0) } }
+        world.world.run(for: .milliseconds(1))
+    }
+
+    private func launchForEvent(_ name: String, _ world: ClientWorld) {
+        let app = AppIdentity(name: name, owner: ClientWorld.owner)
+        world.with { $0.launcher?.launch(app, restoring: RestoreIdentifiers(centrals: ["kept"])) }
+        world.world.run(for: .milliseconds(1))
+    }
+
+    private func paths(_ world: ClientWorld) -> [String] { world.programs.with { $0.paths } }
+
+    @Test("a user's launch starts the program with the service's socket, and is done when the process is there")
+    func aUserLaunchesAnApp() {
+        let (world, results) = (makeWorld(), Results())
+        launch("app", world, results)
+        let program = world.programs.with { $0.runs.first?.program }
+        #expect(program?.path == "/opt/app" && program?.arguments == ["-x"] && results.all == ["done"])
+        #expect(program?.environment["HARALD_SERVICE"] == "/nowhere" && program?.environment["HARALD_RESTORE"] != nil)
+        #expect(world.log.all.contains { $0.contains("app is launched as process 100") })
+        world.programs.with { $0.end(.exited(status: 3)) }
+        #expect(world.log.all.contains { $0.contains("the launched process of app has ended: exit status 3") })
+        launch("other", world, results)
+        #expect(results.all.last?.contains("no app \"other\" can be launched") == true && paths(world).count == 1)
+    }
+
+    @Test("a program that cannot be started is reported with its path and the reason, to the user and in the log")
+    func aProgramThatCannotBeStarted() {
+        let (world, results) = (makeWorld(), Results())
+        world.programs.with { $0.refusal = ENOENT }
+        launch("app", world, results)
+        #expect(results.all.last?.contains("\"app\" cannot be launched: /opt/app: No such file or directory") == true)
+        launchForEvent("app", world)
+        #expect(world.log.all.contains { $0.contains("app cannot be launched: /opt/app: No such file") })
+        // It leaves nothing behind.
+        world.programs.with { $0.refusal = nil }
+        launch("app", world, results)
+        #expect(results.all.last == "done")
+    }
+
+    @Test(
+        "AB-G05: a program whose file does not load holds back no other one, and programs are bounded while they start"
+    )
+    func aProgramThatDoesNotLoad() {
+        let (world, results) = (makeWorld(["app", "slow"]), Results())
+        world.programs.with { $0.isStuck = true }
+        launch("slow", world, results)
+        world.programs.with { $0.isStuck = false }
+        launch("app", world, results)
+        #expect(paths(world) == ["/opt/slow", "/opt/app"] && results.all == ["done"])
+        for _ in 0..<AppProcesses.maximumLaunched { launch("app", world, results) }
+        #expect(paths(world).count == AppProcesses.maximumLaunched)
+        #expect(results.all.suffix(2).allSatisfy { $0.contains("64 programs") })
+        world.programs.with { programs in for _ in 0..<2 { programs.end() } }
+        launch("app", world, results)
+        #expect(results.all.last == "done")
+    }
+
+    @Test(
+        "behaviour 10.4: a process that was launched for an event is in the background when it connects, even before its launcher has returned"
+    )
+    func aProcessThatConnectsAtOnce() {
+        let world = makeWorld()
+        world.programs.with { $0.isStuck = true }
+        launchForEvent("app", world)
+        let client = world.connect()
+        client.greet("app", declaring: AppDeclaration(usageDescription: "To be tested", backgroundModes: .central))
+        let phases = world.with { $0.runningApps.map(\.phase) }
+        #expect(phases == [.background])
+        // The next one was not.
+        client.die()
+        world.connect().greet("app", declaring: AppDeclaration(usageDescription: "To be tested"))
+        #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
+    }
+
+    @Test("an app of another user is not started")
+    func anAppOfAnotherUser() {
+        let world = makeWorld()
+        world.with { system in
+            guard let processes = system.launcher as? AppProcesses else { return }
+            processes.launch(
+                AppIdentity(name: "app", owner: 7),
+                ["/opt/app"],
+                restoring: RestoreIdentifiers(),
+                inBackground: true
+            ) { result in
+                guard case .failure(.ofAnotherUser(7)) = result else {
+                    Issue.record("\(result)")
+                    return
+                }
+            }
+        }
+        #expect(paths(world).isEmpty)
+    }
+}
