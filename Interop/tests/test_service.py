@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
 import signal
 import tempfile
 from collections.abc import AsyncIterator
@@ -169,3 +170,36 @@ async def test_everything_comes_back_after_the_service_was_killed(
                 await app.line(r"restored 1 peripherals|connected")
                 await app.line("value")
             assert sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT), notify=True)
+
+
+def refusal(binary: str, *arguments: str) -> str:
+    """What a service says that does not begin."""
+    tried = subprocess.run([binary, "service", *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    assert tried.returncode == 1 and "listens at" not in tried.stdout, tried.stdout
+    return tried.stderr
+
+
+async def test_a_second_service_says_what_it_cannot_have(harald: Start, binary: str, tmp_path: Path) -> None:
+    """AB-G05: the store or the socket of another service, a file, or a place that others can take from it."""
+    async with controllers() as air, service(harald, air.address, tmp_path) as host:
+        second = ("--controller", air.address, "--store", str(tmp_path / "store"))
+        said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "second"))
+        assert f"another process has the store {tmp_path / 'store'} open" in said and "--store" in said
+        said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "service"))
+        assert "another service has" in said
+        other = ("--controller", air.address, "--store", str(tmp_path / "other"))
+        (tmp_path / "precious").write_text("kept")
+        said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "precious"))
+        assert "is no socket" in said and (tmp_path / "precious").read_text() == "kept"
+        (tmp_path / "open").mkdir()
+        (tmp_path / "open").chmod(0o777)
+        said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "open" / "service"))
+        assert f"others can write to {tmp_path / 'open'}" in said
+        # A policy that never comes.
+        os.mkfifo(tmp_path / "policy")
+        said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "third"), "--policy", str(tmp_path / "policy"))
+        assert "no plain file" in said
+        # The first one goes on.
+        status = subprocess.run([binary, "status", "--service", str(tmp_path / "service")], capture_output=True, text=True)
+        assert status.returncode == 0 and "Bluetooth is poweredOn" in status.stdout, status
+        assert await host.gone(signal.SIGTERM) == 0

@@ -30,11 +30,19 @@ package struct ListeningSocket {
     ///   - mode: Who may connect, as permission bits of the socket.
     ///   - group: The group that the socket belongs to; nil for that of the process.
     package init(path: String, mode: UInt32, group: UInt32?) throws(Failure) {
-        let directory = (path as NSString).deletingLastPathComponent
+        guard sockaddr_un(path: path) != nil else {
+            throw Failure("\(path) is too long for a socket; choose a shorter path with --socket")
+        }
+        let above = (path as NSString).deletingLastPathComponent
+        let directory = above.isEmpty ? "." : above
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw Self.failure("the directory of \(path) cannot be made")
         }
-        lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // Whoever can rename what is in one of them can put a socket of his own there, and be taken for the service.
+        if let fault = PathTrust.fault(on: directory, owners: [0, geteuid()]) {
+            throw Failure("\(path) is not safe to listen at: \(fault), or choose another path with --socket")
+        }
+        lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard lock >= 0 else { throw Self.failure("\(path).lock cannot be opened") }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
@@ -49,10 +57,8 @@ package struct ListeningSocket {
     }
 
     private static func bind(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(Failure) -> Int32 {
-        guard var address = sockaddr_un(path: path) else {
-            throw Failure("\(path) is too long for a socket; choose a shorter path with --socket")
-        }
-        unlink(path)
+        guard var address = sockaddr_un(path: path) else { throw Failure("\(path) is no path of a socket") }
+        try removeRest(at: path)
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw failure("no socket can be made") }
@@ -73,6 +79,26 @@ package struct ListeningSocket {
             throw failure("\(path) cannot be given to its group")
         }
         return descriptor
+    }
+
+    /// Removes the socket that a service of this user has left. The lock is held, so no other service is about to listen there.
+    private static func removeRest(at path: String) throws(Failure) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure("\(path) cannot be looked at") }
+            return
+        }
+        let advice = "remove it yourself if nobody needs it, or choose another path with --socket"
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw Failure("\(path) is there, and is no socket; \(advice)")
+        }
+        guard status.st_uid == geteuid() else {
+            throw Failure("\(path) is a socket of user \(status.st_uid); \(advice)")
+        }
+        guard ServicePath.isAbandoned(path) else {
+            throw Failure("another program listens at \(path); end that one, or choose another path with --socket")
+        }
+        guard unlink(path) == 0 else { throw failure("\(path), which a service has left, cannot be removed") }
     }
 
     private static func failure(_ what: String) -> Failure {

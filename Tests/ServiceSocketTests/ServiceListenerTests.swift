@@ -12,6 +12,12 @@ import Testing
 @testable import ServiceProcess
 @testable import ServiceSocket
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Sockets of the operating system.
 @Suite struct ServiceListenerTests {
     private func firstState(_ connection: any ServiceConnection) async -> Event {
@@ -94,13 +100,80 @@ import Testing
         withExtendedLifetime(socket) {}
     }
 
-    @Test("a socket that a dead service has left gives way, and a path that is too long is told")
-    func aSocketThatWasLeftGivesWay() throws {
+    /// A socket of some kind that is bound to a path.
+    private func bound(_ kind: Int32, _ path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = try #require(sockaddr_un(path: path))
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+        return descriptor
+    }
+
+    private func refusal(_ path: String) -> String? {
+        do {
+            _ = try ListeningSocket(path: path, mode: 0o600, group: nil)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func hasFile(_ path: String) -> Bool {
+        (try? FileManager.default.attributesOfItem(atPath: path)) != nil
+    }
+
+    @Test("AB-G05: nothing but a socket of this user on which nobody listens gives way to a service")
+    func whatGivesWay() throws {
         let scratch = Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
-        _ = FileManager.default.createFile(atPath: scratch.socket, contents: Data())
-        #expect(!ServicePath.isListening(scratch.socket))
-        #expect(throws: Never.self) { try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil) }
+        let path = scratch.socket
+        #expect(FileManager.default.createFile(atPath: path, contents: Data([1])))
+        #expect(refusal(path)?.contains("is no socket") == true && hasFile(path))
+        unlink(path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "elsewhere")
+        #expect(refusal(path)?.contains("is no socket") == true && hasFile(path))
+        unlink(path)
+        // Of another program that has no lock: it listens, has a full backlog, or takes datagrams.
+        let stream = try bound(Int32(SOCK_STREAM.rawValue), path)
+        #expect(listen(stream, 0) == 0)
+        for _ in 0..<3 {
+            #expect(ServicePath.isListening(path))
+            #expect(refusal(path)?.contains("another program listens") == true && hasFile(path))
+        }
+        close(stream)
+        unlink(path)
+        let datagrams = try bound(Int32(SOCK_DGRAM.rawValue), path)
+        #expect(refusal(path)?.contains("another program listens") == true && hasFile(path))
+        close(datagrams)
+        unlink(path)
+        if getuid() == 0 {
+            close(try bound(Int32(SOCK_STREAM.rawValue), path))
+            #expect(chown(path, 12_345, 0) == 0 && refusal(path)?.contains("user 12345") == true && hasFile(path))
+            unlink(path)
+        }
+        // What a dead service has left.
+        close(try bound(Int32(SOCK_STREAM.rawValue), path))
+        #expect(hasFile(path) && !ServicePath.isListening(path))
+        #expect(refusal(path) == nil)
+    }
+
+    @Test("AB-G05: a service listens in no directory in which others can rename what is there")
+    func directoriesOfOthers() throws {
+        let scratch = Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.path + "/a/b", withIntermediateDirectories: true)
+        #expect(refusal(scratch.path + "/a/b/service") == nil)
+        #expect(chmod(scratch.path + "/a", 0o777) == 0)
+        let text = refusal(scratch.path + "/a/b/other")
+        #expect(text?.contains("others can write to \(scratch.path)/a, which has mode 777") == true, "\(text ?? "")")
+        #expect(text?.contains("--socket") == true && !hasFile(scratch.path + "/a/b/other.lock"))
+    }
+
+    @Test func aPathThatIsTooLongIsTold() throws {
+        let scratch = Scratch()
         let long = scratch.path + "/" + String(repeating: "x", count: 120)
         do {
             _ = try ListeningSocket(path: long, mode: 0o600, group: nil)

@@ -13,6 +13,17 @@ import Security
 // MARK: - What the person's settings show
 
 extension BluetoothSystem {
+    /// The place of the store when another process has it open, so that nothing can be kept. Nil where it is open here, and where it cannot be
+    /// opened for another reason, which ``start()`` reports.
+    package var storeInUse: String? {
+        do throws(BondError) {
+            try keeper.openStorage()
+        } catch {
+            if case .inUse(let place) = error { return place }
+        }
+        return nil
+    }
+
     /// The peers that this system is bonded with, for the person's settings; apps cannot see them (behaviour 6.10).
     package var bondedPeers: [BondedPeer] {
         keeper.store?.bonds.map { BondedPeer($0) } ?? []

@@ -100,6 +100,11 @@ struct ControllerOptions: ParsableArguments {
                 // A service waits for no terminal.
                 waits ? logger.error("\(text)") : Console.problem("harald: \(text)")
             }
+            // A service without its store would forget at its end what its apps were told is kept.
+            if waits, let place = system.storeInUse {
+                outcome.finish(.failure(.storeInUse(place)))
+                return system
+            }
             system.start()
             return system
         }

@@ -19,6 +19,16 @@ enum ToolError: Error, CustomStringConvertible {
     case wrapping(String)
     case service(String)
 
+    /// A second service with one store.
+    static func storeInUse(_ place: String) -> ToolError {
+        .service(
+            """
+            another process has the store \(place) open, probably another `harald service`; end that one, or choose another \
+            directory with --store
+            """
+        )
+    }
+
     /// A controller at `address` that could not be brought up, or failed later.
     init(_ error: HCIHostError, controller address: String) {
         if case .transport(.unreachable(_, let reason)) = error {
