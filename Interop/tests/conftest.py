@@ -4,7 +4,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -119,6 +121,24 @@ def binary() -> str:
         where = "HARALD names a file that does not exist" if named else "harald is not built"
         pytest.fail(f"{where}: {path}\nBuild it with `swift build --product harald`.", pytrace=False)
     return str(path.resolve())
+
+
+@pytest.fixture
+def program(binary: str) -> Iterator[Path]:
+    """`harald` where only root can replace it, and where units of the machine see it, in a directory whose name has a space and a percent sign."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can install a program for the machine")
+    above = Path(tempfile.mkdtemp(prefix="harald-", dir="/opt" if Path("/opt").is_dir() else "/usr/local"))
+    above.chmod(0o755)
+    try:
+        home = above / "a 100%"
+        home.mkdir()
+        # Not by a symbolic link: a program is where its file is.
+        shutil.copy2(binary, home / "harald")
+        (home / "harald").chmod(0o755)
+        yield home / "harald"
+    finally:
+        shutil.rmtree(above)
 
 
 Start = Callable[..., AbstractAsyncContextManager[Process]]

@@ -10,21 +10,13 @@ import pytest
 
 
 @pytest.mark.parametrize("scope", ["user", "machine"])
-def test_systemd_takes_the_units(binary: str, tmp_path: Path, scope: str) -> None:
+def test_systemd_takes_the_units(program: Path, tmp_path: Path, scope: str) -> None:
     """No unknown setting, and a program that is there, although its name has a space and a percent sign."""
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         pytest.skip("there is no systemd-analyze")
-    home = tmp_path / "a 100%"
-    home.mkdir()
-    tool = home / "harald"
-    # Not by a symbolic link: a program is where its file is.
-    try:
-        os.link(binary, tool)
-    except OSError:
-        shutil.copy2(binary, tool)
     machine = ["--machine"] if scope == "machine" else []
-    command = [str(tool), "install", "--controller", "tcp:127.0.0.1:6402", "--directory", str(tmp_path), *machine]
+    command = [str(program), "install", "--controller", "tcp:127.0.0.1:6402", "--directory", str(tmp_path), *machine]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "systemctl" in printed
     runtime = tmp_path / "run"
@@ -37,6 +29,60 @@ def test_systemd_takes_the_units(binary: str, tmp_path: Path, scope: str) -> Non
     )  # fmt: skip
     complaints = [line for line in verified.stderr.splitlines() if "harald" in line]
     assert complaints == [] and verified.returncode == 0, verified.stderr
+
+
+def refusal(program: Path, *arguments: str) -> str:
+    """Why `harald install` refuses."""
+    tried = subprocess.run([str(program), "install", "--print", *arguments], capture_output=True, text=True)
+    assert tried.returncode == 1 and tried.stdout == "", tried.stdout
+    return tried.stderr
+
+
+def test_no_unit_runs_a_program_that_others_can_replace(program: Path) -> None:
+    """AB-G05: for all users of the machine only root's program runs, in directories of root's alone; for one user it may be anywhere."""
+    mine = ["--controller", "tcp:127.0.0.1:6402"]
+    machine = [*mine, "--machine"]
+    for place, mode in ((program, 0o777), (program.parent, 0o775), (program.parent.parent, 0o757)):
+        before = place.stat().st_mode & 0o7777
+        place.chmod(mode)
+        said = refusal(program, *machine)
+        assert f"others can write to {place}, which has mode {mode:o}" in said and "/usr/local/bin" in said
+        place.chmod(before)
+    os.chown(program.parent, 12345, -1)
+    assert f"{program.parent} belongs to user 12345" in refusal(program, *machine)
+    subprocess.run([str(program), "install", "--print", *mine], check=True, capture_output=True)
+    os.chown(program.parent, 0, -1)
+    subprocess.run([str(program), "install", "--print", *machine], check=True, capture_output=True)
+
+
+def test_no_unit_names_what_it_hides(program: Path, tmp_path: Path) -> None:
+    """The private /tmp of the service and the hidden home directories have neither its program nor its controller."""
+    copy = tmp_path / "harald"
+    shutil.copy2(program, copy)
+    if tmp_path.is_relative_to("/tmp"):
+        said = refusal(copy, "--machine", "--controller", "hci0")
+        assert f"does not see {copy}" in said and "hides /tmp" in said
+    for path in ("/tmp/controller", "/home/a/controller", "/run/user/1000/controller"):
+        said = refusal(program, "--machine", "--controller", f"unix:{path}")
+        assert f"does not see {path}" in said
+    subprocess.run([str(program), "install", "--print", "--machine", "--controller", "unix:/run/c"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("character", ["\n", "\r", "\r\n", "\t", "\x0b", "\x7f", "\x1b"])
+def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str) -> None:
+    """AB-G05: a control character in the address of a controller is written as an escape, and one in the program's path is refused."""
+    controller = f"unix:/run/a{character}ExecStartPre=/bin/false"
+    printed = subprocess.run(
+        [str(program), "install", "--print", "--machine", "--controller", controller], check=True, capture_output=True,
+    ).stdout  # fmt: skip
+    assert b"ExecStartPre" in printed and not any(octet < 32 and octet != 10 or octet == 127 for octet in printed)
+    assert [line for line in printed.splitlines() if line.startswith(b"ExecStartPre")] == []
+    escapes = "".join(f"\\x{ord(each):02x}" for each in character)
+    assert f"/run/a{escapes}ExecStartPre=/bin/false".encode() in printed
+    home = program.parent / f"b{character}"
+    home.mkdir()
+    os.link(program, home / "harald")
+    assert "control characters" in refusal(home / "harald", "--controller", "tcp:127.0.0.1:6402")
 
 
 def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:

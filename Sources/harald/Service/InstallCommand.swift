@@ -52,10 +52,16 @@ struct InstallCommand: ParsableCommand {
                 """
             ).report()
         }
+        let reach = ControllerReach(controller)
+        let program = try Self.ownPath()
+        if let fault = UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine) {
+            throw ToolError.service(fault).report()
+        }
         let units = ServiceUnits(
             scope: machine ? .machine : .user,
-            program: try Self.ownPath(),
+            program: program,
             arguments: ["--controller", "\(controller)"] + (freeze ? ["--freeze"] : []),
+            reach: reach,
             freezes: freeze
         )
         let files = [("\(ServiceUnits.name).socket", units.socket), ("\(ServiceUnits.name).service", units.service)]

@@ -18,6 +18,8 @@ struct ServiceUnits: Hashable {
     let program: String
     /// What it is given after `service`.
     let arguments: [String]
+    /// What the service needs to reach its controller.
+    let reach: ControllerReach
     /// Whether it has suspended apps frozen.
     var freezes = false
 
@@ -58,7 +60,7 @@ struct ServiceUnits: Hashable {
         RestartSec=1
         FileDescriptorStoreMax=1
         UMask=0077\(freezes ? "\n" + Self.thawing : "")
-        \((scope == .user ? hardening : account + hardening).joined(separator: "\n"))
+        \((scope == .user ? hardening : account + hardening + confinement).joined(separator: "\n"))
 
         [Install]
         Also=\(Self.name).socket
@@ -70,15 +72,35 @@ struct ServiceUnits: Hashable {
     /// However the service ends: nobody else wakes apps that it had frozen.
     private static let thawing = "ExecStopPost=-/usr/bin/systemctl --user thaw app-harald-*.service"
 
-    /// What only a service of the machine needs: a user of its own, and the one right to take a controller from the kernel.
+    /// A user of its own for a service of the machine, and its directory.
     private var account: [String] {
         [
             "User=\(Self.account)",
             "Group=\(Self.account)",
-            "AmbientCapabilities=CAP_NET_ADMIN",
-            "CapabilityBoundingSet=CAP_NET_ADMIN",
+            "AmbientCapabilities=\(reach.capabilities.joined(separator: " "))",
+            "CapabilityBoundingSet=\(reach.capabilities.joined(separator: " "))",
             "StateDirectory=\(Self.account)",
             "StateDirectoryMode=0700",
+        ]
+    }
+
+    /// What no service of Harald needs.
+    private var hardening: [String] {
+        [
+            "NoNewPrivileges=yes",
+            "LockPersonality=yes",
+            "RestrictRealtime=yes",
+            "RestrictSUIDSGID=yes",
+            "SystemCallArchitectures=native",
+            "RestrictAddressFamilies=\((scope == .user ? ControllerReach.allFamilies : reach.families).joined(separator: " "))",
+        ]
+    }
+
+    /// What a service of the machine does without. Not that of a user: programs that it launches without a manager would be confined too.
+    ///
+    /// Not ProcSubset=pid, which hides by what number the kernel was started, nor PrivateUsers=, in which CAP_NET_ADMIN is worth nothing.
+    private var confinement: [String] {
+        [
             "ProtectSystem=strict",
             "ProtectHome=yes",
             "PrivateTmp=yes",
@@ -87,24 +109,24 @@ struct ServiceUnits: Hashable {
             "ProtectKernelLogs=yes",
             "ProtectControlGroups=yes",
             "ProtectHostname=yes",
+            "ProtectClock=yes",
+            "ProtectProc=invisible",
             "RemoveIPC=yes",
             "RestrictNamespaces=yes",
-        ]
+            "KeyringMode=private",
+            "MemoryDenyWriteExecute=yes",
+            "SystemCallFilter=@system-service",
+            "SystemCallFilter=~@privileged @resources",
+            "SystemCallErrorNumber=EPERM",
+            "MemoryMax=\(Self.memory)",
+            "TasksMax=\(Self.tasks)",
+            "DevicePolicy=closed",
+        ] + reach.devices.map { "DeviceAllow=\($0) rw" } + (reach.isRemote ? [] : ["IPAddressDeny=any"])
     }
 
-    /// What neither needs. Not MemoryDenyWriteExecute, nor a list of system calls: programs that a user's service launches without
-    /// a manager would have them too.
-    private var hardening: [String] {
-        [
-            "NoNewPrivileges=yes",
-            "LockPersonality=yes",
-            "RestrictRealtime=yes",
-            "RestrictSUIDSGID=yes",
-            "SystemCallArchitectures=native",
-            // That of netlink for libusb, which hears by it what is plugged in.
-            "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH AF_INET AF_INET6 AF_NETLINK",
-        ]
-    }
+    /// Beyond that the kernel ends the service, and systemd starts it again, before the machine is short of memory.
+    private static let memory = "512M"
+    private static let tasks = 512
 
     /// The command line, as systemd.service(5) has it.
     private var command: String {
@@ -115,14 +137,15 @@ struct ServiceUnits: Hashable {
 
     /// An argument that systemd reads as it is: `%` and `$` mean something there, and so do quotes and spaces.
     static func quoted(_ text: String) -> String {
-        let escaped = text.map { character -> String in
-            switch character {
+        let escaped = text.unicodeScalars.map { scalar -> String in
+            switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
             case "%": "%%"
             case "$": "$$"
-            case "\n": "\\n"
-            default: String(character)
+            // A line ends with any of them, and nothing else can be trusted with the rest (systemd.syntax(7), C-style escapes).
+            case "\u{0}"..<" ", "\u{7F}": "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: String(scalar)
             }
         }.joined()
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-=,@+".contains($0)) }
