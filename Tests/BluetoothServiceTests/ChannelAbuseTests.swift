@@ -228,6 +228,35 @@ import Testing
         #expect(psms.count { $0 } == ServiceLimits.publishedChannels.app - 1)
     }
 
+    @Test(
+        "AB-G05: the channels of an app count together, whichever of its managers has them, and another app has its own"
+    )
+    func channelsOfAnApp() throws {
+        let peer = RawPeer(.peripheral)
+        let psm = try peer.connectToPublisher()
+        var identifier: UInt8 = 0
+        func open(_ psm: UInt16) -> UInt8 {
+            identifier += 1
+            let answer =
+                peer.signal(0x14, identifier, le(Int(psm)) + le(0x41) + le(100) + le(100) + le(1)).first ?? []
+            guard answer.count == 14, answer[12] == 0 else { return answer.count == 14 ? answer[12] : 0xFF }
+            peer.signal(0x06, 200, le(Int(answer[4]) | Int(answer[5]) << 8) + le(0x41))
+            return 0
+        }
+        func publish(_ app: InProcessConnection) throws -> UInt16 {
+            let manager = peer.air.world.manager(.peripheral, of: app, restoring: nil, isReopened: false)
+            let request = Request.peripheral(.publishChannel(needsEncryption: false))
+            return try manager.ask(request, "channelPublished") { event in
+                if case .peripheral(.channelPublished(let psm, nil, _)) = event { psm } else { nil }
+            }
+        }
+        for _ in 0..<ServiceLimits.sharedChannels.app { #expect(open(psm) == 0) }
+        #expect(open(try publish(peer.app.connection)) == 4)
+        let modest = peer.system.openApp(AppIdentity(name: "modest"))
+        #expect(open(try publish(modest)) == 0)
+        withExtendedLifetime(modest) {}
+    }
+
     @Test("AB-G05: an app that sends more than it may loses its channel")
     func anAppThatSendsTooMuch() throws {
         let peer = RawPeer(.peripheral)
