@@ -162,8 +162,8 @@ public final class VirtualEventLoop: EventLoop {
             LoopWatchdog.run(task.run)
             return true
         }
-        if !state.deliveries.isEmpty, let delivery = state.deliveries.popFirst() {
-            call(delivery.callback, on: delivery.queue)
+        if !state.deliveries.isEmpty {
+            callNext()
             // What it asked for belongs to it: whoever stops the loop now finds that taken up.
             drain()
             return true
@@ -200,14 +200,8 @@ public final class VirtualEventLoop: EventLoop {
     }
 
     /// Runs an app's callback and waits for its end, answering meanwhile only what the app itself waits for.
-    private func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
-        if queue.isCurrent {
-            // The loop runs on the app's own queue: waiting for that queue would be waiting for oneself.
-            callback()
-            return
-        }
-        guard queue.isRunning else { return queue.async(callback) }
-        let progress = post(callback, on: queue)
+    private func callNext() {
+        guard let (progress, queue) = postNext() else { return }
         var (looks, looksInVain) = (0, 0)
         while true {
             let isWoken = wake.wait(timeout: .now() + Self.lookInterval) == .success
@@ -221,6 +215,22 @@ public final class VirtualEventLoop: EventLoop {
             // Its thread has left the run loop before the callback came.
             if looksInVain == Self.looksInVain { progress.abandon() }
         }
+    }
+
+    /// Gives the next callback to its queue. Nil when there is nothing to wait for.
+    private func postNext() -> (progress: AwaitedCallback.Progress, queue: any CallbackQueue)? {
+        guard let delivery = state.deliveries.popFirst() else { return nil }
+        let queue = delivery.queue
+        if queue.isCurrent {
+            // The loop runs on the app's own queue: waiting for that queue would be waiting for oneself.
+            delivery.callback()
+            return nil
+        }
+        guard queue.isRunning else {
+            queue.async(delivery.callback)
+            return nil
+        }
+        return (post(delivery.callback, on: queue), queue)
     }
 
     /// Gives a callback to its queue, and keeps nothing of it.
