@@ -97,6 +97,33 @@ import Testing
         #expect(told.compactMap(\.readRequest).count == 1 && told.last?.readRequest != nil)
     }
 
+    @Test(
+        "behaviours 1.11, 3.6, 10.7: what a change of the radio or the app itself has made void is not told to the next process"
+    )
+    func whatIsVoid() {
+        let cancelled = Event.central(.peer(.blank, .disconnected(nil, isReconnecting: false, timestamp: nil)))
+        #expect(UnreadNews([value(1), .stateChanged(.poweredOn), value(2)]).events == [value(2)])
+        #expect(UnreadNews([value(1), cancelled, value(2)]).events == [value(2)])
+    }
+
+    @Test("behaviours 10.7, 10.12: subscribers are restored as they were before what was not read")
+    func subscribersAreRestored() {
+        let central = CentralInfo(identifier: .blank, maximumUpdateLength: 20)
+        let (one, two) = (LocalAttributeID(1), LocalAttributeID(2))
+        let all = [one, two].map { RestoredSubscription(central: central, characteristic: $0) }
+        func before(_ unread: [PeripheralEvent], _ now: [RestoredSubscription]) -> [RestoredSubscription] {
+            let state = Event.peripheral(.willRestore(RestoredPeripheral(services: [], subscriptions: now)))
+            let news = UnreadNews(unread.map { .peripheral($0) })
+            guard case .peripheral(.willRestore(let then)) = news.before(state, ended: [:], info: { _ in nil }) else {
+                return []
+            }
+            return then.subscriptions
+        }
+        #expect(before([.subscribed(central, two)], all) == [all[0]])
+        #expect(before([.unsubscribed(central, two)], [all[0]]) == all)
+        #expect(before([.unsubscribed(central, one), .subscribed(central, one)], all) == [all[1], all[0]])
+    }
+
     /// Says how much of what it has taken was read.
     private final class SlowSink: EventSink {
         private let state = Mutex<(taken: [Event], read: UInt64)>(([], 0))
