@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test("AB-G07: a person's yes is about the program that was shown, and of another one the person is asked")
-    func permission() {
+    func permission() throws {
         let world = TestWorld()
         let person = Person()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
@@ -104,6 +104,7 @@ import Testing
         world.run(.seconds(1))
         #expect(other.manager.take().isEmpty && person.asked.map(\.executable) == ["/bin/a", "/bin/b"])
         #expect(person.asked.last?.owner == 1_000 && troubles.texts.count == 1)
+        try #require(person.answers.count == 2)
         // A no is about all of them.
         person.answers[1](false)
         let third = open(AppProgram("/bin/c"), on: phone, usage: "To see")

@@ -70,6 +70,13 @@ import Testing
         let (cid, id) = try peer.open(try peer.connectToPublisher())
         peer.send(le(1) + [7], on: cid)
         #expect(peer.told(id) == [.received([7])])
+        // More than the app has room for waits for it.
+        let sdu = le(240) + [UInt8](repeating: 1, count: 240)
+        for _ in 0..<ServiceLimits.channelWindow / 240 + 2 {
+            peer.send(sdu, on: cid)
+            peer.air.world.run(.milliseconds(20))
+        }
+        #expect(!peer.told(id).isEmpty)
         peer.system.setPermission(.denied, for: test)
         #expect(peer.told(id) == [.ended(nil)])
         peer.send(le(1) + [8], on: cid)
