@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -72,6 +73,11 @@ def read_end_closed(*command: str, lines: int) -> subprocess.Popen[bytes]:
     return child
 
 
+def listens(place: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as line:
+        return line.connect_ex(place) == 0
+
+
 async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_path: Path) -> None:
     """By SIGPIPE and without a word, whether or not anything else happens in the service."""
     async with controllers() as air, service(harald, air.address, tmp_path):
@@ -98,6 +104,8 @@ async def test_a_service_outlives_the_reader_of_its_log(harald: Start, binary: s
         command = (binary, "service", "--controller", air.address, "--socket", place, "--store", str(tmp_path / "store"))
         child = await asyncio.to_thread(lambda: read_end_closed(*command, lines=0))
         try:
+            while not listens(place):
+                await asyncio.sleep(0.02)
             while not json.loads(await tool(harald, tmp_path, "status", "--json"))["state"] == "poweredOn":
                 await asyncio.sleep(0.1)
             assert child.poll() is None
