@@ -12,7 +12,7 @@ import Testing
     )
     func oneSeedGivesOneStory() {
         guard Self.value("HARALD_DIGESTS") == nil else { return }
-        for seed in 1...3 as ClosedRange<UInt64> {
+        for seed in 1...2 as ClosedRange<UInt64> {
             let (first, second) = (SeededLives.digests(seed: seed), SeededLives.digests(seed: seed))
             #expect(first.digests == second.digests && first.story == second.story && first.story.count > 20)
         }
