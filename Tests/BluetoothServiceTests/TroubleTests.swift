@@ -102,7 +102,7 @@ import Testing
             _ = phone.manager(.central, of: app, restoring: "one")
             app.happened(.ended(.crashed))
         }
-        try check(phone, "warning", "com.example.App0 is given up")
+        try check(phone, "warning", "App0 of user 0 is given up")
     }
 
     @Test("AB-G05: the troubles of a status are few, and warnings push out no error")

@@ -76,7 +76,8 @@ import Testing
         launch("app", world, results)
         #expect(results.all.last?.contains("\"app\" cannot be launched: /opt/app: No such file or directory") == true)
         launchForEvent("app", world)
-        #expect(world.log.all.contains { $0.contains("app cannot be launched: /opt/app: No such file") })
+        let troubles = world.with { $0.status.troubles.map(\.text) }
+        #expect(troubles.contains { $0.contains("cannot be launched: /opt/app: No such file") }, "\(troubles)")
         // It leaves nothing behind.
         world.programs.with { $0.refusal = nil }
         launch("app", world, results)

@@ -32,7 +32,7 @@ import Testing
         #expect(!client.isClosed)
     }
 
-    @Test("AB-G05: another version is told which one the service speaks", arguments: [0, 4, 6, 99] as [UInt16])
+    @Test("AB-G05: another version is told which one the service speaks", arguments: [0, 5, 7, 99] as [UInt16])
     func anotherVersionIsTold(version: UInt16) {
         let world = ClientWorld()
         for kind in [0, 1] as [UInt8] {

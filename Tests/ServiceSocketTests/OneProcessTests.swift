@@ -114,7 +114,7 @@ import Testing
         #expect(open(world, process: 0).take().first == .welcome(Welcome()))
     }
 
-    @Test("behaviour 10.25: of two unmanaged processes with one restore identifier the first restores, once")
+    @Test("behaviour 10.26: of two unmanaged processes with one restore identifier the first restores, once")
     func unmanagedProcesses() {
         let world = ClientWorld(table: processes.table)
         var declaration = AppDeclaration.unmanaged

@@ -228,7 +228,7 @@ package final class App {
         }
         var options = options
         if let identifier = options.restoreIdentifier, isTaken(identifier, role) {
-            // Behaviour 10.25.
+            // Behaviour 10.26.
             let text = "another process restores \(identifier.quotedName) already; this one restores nothing"
             system.misuse(text, by: subject(of: id))
             options.restoreIdentifier = nil

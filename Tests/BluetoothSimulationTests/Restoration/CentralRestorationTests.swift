@@ -272,7 +272,7 @@ import Testing
         let world = RestorationWorld()
         world.collect()
         for value in UInt8(1)..<30 {
-            world.collector.crash()
+            world.collector.removeFromMemory()
             world.measure(value)
             #expect(
                 world.collected.take() == [
