@@ -1,7 +1,8 @@
 """A small machine whose kernel has Bluetooth, under QEMU: for the user channel, and for BlueZ as a peer.
 
 It has no files of its own: it sees those of this machine, reads only, at the same paths, and runs the same programs. What is written
-there goes to its /tmp and /run. `Interop/machine/build` has made its kernel.
+there goes to its /tmp and /run, which hide what lies below these directories here. So it has this clone, the foreign peers and the programs
+under test a second time below `HOME`, at paths that a shell reads as one word (`inside`). `Interop/machine/build` has made its kernel.
 """
 from __future__ import annotations
 
@@ -20,7 +21,31 @@ from .processes import die_with_parent
 
 ROOT = Path(__file__).parents[2]
 DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or ROOT / ".build/interop").resolve() / "machine"
-BLUEZ = DIRECTORY / "root"
+# Where the machine has the files that may be hidden there, or have spaces in their paths.
+HOME = "/run/harald"
+PLACES = [ROOT.resolve(), DIRECTORY.parent]
+if "HARALD" in os.environ:
+    PLACES.append(Path(os.environ["HARALD"]).resolve().parent)
+
+
+def inside(path: str | Path) -> str:
+    """The path in the machine, for a shell, of a file here. Links are followed up to the directory of the file."""
+    name = Path(path).name
+    directory = Path(path).parent.resolve()
+    for number, place in enumerate(PLACES):
+        if directory.is_relative_to(place):
+            return str(Path(HOME, str(number)) / directory.relative_to(place) / name)
+    return shlex.quote(str(directory / name))
+
+
+def showing(place: Path, target: str) -> str:
+    """The command that shows the machine a directory of this one at another path. Its process 1 has all files of this machine below /files,
+    whatever its own directories hide."""
+    command = f"mkdir -p /host{target} && mount --bind {shlex.quote(f'/files{place}')} /host{target}"
+    return f"chroot /proc/1/root /bin/sh -c {shlex.quote(command)}"
+
+
+BLUEZ = inside(DIRECTORY / "root")
 LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
 # It does nothing where there is nobody to type.
 MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
@@ -60,11 +85,16 @@ class Machine:
         verdict = DIRECTORY / "kvm"
         if os.access("/dev/kvm", os.R_OK | os.W_OK) and not (verdict.exists() and verdict.read_text() == "no"):
             if self._boot(["-accel", "kvm", "-cpu", "host"], PROMISE):
-                return
+                return self._show()
             verdict.write_text("no")
         self.patience = SLOWNESS
         if not self._boot_in_time(["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+rdrand"]):
             raise RuntimeError(f"the machine did not come up:\n{self._said()}")
+        self._show()
+
+    def _show(self) -> None:
+        for number, place in enumerate(PLACES):
+            self._command(showing(place, f"{HOME}/{number}"))
 
     def _boot_in_time(self, how: list[str]) -> bool:
         """The kernel measures at its start how fast the processor's counter goes, against a timer that QEMU makes. Where QEMU had to wait
@@ -80,13 +110,20 @@ class Machine:
 
     def _uptime(self) -> float:
         """Seconds that the machine believes to be up."""
+        return float(self._command("cat /proc/uptime").split()[0])
+
+    def _command(self, command: str) -> str:
+        """What a command prints that has to succeed, for callers that have no event loop."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(30 * self.patience)
             line.connect(self.port)
-            line.sendall(b"cat /proc/uptime\n")
-            answer = line.makefile("r")
-            answer.readline()
-            return float(answer.readline().split()[0])
+            line.sendall(command.encode() + b"\n")
+            answer = line.makefile("rb")
+            _, status, length = answer.readline().split()
+            text = answer.read(int(length)).decode(errors="replace")
+        if int(status):
+            raise RuntimeError(f"{command} ended with {int(status)} in the machine:\n{text}")
+        return text
 
     def _boot(self, how: list[str], seconds: float) -> bool:
         self.console.unlink(missing_ok=True)
@@ -200,7 +237,7 @@ class Machine:
     async def bluetoothd(self, adapters: int, says: str = "-d") -> AsyncIterator[None]:
         """BlueZ's daemon, with so many adapters on; it says all that it does, which costs it time, unless told otherwise."""
         await self.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
-        bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={ROOT}/Interop/machine/bus.conf"
+        bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={inside(ROOT / 'Interop/machine/bus.conf')}"
         await self.begin("bus", f"env {LIBRARIES} {bus}")
         await self.until("[ -S /run/dbus/system_bus_socket ]")
         await self.begin("bluetoothd", f"env {LIBRARIES} {BLUEZ}/usr/libexec/bluetooth/bluetoothd -n {says}")

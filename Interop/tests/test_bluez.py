@@ -18,7 +18,13 @@ PORT = 9700
 OURS = f"--controller tcp:127.0.0.1:{PORT}"
 # For paired centrals only.
 EMAIL, EMAIL_VALUE = "00002a87-0000-1000-8000-00805f9b34fb", b"wearer@example.org".hex()
-BLUEZ_PEER = f"{sys.executable} {machines.ROOT}/Interop/peers/bluez.py"
+BLUEZ_PEER = f"{machines.inside(sys.executable)} {machines.inside(machines.ROOT / 'Interop/peers/bluez.py')}"
+
+
+@pytest.fixture(scope="session")
+def binary(binary: str) -> str:
+    """As the machine sees it."""
+    return machines.inside(binary)
 
 
 @asynccontextmanager

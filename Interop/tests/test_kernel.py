@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,12 @@ from peers.machine import BLUEZ, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
 pytestmark = pytest.mark.deadline(120)
+
+
+@pytest.fixture(scope="session")
+def binary(binary: str) -> str:
+    """As the machine sees it."""
+    return machines.inside(binary)
 
 
 @asynccontextmanager
@@ -52,6 +60,19 @@ async def sensor(machine: Machine, binary: str, controller: str) -> AsyncIterato
 
 async def listed(machine: Machine, binary: str, user: str = "") -> list[dict]:
     return json.loads(await machine.run(f"{user} {binary} controllers --json"))
+
+
+async def test_programs_run_in_the_machine_wherever_they_lie(machine: Machine, tmp_path: Path) -> None:
+    """Below /tmp too, which the machine has one of its own of, and with spaces and other letters in the path."""
+    place = tmp_path / "Ein Käfer"
+    place.mkdir()
+    (place / "program").write_text("#!/bin/sh\ncat \"$(dirname \"$0\")/größe 1\"\n")
+    (place / "program").chmod(0o755)
+    (place / "größe 1").write_text("six legs\n")
+    status, _ = await machine.ask(f"ls {shlex.quote(str(place))}")
+    assert status != 0 or not str(place).startswith("/tmp/")
+    await machine.run(machines.showing(place, "/run/elsewhere"))
+    assert await machine.run("/run/elsewhere/program") == "six legs\n"
 
 
 async def test_adapters_are_listed(machine: Machine, binary: str) -> None:
@@ -171,8 +192,8 @@ async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, bin
 
 async def test_a_controller_is_kept_over_a_crash_of_the_service(machine: Machine, binary: str) -> None:
     """Nobody else can take it before the service is back, and it goes back to the kernel when the service ends in good order."""
-    script = machines.ROOT / "Interop/peers/descriptor_store.py"
+    script = machines.inside(machines.ROOT / "Interop/peers/descriptor_store.py")
     async with adapters(machine, 1):
-        said = await machine.run(f"HOME=/tmp {sys.executable} {script} {binary} /tmp/kept hci0", 100)
+        said = await machine.run(f"HOME=/tmp {machines.inside(sys.executable)} {script} {binary} /tmp/kept hci0", 100)
     words = ["kept", "after the crash: program", "on again with the one that was kept", "removed", "after the end: nobody"]
     assert [line for line in said.splitlines() if line.split(":")[0] in {each.split(":")[0] for each in words}] == words, said

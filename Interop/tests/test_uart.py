@@ -5,12 +5,19 @@ import re
 
 import pytest
 
+from peers import machine as machines
 from peers.machine import BLUEZ, LIBRARIES, MANAGE, Machine
 
 # Nothing is quick in a machine that is emulated.
 pytestmark = pytest.mark.deadline(240)
 
 PORT = 9710
+
+
+@pytest.fixture(scope="session")
+def binary(binary: str) -> str:
+    """As the machine sees it."""
+    return machines.inside(binary)
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("h4", "h4"), ("h5", "3wire")])

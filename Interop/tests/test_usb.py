@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from peers import doctor, sleep
+from peers import machine as machines
 from peers.machine import BLUEZ, LIBRARIES, MANAGE, USER, Machine
 
 # Nothing is quick in a machine that is emulated.
@@ -33,6 +34,12 @@ needs_time = pytest.mark.skipif(not os.environ.get("HARALD_THOROUGH"), reason="t
 PERSON = "--io-capability display-yes-no"
 # Modules are the machine's own, beside the files that it sees of this one.
 MODULES = "for each in vhci-hcd btusb; do chroot /proc/1/root /bin/modprobe $each || exit 1; done"
+
+
+@pytest.fixture(scope="session")
+def binary(binary: str) -> str:
+    """As the machine sees it."""
+    return machines.inside(binary)
 
 
 @asynccontextmanager
