@@ -160,7 +160,8 @@ package final class AppProcesses: AppLauncher {
     /// Whether a caller is the very process that was launched for an app, or runs in the unit that was.
     private func isLaunched(_ caller: Caller, as app: AppIdentity) -> Bool {
         guard app.owner == table.user else { return false }
-        return launched.values.contains { $0.app == app && $0.process == caller.process } || table.unit(caller.process) == LaunchCommand.unit(of: app)
+        return launched.values.contains { $0.app == app && $0.process == caller.process }
+            || table.unit(caller.process) == LaunchCommand.unit(of: app)
     }
 
     /// The program that a caller runs. What the kernel says of its number is about the caller when that is still there afterwards.
