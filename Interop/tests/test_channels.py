@@ -122,7 +122,8 @@ async def test_a_channel_that_requires_encryption(harald: Start, tmp_path: Path,
             async with harald(*command, *pairing) as opener:
                 assert await opener.status() == (0 if pairs else 1)
             assert ("1000 octets came back" in opener.output) == pairs
-            assert ("does \"Harald echo\" show" in opener.output) == pairs
+            # The name of a peer is quoted, with its address beside it.
+            assert (re.search(r'does "Harald echo" \([0-9A-F:]+\) show', opener.output) is not None) == pairs
             assert await publisher.stop(signal.SIGTERM) == 0
         assert all(any((tmp_path / each).iterdir()) for each in ("publisher", "opener")) if pairs else True
 

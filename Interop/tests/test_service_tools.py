@@ -170,7 +170,7 @@ async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
                 assert time.monotonic() - quitting < 4
                 await sensor.event("disconnection")
                 apps = json.loads(await tool(harald, tmp_path, "app", "list", "--json"))
-                assert apps == {"apps": [], "preserved": [], "installed": [app.name]}
+                assert apps == {"apps": [], "preserved": [], "installed": [app.name], "permissions": []}
                 await tool(harald, tmp_path, "app", "launch", app.name)
                 await app.line(r"launched for \[\]")
                 await app.line("value")
