@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ServiceProcess
 
 /// The log of a service: what its manager, or the person at the terminal, wants to know.
 enum ServiceLog {
@@ -30,9 +31,8 @@ enum ServiceLogForm: Hashable, Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         descriptor: Int32 = STDERR_FILENO
     ) -> Bool {
-        var status = stat()
-        guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0 else { return false }
-        return stream == "\(status.st_dev):\(status.st_ino)"
+        guard let stream = environment["JOURNAL_STREAM"], let file = FileIdentity(of: descriptor) else { return false }
+        return stream == "\(file.device):\(file.inode)"
     }
 
     /// A line.

@@ -43,15 +43,19 @@ import Testing
 
     @Test("standard error is the journal if JOURNAL_STREAM names it, and not another file")
     func journal() throws {
-        var status = stat()
-        let pipe = Pipe()
-        let descriptor = pipe.fileHandleForWriting.fileDescriptor
-        #expect(fstat(descriptor, &status) == 0)
+        let path = NSTemporaryDirectory() + "harald-\(UUID())"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let handle = try #require(FileHandle(forReadingAtPath: path))
+        let descriptor = handle.fileDescriptor
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        let device = try #require(attributes[.systemNumber] as? NSNumber)
+        let inode = try #require(attributes[.systemFileNumber] as? NSNumber).intValue
         func isJournal(_ text: String?) -> Bool {
             ServiceLogForm.isJournal(environment: text.map { ["JOURNAL_STREAM": $0] } ?? [:], descriptor: descriptor)
         }
-        #expect(isJournal("\(status.st_dev):\(status.st_ino)"))
-        #expect(!isJournal("\(status.st_dev):\(status.st_ino + 1)") && !isJournal("") && !isJournal(nil))
+        #expect(isJournal("\(device):\(inode)"))
+        #expect(!isJournal("\(device):\(inode + 1)") && !isJournal("") && !isJournal(nil))
         #expect(!ServiceLogForm.isJournal(environment: ["JOURNAL_STREAM": "0:0"], descriptor: -1))
     }
 
