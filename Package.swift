@@ -288,8 +288,8 @@ let package = Package(
         tests(
             "ServiceSocket",
             [
-                "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops",
-                "HCITransports", "HostileClients", "Radio", "ServiceMessages", "ServiceProcess",
+                "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth",
+                "EventLoops", "HCITransports", "HostileClients", "Radio", "ServiceMessages", "ServiceProcess",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]

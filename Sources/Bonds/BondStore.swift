@@ -5,15 +5,15 @@ import SMP
 
 /// The bonds of one adapter, and who this device is to them. On the loop only.
 ///
-/// A change is durable before it is visible: when saving fails, the bonds are what they were.
+/// A change is durable before it is visible: when saving fails, the bonds are what they were. The exception is what a peer can tell again
+/// (``note(_:_:)``, ``updateRecords(_:)``), which is visible at once and saved soon.
 package final class BondStore {
     /// Most bonds. An address is resolved by trying the keys of all of them, which takes some 0.1 ms for so many.
     package static let maximumBonds = 1000
 
     /// Called with a bond that had to give way to a new one, after it is gone: the person is to be told (AB-S14).
     package var onEvict: ((Bond) -> Void)?
-    /// Called when a change of the database could not be saved with the bonds. It is in memory, and is saved with the
-    /// next change.
+    /// Called when a change that is saved soon could not be saved. It is in memory, and is saved with the next change.
     package var onFailure: ((BondError) -> Void)?
 
     /// Where the bonds are, for a person.
@@ -25,8 +25,19 @@ package final class BondStore {
     /// The bonds, in the order in which they were made.
     package var bonds: [Bond] { state.bonds }
 
+    /// How far the changes are that are saved soon.
+    private enum Saving {
+        case idle
+        case underWay
+        /// A change was made since the save began.
+        case outdated
+    }
+
     private let storage: any BondStorage
     private let capacity: Int
+    /// Where saves end that do not block; nil to wait for them.
+    private let loop: (any EventLoop)?
+    private var saving = Saving.idle
     private var state: StoredBonds
     private var indices: [BondIdentifier: Int] = [:]
     private var identifiers: [BluetoothAddress: BondIdentifier] = [:]
@@ -39,14 +50,17 @@ package final class BondStore {
     ///   - adopting: a person has said that `adapter` takes the place of the one that the bonds belong to.
     ///   - random: makes the identity.
     ///   - capacity: most bonds, up to ``maximumBonds``.
+    ///   - loop: The loop of the store, which need not wait for what is saved soon; without it each change waits.
     package init(
         storage: any BondStorage,
         adapter: AdapterIdentity,
         adopting: Bool = false,
         random: RandomSource,
-        capacity: Int = BondStore.maximumBonds
+        capacity: Int = BondStore.maximumBonds,
+        loop: (any EventLoop)? = nil
     ) throws(BondError) {
         self.storage = storage
+        self.loop = loop
         self.capacity = min(max(capacity, 1), Self.maximumBonds)
         guard let stored = try storage.load() else {
             let identity = try LocalIdentity(for: adapter, in: storage, random: random)
@@ -71,6 +85,7 @@ package final class BondStore {
     /// - Throws: ``BondError/missing(place:)`` when there are none to open.
     package init(existing storage: any BondStorage) throws(BondError) {
         self.storage = storage
+        loop = nil
         capacity = Self.maximumBonds
         guard let stored = try storage.load() else { throw .missing(place: storage.place) }
         state = stored
@@ -150,6 +165,42 @@ package final class BondStore {
         state.bonds[index].lastUse = state.uses
     }
 
+    /// Changes what is kept of a peer that it can tell again: its name, its table, what it has chosen as a client. It is saved soon, and
+    /// ``onFailure`` tells if it cannot be.
+    package func note(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
+        guard let index = indices[identifier] else { return }
+        var bond = state.bonds[index]
+        change(&bond)
+        // Who the peer is and its keys are for ``update(_:_:)``.
+        (bond.identifier, bond.address, bond.keys) = (identifier, state.bonds[index].address, state.bonds[index].keys)
+        guard bond.bounded != state.bonds[index] else { return }
+        state.bonds[index] = bond.bounded
+        saveSoon()
+    }
+
+    /// Makes durable what is saved soon. To be called before the store is let go of.
+    package func flush() {
+        if saving == .idle { return }
+        do { try storage.save(state) } catch { onFailure?(error) }
+    }
+
+    /// Saves what has changed, with what changes until the save under way has ended.
+    private func saveSoon() {
+        guard let loop else {
+            do { try storage.save(state) } catch { onFailure?(error) }
+            return
+        }
+        guard saving == .idle else { return saving = .outdated }
+        saving = .underWay
+        storage.saveLater(state, on: loop) { [weak self] error in
+            guard let self else { return }
+            let isOutdated = saving == .outdated
+            saving = .idle
+            if let error { onFailure?(error) }
+            if isOutdated { saveSoon() }
+        }
+    }
+
     /// Applies `change` to all bonds, whether or not that can be saved: see ``onFailure``.
     func updateAll(_ change: (inout Bond) -> Void) {
         var next = state
@@ -159,7 +210,7 @@ package final class BondStore {
         }
         guard next != state else { return }
         state = next
-        do { try storage.save(next) } catch { onFailure?(error) }
+        saveSoon()
     }
 
     /// An identity belongs to one bond, and ours to none: whoever gives another one's address or resolving key for its own
@@ -188,6 +239,8 @@ package final class BondStore {
     private func commit(_ next: StoredBonds) throws(BondError) {
         try storage.save(next)
         state = next
+        // It has what was to be saved soon.
+        if saving == .outdated { saving = .underWay }
         index()
     }
 

@@ -1,5 +1,6 @@
 import BluetoothSimulation
 import BluetoothTypes
+import Bonds
 import CoreBluetooth
 import EventLoops
 import Logging
@@ -26,11 +27,14 @@ final class ClientWorld: Sendable {
         letsOthersIn: Bool = false,
         moment: MemoryLine.Moment = .afterwards,
         table: ProcessTable? = nil,
-        units: LoopBound<StubUnits>? = nil
+        units: LoopBound<StubUnits>? = nil,
+        records: HeldRecords? = nil
     ) {
         self.moment = moment
-        world = SimulatedWorld(seed: seed)
-        phone = world.addDevice(named: "phone")
+        let world = SimulatedWorld(seed: seed)
+        self.world = world
+        let bonds = records.map { LoopBound<any BondStorage>(MemoryBondStorage(records: $0), loop: world.loop) }
+        phone = world.addDevice(named: "phone", bonds: bonds) { _ in }
         let access = AccessRule(owner: Self.owner, letsOthersIn: letsOthersIn)
         let (log, loop) = (log, world.loop)
         let programs = LoopBound(StubPrograms(loop: loop), loop: loop)

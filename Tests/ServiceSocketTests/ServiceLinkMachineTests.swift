@@ -43,17 +43,32 @@ import Testing
         #expect(machine.handle(.welcomed(version: Hello.version)) == [.open])
     }
 
-    @Test("a service that goes away is resetting, and unsupported when it does not come back")
+    @Test(
+        "a service that goes away is resetting, and is tried for each 50 ms; after 3 s it is unsupported, and pauses grow"
+    )
     func aServiceThatGoesAwayIsResetting() {
         var machine = open()
         #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
-        var told: [ServiceLinkMachine.Action] = []
-        for attempt in 1...10 {
+        var (told, pauses, elapsed): ([ServiceLinkMachine.Action], [Duration], Duration) = ([], [], .milliseconds(50))
+        while pauses.last != .seconds(5) {
             _ = machine.handle(.timeIsUp)
-            told += machine.handle(.failed(nobody)).filter { if case .wait = $0 { false } else { true } }
-            #expect(told.isEmpty == (attempt < ServiceLinkMachine.failuresOfOneGone), "\(attempt)")
+            for action in machine.handle(.failed(nobody)) {
+                if case .wait(let pause) = action { pauses.append(pause) } else { told.append(action) }
+            }
+            #expect(told.isEmpty == (elapsed < .seconds(3)), "\(elapsed)")
+            elapsed += pauses.last ?? .zero
         }
         #expect(told == [.complain("\(nobody)"), .tell(.unsupported)])
+        let (short, growing) = (pauses.prefix { $0 == .milliseconds(50) }, pauses.drop { $0 == .milliseconds(50) })
+        #expect(short.count == 60)
+        #expect(Array(growing) == [100, 200, 400, 800, 1_600, 3_200, 5_000].map { Duration.milliseconds($0) })
+        // One that is back after that and goes away again is looked for as at first.
+        _ = machine.handle(.timeIsUp)
+        _ = machine.handle(.connected)
+        _ = machine.handle(.welcomed(version: Hello.version))
+        #expect(machine.handle(.lost(.closedByPeer)) == [.tell(.resetting), .wait(.milliseconds(50))])
+        _ = machine.handle(.timeIsUp)
+        #expect(machine.handle(.failed(nobody)) == [.wait(.milliseconds(50))])
     }
 
     @Test("a service that ends in good order is waited for too")

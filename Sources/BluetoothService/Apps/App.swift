@@ -66,6 +66,8 @@ final class AppManager {
     var postponed: [Request] = []
     /// What its next process finds of events that this one has not read.
     var inheritance = Inheritance()
+    /// The requests that are performed once the record of the app is durable.
+    var coming: [Request] = []
     /// Called when something may be over that would have to be asked for again.
     private let noteChange: () -> Void
     private let mayUseBluetooth: (AppIdentity) -> Bool
@@ -201,6 +203,7 @@ package final class App {
     private let beginning: Instant
     let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
+    private lazy var gate = RecordGate(owner: self)
 
     init(
         _ identity: AppIdentity,
@@ -223,6 +226,10 @@ package final class App {
         guard life.isRunning else {
             return life.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
         }
+        gate.take(.open(id, role, options, sink))
+    }
+
+    private func open(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
         guard managers.count < ServiceLimits.managers else {
             return refuse(id, sink, "\(identity.name) has \(ServiceLimits.managers) managers already")
         }
@@ -278,6 +285,8 @@ package final class App {
     private func processEnded(_ end: AppEnd) {
         system.preserved[identity]?.processEnded(self)
         let isKept = system.keeps(life.declaration, after: end)
+        // What the process asked for it wanted.
+        if isKept { gate.open() } else { gate.clear() }
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
@@ -294,7 +303,9 @@ package final class App {
     }
 
     /// A manager is gone: ends everything that it has going on.
-    package func closeManager(_ id: ManagerID) {
+    package func closeManager(_ id: ManagerID) { gate.take(.close(id)) }
+
+    private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
         system.remove(session)
         system.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
@@ -304,7 +315,8 @@ package final class App {
     }
 
     func close() {
-        for id in ids { closeManager(id) }
+        gate.clear()
+        for id in ids { close(id) }
     }
 
     /// What persons call it.
@@ -319,13 +331,16 @@ package final class App {
             // Counted as on the wire: what waits takes about as much.
             return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id) }
         }
+        gate.take(.request(id, request))
+    }
+
+    private func perform(_ request: Request, from id: ManagerID) {
         guard let (manager, session) = managers[id] else { return }
         if let error = request.listError { return refuse(request, error, for: manager, id) }
         system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
             } else {
-                system.willHandle(request, session, of: identity)
                 session.handle(request)
             }
         }
@@ -334,6 +349,15 @@ package final class App {
     private func refuse(_ request: Request, _ error: ServiceError, for manager: AppManager, _ id: ManagerID) {
         system.misuse("a request is refused: \(error.reason ?? "")", by: subject(of: id))
         if let event = request.refusal(error) { manager.tell(event, on: system.loop) }
+    }
+
+    /// Whether what the app asks for waits until its record is durable.
+    package var isWaiting: Bool { gate.isWaiting }
+
+    /// Called when ``isWaiting`` has changed.
+    package var onWait: ((Bool) -> Void)? {
+        get { gate.onWait }
+        set { gate.onWait = newValue }
     }
 
     /// A manager asks, and waits.
@@ -359,6 +383,42 @@ package final class App {
     }
 
     private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
+}
+
+// MARK: - What it asks for, and its record
+
+extension App: RecordGateOwner {
+    func changesRecord(_ id: ManagerID, _ request: Request) -> Bool {
+        managers[id].map { system.changesRecord(request, $0.session, of: identity) } ?? false
+    }
+
+    func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void) {
+        for (id, request) in requests {
+            guard let (manager, session) = managers[id], session.keeps(request) else { continue }
+            manager.coming.append(request)
+        }
+        system.keepRecord(of: identity, completion: completion)
+    }
+
+    func hasRecorded() {
+        for (manager, _) in managers.values { manager.coming = [] }
+        // Should it come to something else.
+        system.noteChange(of: identity)
+    }
+
+    func perform(_ call: AppCall) {
+        switch call {
+        case .open(let id, let role, let options, let sink): open(id, role, options, sink)
+        case .close(let id): close(id)
+        case .request(let id, let request): perform(request, from: id)
+        }
+    }
+
+    func refuse(_ call: AppCall) {
+        let text =
+            "more than \(RecordGate.maximumWaiting) calls wait until the record of \(identity.name) is saved: one is lost; check the disk"
+        system.misuse(text, by: Observation.Subject(app: identity))
+    }
 }
 
 // MARK: - Its life

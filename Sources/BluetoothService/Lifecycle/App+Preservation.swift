@@ -8,7 +8,8 @@ import Foundation
 extension BluetoothSystem {
     /// Apps of which something is kept (AB-G05).
     static let maximumPreserved = RecordSlot.apps
-    /// How long after its start a system waits before it launches apps of which something was kept over it.
+    /// How long after its start a system waits for the process of an app that it has a record of: while that process lives, and no longer than
+    /// this, the system launches no second one.
     static let settleTime = Duration.seconds(3)
 
     /// The managers that are kept of an app, which it has to make when it is launched (behaviour 10.6).
@@ -62,7 +63,7 @@ extension BluetoothSystem {
     /// What is kept of an app, made if there is nothing.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }
-        return preserve(identity, AppLife(preservedFrom: life), launchesFrom: loop.now)
+        return preserve(identity, AppLife(preservedFrom: life), settlesUntil: loop.now)
     }
 
     /// What is kept of an app for a process that runs this program; nil if there is nothing. Another program under the name of the app takes
@@ -82,8 +83,8 @@ extension BluetoothSystem {
         return nil
     }
 
-    private func preserve(_ identity: AppIdentity, _ life: AppLife, launchesFrom: Instant) -> PreservedApp {
-        let new = PreservedApp(identity, living: life, launchesFrom: launchesFrom, system: self)
+    private func preserve(_ identity: AppIdentity, _ life: AppLife, settlesUntil: Instant) -> PreservedApp {
+        let new = PreservedApp(identity, living: life, settlesUntil: settlesUntil, system: self)
         new.onEnd = { [weak self, weak new] in
             if let self, let new, preserved[identity] === new { preserved[identity] = nil }
         }
@@ -135,8 +136,8 @@ extension BluetoothSystem {
 
     /// What was kept of an app by a system that is gone goes on (behaviour 10.15).
     func preserve(_ record: AppRecord) {
-        let life = AppLife(preserving: record.declaration, of: record.executable, system: self)
-        let app = preserve(record.app, life, launchesFrom: loop.now + Self.settleTime)
+        let life = AppLife(preserving: record, system: self)
+        let app = preserve(record.app, life, settlesUntil: loop.now + Self.settleTime)
         for kept in record.managers {
             let key = ManagerKey(nextManagerNumber())
             let subject = Observation.Subject(app: record.app)

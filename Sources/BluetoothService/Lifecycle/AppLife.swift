@@ -9,6 +9,13 @@ package protocol AppProcess: AnyObject {
     func resume()
     /// It is gone.
     func end()
+    /// The process, for a service after this one; nil where there is none, or it cannot be told from others.
+    var mark: ProcessMark? { get }
+}
+
+extension AppProcess {
+    /// Nil.
+    package var mark: ProcessMark? { nil }
 }
 
 /// The life of an app as it goes on: the machine with its timer, and what waits while the app does not run. Lives on the loop.
@@ -20,7 +27,11 @@ final class AppLife {
     private(set) var lastInFront: UInt64
     /// Called after a change of ``rules``, with what is to be done to the app.
     var onChange: ((AppLifecycle.Action?) -> Void)?
-    var process: (any AppProcess)?
+    var process: (any AppProcess)? {
+        didSet { mark = process?.mark }
+    }
+    /// The process, or the last one of what is kept of an app.
+    private(set) var mark: ProcessMark?
 
     /// Whether it is that of what is kept of an app, and not that of a process.
     private let isPreserved: Bool
@@ -51,12 +62,13 @@ final class AppLife {
         system = old.system
         isPreserved = true
         machine = .preserved
+        mark = old.mark
     }
 
     /// The life of what was kept of an app by a system that is gone.
-    init(preserving declaration: AppDeclaration, of executable: String?, system: BluetoothSystem) {
-        self.declaration = declaration
-        self.executable = executable
+    init(preserving record: AppRecord, system: BluetoothSystem) {
+        (declaration, executable) = (record.declaration, record.executable)
+        mark = record.process
         self.system = system
         lastInFront = system.nextInFront()
         isPreserved = true

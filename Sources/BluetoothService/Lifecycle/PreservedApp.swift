@@ -22,6 +22,14 @@ package protocol AppLauncher: AnyObject {
     /// A launcher that cannot start the process, or whose process ends before it has connected, calls
     /// ``BluetoothSystem/launchEnded(_:)``.
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers)
+
+    /// Whether a process runs that had connected to a service before this one.
+    func isRunning(_ process: ProcessMark) -> Bool
+}
+
+extension AppLauncher {
+    /// False: for launchers whose processes end with the service.
+    package func isRunning(_ process: ProcessMark) -> Bool { false }
 }
 
 /// What is kept of an app whose process is gone: its managers with a restore identifier go on, and what they have to tell waits.
@@ -43,6 +51,8 @@ final class PreservedApp {
 
     /// How long what was kept waits for its manager, once a process of the app runs (behaviour 10.6).
     static let patience = Duration.seconds(10)
+    /// How often to look whether a process that may come back by itself still runs.
+    static let lookInterval = Duration.milliseconds(50)
 
     /// The process that is to make the managers, with the time that it has left. Each process has its own: one that ends early takes
     /// nothing with it (behaviour 10.15).
@@ -63,15 +73,15 @@ final class PreservedApp {
     private var heir = Heir.none
     /// Whether it would have been launched, had the device been unlocked.
     private var waitsForUnlocking = false
-    /// Before this it is not launched: a process that had the app under another service may be about to come to this one.
-    private let launchesFrom: Instant
+    /// Before this it is not launched while its last process runs: that had the app under another service, and may be about to come to this one.
+    private let settlesUntil: Instant
     private unowned let system: BluetoothSystem
 
-    /// What is kept of an app, to be launched from some time on.
-    init(_ identity: AppIdentity, living life: AppLife, launchesFrom: Instant, system: BluetoothSystem) {
+    /// What is kept of an app.
+    init(_ identity: AppIdentity, living life: AppLife, settlesUntil: Instant, system: BluetoothSystem) {
         self.identity = identity
         self.system = system
-        self.launchesFrom = launchesFrom
+        self.settlesUntil = settlesUntil
         self.life = life
         self.life.onChange = { [weak self] in self?.lifeChanged($0) }
     }
@@ -182,8 +192,7 @@ final class PreservedApp {
     private func lifeChanged(_ action: AppLifecycle.Action?) {
         guard action == .resume else { return }
         // What woke it is still being told.
-        let time = max(system.loop.now, launchesFrom)
-        system.loop.schedule(at: time) { [weak self] in self?.launch() }
+        system.loop.execute { [weak self] in self?.launch() }
     }
 
     /// The device was unlocked for the first time after its start: what was to be launched is (behaviour 10.24).
@@ -195,7 +204,18 @@ final class PreservedApp {
 
     /// Launches the app, at once or when its pause is over (behaviour 10.25).
     private func launch() {
-        if canLaunch() { system.relaunches.handle(.wanted, of: identity) }
+        guard canLaunch() else { return }
+        if isReturning {
+            system.loop.schedule(after: Self.lookInterval) { [weak self] in self?.launch() }
+        } else {
+            system.relaunches.handle(.wanted, of: identity)
+        }
+    }
+
+    /// Whether the last process of the app may come by itself, from the service before this one.
+    private var isReturning: Bool {
+        guard system.loop.now < settlesUntil, let mark = life.mark else { return false }
+        return system.launcher?.isRunning(mark) ?? false
     }
 
     /// Launches the app now, unless a process of it is there or on its way.

@@ -99,7 +99,7 @@ extension PeerLink {
         system.remember(nil, of: peer)
         servicesChanged(0x0001...0xFFFF)
         guard tableIsBonded, let bond = secured.bond else { return done() }
-        system.keeper.update(bond.identifier) { $0.cache = nil }
+        system.keeper.note(bond.identifier) { $0.cache = nil }
         client.readDatabaseHash { _ in done() }
     }
 }

@@ -32,7 +32,7 @@ extension PeerLink {
     /// The peer is trusted from now on. What it has chosen so far is remembered with the bond.
     private func bonded() {
         guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
-        system.keeper.update(identifier) { $0.record = record }
+        system.keeper.note(identifier) { $0.record = record }
         informationChanged()
     }
 
@@ -123,7 +123,7 @@ extension PeerLink {
         guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
         system.remember(KnownTable(values: database.values), of: peer)
         guard bond.cache != cache else { return }
-        system.keeper.update(bond.identifier) { $0.cache = cache }
+        system.keeper.note(bond.identifier) { $0.cache = cache }
     }
 
     private func keepInMemory(_ cache: AttributeCache) {

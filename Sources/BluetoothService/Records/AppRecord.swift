@@ -2,8 +2,8 @@ import BluetoothTypes
 
 /// What is kept of an app besides its process, as it is written down (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {
-    /// The version that this code writes. Version 1, which had no ``executable``, is read as well.
-    package static let version: UInt16 = 2
+    /// The version that this code writes. It reads version 1 too, which had no ``executable``, and version 2, which had no ``process``.
+    package static let version: UInt16 = 3
 
     /// The version of what was read.
     package var version = AppRecord.version
@@ -13,6 +13,8 @@ package struct AppRecord: Hashable, Sendable {
     package var declaration: AppDeclaration
     /// The program whose managers these are, by its path; nil where it is not known.
     package var executable: String?
+    /// The last process of the app, if it is known.
+    package var process: ProcessMark?
     /// Its managers with a restore identifier, the oldest first.
     package var managers: [ManagerRecord]
 
@@ -21,12 +23,14 @@ package struct AppRecord: Hashable, Sendable {
         app: AppIdentity,
         declaration: AppDeclaration,
         executable: String? = nil,
-        managers: [ManagerRecord]
+        managers: [ManagerRecord],
+        process: ProcessMark? = nil
     ) {
         self.app = app
         self.declaration = declaration
         self.executable = executable
         self.managers = managers
+        self.process = process
     }
 }
 
@@ -60,6 +64,7 @@ extension AppRecord: PacketFields {
         try coder.field("declaration", &declaration)
         if version > 1 { try coder.optional("executable", &executable) }
         try coder.list("managers", &managers, limit: ServiceLimits.managers)
+        if version > 2 { try coder.optional("process", &process) }
     }
 }
 

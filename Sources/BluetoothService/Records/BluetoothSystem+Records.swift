@@ -39,7 +39,7 @@ extension BluetoothSystem {
     /// Writes what has changed, and nothing any more: what ends with the system is not over for its apps.
     func closeRecords() {
         keepChanged()
-        records.close()
+        records.finish()
     }
 
     /// Something else may have to be asked for again of an app than before. It is written down when all that is due now has run.
@@ -93,29 +93,24 @@ extension BluetoothSystem {
         noteChange()
     }
 
-    /// An app asks for something: what is kept with it is durable before anything comes of it, so that an app that has heard of an
-    /// effect finds it again.
-    func willHandle(_ request: Request, _ session: any ManagerSession, of app: AppIdentity) {
-        guard session.manager.options.restoreIdentifier != nil, session.state == .poweredOn, request.changesWishes
-        else {
-            return
-        }
-        let (wishes, name) = (wishes(of: session, in: app), ObjectIdentifier(session))
-        let next = wishes.after(request)
-        guard next != wishes else { return }
-        records.keep(record(of: app) { ObjectIdentifier($0) == name ? next : nil }, of: app)
-        // Should it come to something else.
-        noteChange(of: app)
+    /// Whether a request changes what is kept of its app. The record has to be durable before anything comes of the request, so that an app that
+    /// has heard of an effect finds it again.
+    func changesRecord(_ request: Request, _ session: any ManagerSession, of app: AppIdentity) -> Bool {
+        guard session.keeps(request) else { return false }
+        let wishes = wishes(of: session, in: app)
+        return wishes.after(request) != wishes
+    }
+
+    /// Makes the record of an app durable, with what its managers are about to do (``AppManager/coming``).
+    ///
+    /// - Parameter completion: Called once that is so, or when it failed; within this call where the storage does not wait for anything.
+    func keepRecord(of app: AppIdentity, completion: @escaping () -> Void) {
+        records.keep(record(of: app), of: app, completion: completion)
     }
 
     /// The record of an app as things stand; nil when nothing is kept of it. An app that nobody manages is as on a Mac, where nothing
     /// is restored (behaviour 10.22).
-    ///
-    /// - Parameter coming: What a manager has to ask for again in a moment, if that is something else.
-    private func record(
-        of app: AppIdentity,
-        coming: (any ManagerSession) -> [Request]? = { _ in nil }
-    ) -> AppRecord? {
+    private func record(of app: AppIdentity) -> AppRecord? {
         let kept = sessions(of: app).filter {
             $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
         }
@@ -123,14 +118,18 @@ extension BluetoothSystem {
         let managers = kept.prefix(ServiceLimits.managers).map { session in
             var options = session.manager.options
             options.isReopened = false
-            let wishes = coming(session) ?? wishes(of: session, in: app)
-            return ManagerRecord(role: session.manager.role, options: options, wishes: wishes)
+            return ManagerRecord(
+                role: session.manager.role,
+                options: options,
+                wishes: wishes(of: session, in: app)
+            )
         }
         return AppRecord(
             app: app,
             declaration: life.declaration,
             executable: life.executable,
-            managers: Array(managers)
+            managers: Array(managers),
+            process: life.mark
         )
     }
 
@@ -150,11 +149,23 @@ extension BluetoothSystem {
         return false
     }
 
+    /// What a manager has to ask for again, with what it is about to do.
     private func wishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
+        session.manager.coming.reduce(currentWishes(of: session, in: app)) { $0.after($1) }
+    }
+
+    private func currentWishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
         if let kept = preserved[app]?.managers.first(where: { $0.session === session }), let wishes = kept.wishes {
             return wishes
         }
         let postponed = session.manager.postponed
         return postponed.isEmpty ? session.wishes : postponed
+    }
+}
+
+extension ManagerSession {
+    /// Whether a request may change what is kept of the app.
+    func keeps(_ request: Request) -> Bool {
+        manager.options.restoreIdentifier != nil && state == .poweredOn && request.changesWishes
     }
 }

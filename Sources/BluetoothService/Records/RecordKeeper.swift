@@ -1,29 +1,80 @@
 import BluetoothTypes
 import Bonds
+import EventLoops
+import HCIHost
 
-/// Writes down what is kept of apps and of what the person says, and reads it when a system begins. What has not changed is not
-/// written. Lives on the loop.
+/// Keeps the records of apps and of the whole system durable, and reads them when a system begins. A record that has not changed is not written.
+///
+/// The storage may take its time, and each slot takes its own: while a record is being saved only the latest state of its slot waits, and
+/// only those who asked to hear of it. Lives on the loop.
 final class RecordKeeper {
+    /// How long a save may take before that is reported.
+    static let slowness = Duration.seconds(1)
+    /// The pause before a save that failed is tried again.
+    static let retryPause = Duration.seconds(30)
+    /// How long the end of a system waits for its saves.
+    static let closingTime = Duration.seconds(5)
+
     private enum Place {
         /// There is none yet.
         case none
         case open(any RecordStorage)
-        /// What is kept stays as it is.
+        /// The storage stays as it is.
         case closed
     }
 
-    /// Hears of what cannot be read or kept.
-    var onTrouble: ((RecordError) -> Void)?
+    /// What a slot is to have, and how far that is.
+    private struct Slot {
+        /// nil for an empty slot.
+        var record: KeptRecord?
+        var phase = Phase.durable
+        /// The error that was reported last, if the slot has not been saved since.
+        var reported: String?
 
+        /// Whether no save under way, or that has succeeded, has the record.
+        var isUnwritten: Bool {
+            switch phase {
+            case .durable: false
+            case .saving(let save): save.record != record
+            case .failed: true
+            }
+        }
+    }
+
+    private enum Phase {
+        case durable
+        case saving(Save)
+        /// The last save failed. The task tries again.
+        case failed(retry: ScheduledTask)
+    }
+
+    /// A save under way.
+    private struct Save {
+        let record: KeptRecord?
+        /// Whether the save before this one failed, and nothing has changed since.
+        let isRetry: Bool
+        /// Called when this save has ended.
+        var waiting: [() -> Void]
+        /// Called when the save after this one has ended: the slot is to have another record by now.
+        var later: [() -> Void] = []
+        /// Reports that the save is slow.
+        var alarm: ScheduledTask?
+    }
+
+    /// Called when a record cannot be read or saved, and when it can again.
+    var onTrouble: ((String, HappeningWeight) -> Void)?
+
+    private let loop: any EventLoop
     private var place = Place.none
-    /// Where what is kept of an app is, and what that is.
-    private var apps: [AppIdentity: (slot: Int, record: AppRecord)] = [:]
+    private var slots: [RecordSlot: Slot] = [:]
+    /// The slot of each app.
+    private var apps: [AppIdentity: Int] = [:]
     /// Slots in which something is that is not used. They are taken when there is no other.
     private var spoiled: Set<Int> = []
-    private var permissions = PermissionRecord()
-    private var names = NameRecord()
-    private var tables = TableRecord()
-    private var controllers = ControllerRecord()
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+    }
 
     /// What was found.
     struct Found {
@@ -50,118 +101,84 @@ final class RecordKeeper {
                         backup: nil
                     )
                 }
-                apps[record.app] = (slot, record)
+                apps[record.app] = slot
+                slots[.app(slot)] = Slot(record: .app(record))
                 found.apps.append(record)
             } catch {
                 spoiled.insert(slot)
-                onTrouble?(error)
+                onTrouble?("\(error)", .error)
             }
         }
-        do throws(RecordError) {
-            permissions = try read(PermissionRecord.self, .permissions, storage) ?? permissions
-        } catch { onTrouble?(error) }
-        do throws(RecordError) { names = try read(NameRecord.self, .names, storage) ?? names } catch {
-            onTrouble?(error)
-        }
-        do throws(RecordError) { tables = try read(TableRecord.self, .tables, storage) ?? tables } catch {
-            onTrouble?(error)
-        }
-        do throws(RecordError) {
-            controllers = try read(ControllerRecord.self, .controllers, storage) ?? controllers
-        } catch { onTrouble?(error) }
-        (found.permissions, found.names, found.tables) = (permissions, names, tables)
-        found.controllers = controllers
+        found.permissions = readOne(PermissionRecord.self, .permissions, storage) { .permissions($0) }
+        found.names = readOne(NameRecord.self, .names, storage) { .names($0) }
+        found.tables = readOne(TableRecord.self, .tables, storage) { .tables($0) }
+        found.controllers = readOne(ControllerRecord.self, .controllers, storage) { .controllers($0) }
         return found
     }
 
     /// The apps that have a slot.
     var recordedApps: [AppIdentity] { Array(apps.keys) }
 
+    /// The record of a slot, or an empty one.
+    private func readOne<Record: PacketFields>(
+        _ type: Record.Type,
+        _ slot: RecordSlot,
+        _ storage: any RecordStorage,
+        _ kept: (Record) -> KeptRecord
+    ) -> Record {
+        var record = Record()
+        do throws(RecordError) {
+            record = try read(type, slot, storage) ?? record
+        } catch {
+            onTrouble?("\(error)", .error)
+        }
+        slots[slot] = Slot(record: kept(record))
+        return record
+    }
+
     /// Changes nothing from now on.
     func close() { place = .closed }
 
     /// Keeps the record of an app in place of the one that there is; nil keeps none.
-    func keep(_ record: AppRecord?, of app: AppIdentity) {
-        guard case .open(let storage) = place, apps[app]?.record != record else { return }
-        do throws(RecordError) {
-            if let record {
-                let slot = if let known = apps[app]?.slot { known } else { try freeSlot() }
-                try write(record, .app(slot), storage)
-                apps[app] = (slot, record)
-                spoiled.remove(slot)
-            } else if let slot = apps[app]?.slot {
-                try storage.remove(.app(slot))
-                apps[app] = nil
+    ///
+    /// - Parameter completion: Called once the record is durable, or when saving it failed; within this call where nothing has to be waited for.
+    func keep(_ record: AppRecord?, of app: AppIdentity, completion: (() -> Void)? = nil) {
+        guard case .open = place else {
+            completion?()
+            return
+        }
+        if let record {
+            guard let slot = apps[app] ?? freeSlot() else {
+                onTrouble?("\(RecordError.full(RecordSlot.apps))", .error)
+                completion?()
+                return
             }
-        } catch {
-            onTrouble?(error)
+            apps[app] = slot
+            spoiled.remove(slot)
+            keep(.app(record), in: .app(slot), completion)
+        } else if let slot = apps.removeValue(forKey: app) {
+            keep(nil, in: .app(slot), completion)
+        } else {
+            completion?()
         }
     }
 
     /// Keeps what the person has said.
-    func keep(_ new: PermissionRecord) {
-        guard case .open(let storage) = place, new != permissions else { return }
-        do throws(RecordError) {
-            try write(new, .permissions, storage)
-            permissions = new
-        } catch {
-            onTrouble?(error)
-        }
-    }
+    func keep(_ new: PermissionRecord) { keep(.permissions(new), in: .permissions) }
 
     /// Keeps what peers call themselves.
-    func keep(_ new: NameRecord) {
-        guard case .open(let storage) = place, new != names else { return }
-        do throws(RecordError) {
-            try write(new, .names, storage)
-            names = new
-        } catch {
-            onTrouble?(error)
-        }
-    }
+    func keep(_ new: NameRecord) { keep(.names(new), in: .names) }
 
     /// Keeps what was found at peers.
-    func keep(_ new: TableRecord) {
-        guard case .open(let storage) = place, new != tables else { return }
-        do throws(RecordError) {
-            try write(new, .tables, storage)
-            tables = new
-        } catch {
-            onTrouble?(error)
-        }
-    }
+    func keep(_ new: TableRecord) { keep(.tables(new), in: .tables) }
 
     /// Keeps what controllers are not trusted with.
-    func keep(_ new: ControllerRecord) {
-        guard case .open(let storage) = place, new != controllers else { return }
-        do throws(RecordError) {
-            try write(new, .controllers, storage)
-            controllers = new
-        } catch {
-            onTrouble?(error)
-        }
-    }
+    func keep(_ new: ControllerRecord) { keep(.controllers(new), in: .controllers) }
 
-    private func freeSlot() throws(RecordError) -> Int {
-        let taken = Set(apps.values.map(\.slot))
+    private func freeSlot() -> Int? {
+        let taken = Set(apps.values)
         let free = (0..<RecordSlot.apps).filter { !taken.contains($0) }
-        guard let slot = free.first(where: { !spoiled.contains($0) }) ?? free.first else {
-            throw .full(RecordSlot.apps)
-        }
-        return slot
-    }
-
-    /// Nothing is written that could not be read again.
-    private func write<Record: PacketFields & Equatable>(
-        _ record: Record,
-        _ slot: RecordSlot,
-        _ storage: any RecordStorage
-    ) throws(RecordError) {
-        let octets = record.encoded()
-        guard (try? Record(reading: octets)) == record else {
-            throw .unavailable(reason: "a value in \(slot.name) is out of its range, and an older state stays there")
-        }
-        try storage.save(octets.bytes, in: slot)
+        return free.first { !spoiled.contains($0) } ?? free.first
     }
 
     private func read<Record: PacketFields>(
@@ -175,5 +192,109 @@ final class RecordKeeper {
         } catch {
             throw .damaged(place: slot.name, reason: "\(error)", backup: nil)
         }
+    }
+}
+
+// MARK: - Saves
+
+extension RecordKeeper {
+    private func keep(_ record: KeptRecord?, in slot: RecordSlot, _ completion: (() -> Void)? = nil) {
+        guard case .open = place else {
+            completion?()
+            return
+        }
+        var state = slots[slot] ?? Slot()
+        let isNew = state.record != record
+        let waiting = completion.map { [$0] } ?? []
+        state.record = record
+        switch state.phase {
+        case .durable where !isNew:
+            completion?()
+        case .saving(var save):
+            if save.record == record { save.waiting += waiting } else { save.later += waiting }
+            state.phase = .saving(save)
+            slots[slot] = state
+        case .failed(let retry):
+            loop.cancel(retry)
+            slots[slot] = state
+            save(slot, for: waiting)
+        case .durable:
+            slots[slot] = state
+            save(slot, for: waiting)
+        }
+    }
+
+    /// Begins a save. The storage may end it within this call.
+    private func save(_ slot: RecordSlot, for waiting: [() -> Void], isRetry: Bool = false) {
+        guard case .open(let storage) = place else { return waiting.forEach { $0() } }
+        let record = slots[slot]?.record
+        slots[slot]?.phase = .saving(Save(record: record, isRetry: isRetry, waiting: waiting))
+        storage.change(slot, Self.content(record, slot), on: loop) { [weak self] in self?.saved(slot, $0) }
+        guard case .saving(var save) = slots[slot]?.phase, save.alarm == nil else { return }
+        save.alarm = loop.schedule(after: Self.slowness) { [weak self] in self?.isSlow(slot) }
+        slots[slot]?.phase = .saving(save)
+    }
+
+    private static func content(_ record: KeptRecord?, _ slot: RecordSlot) -> RecordContent {
+        { () throws(RecordError) -> [UInt8]? in
+            guard let record else { return nil }
+            return try record.encoded(for: slot)
+        }
+    }
+
+    private func saved(_ slot: RecordSlot, _ error: RecordError?) {
+        guard let state = slots[slot], case .saving(let ended) = state.phase else { return }
+        if let alarm = ended.alarm { loop.cancel(alarm) }
+        report(error.map { "\($0)" }, slot, state, isNew: !ended.isRetry)
+        let isCurrent = state.record == ended.record
+        if !isCurrent {
+            save(slot, for: ended.later)
+        } else if error == nil {
+            slots[slot]?.phase = .durable
+        } else {
+            let retry = loop.schedule(after: Self.retryPause) { [weak self] in
+                self?.save(slot, for: [], isRetry: true)
+            }
+            slots[slot]?.phase = .failed(retry: retry)
+        }
+        for body in ended.waiting + (isCurrent ? ended.later : []) { body() }
+    }
+
+    /// Reports an error, unless a retry has come to the same one, and the first save that succeeds after it.
+    private func report(_ error: String?, _ slot: RecordSlot, _ state: Slot, isNew: Bool = true) {
+        guard error != state.reported || error != nil && isNew else { return }
+        slots[slot]?.reported = error
+        if let error {
+            onTrouble?(error, .error)
+        } else {
+            onTrouble?("\(name(of: slot)) is saved again", .notice)
+        }
+    }
+
+    private func isSlow(_ slot: RecordSlot) {
+        guard let state = slots[slot], case .saving = state.phase else { return }
+        let text = "saving \(name(of: slot)) takes longer than \(Self.slowness): what changes it waits; check the disk"
+        report(text, slot, state)
+    }
+
+    private func name(of slot: RecordSlot) -> String {
+        let app = apps.first { .app($0.value) == slot }?.key.name
+        return app.map { "the record of \($0.quotedName)" } ?? "the record \(slot.name)"
+    }
+
+    /// Waits until all records are durable, and changes nothing from then on. Blocks the loop: for the end of a system.
+    func finish() {
+        guard case .open(let storage) = place else { return }
+        var isDone = storage.finish(within: Self.closingTime)
+        if isDone {
+            for (slot, state) in slots.sorted(by: { $0.key.name < $1.key.name }) where state.isUnwritten {
+                storage.change(slot, Self.content(state.record, slot), on: loop) { _ in }
+            }
+            isDone = storage.finish(within: Self.closingTime)
+        }
+        if !isDone {
+            onTrouble?("records are not saved within \(Self.closingTime): older ones stay; check the disk", .error)
+        }
+        close()
     }
 }

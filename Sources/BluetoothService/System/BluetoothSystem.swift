@@ -75,7 +75,7 @@ package final class BluetoothSystem {
     lazy var writtenTables = TableRecord(run: configuration.run ?? "")
     var hasNewTables = false
     /// Writes down what is kept of apps, and of what the person says.
-    let records = RecordKeeper()
+    let records: RecordKeeper
     /// The apps of which something else may be kept than before; looked at once in a turn of the loop.
     var changedApps: [AppIdentity] = []
     /// The apps that were reported for want of a place on disk.
@@ -137,6 +137,7 @@ package final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         observers = Observers(loop: loop)
+        records = RecordKeeper(loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
         enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
         attributes = LocalAttributes(
@@ -144,7 +145,7 @@ package final class BluetoothSystem {
             appearance: configuration.appearance,
             features: enhancedBearers == nil ? [] : .enhancedBearers
         )
-        let keeper = BondKeeper(configuration, storage: bonds, random: random)
+        let keeper = BondKeeper(configuration, storage: bonds, random: random, loop: loop)
         self.keeper = keeper
         peers = PeerTable { keeper.secret("names of peers") }
         security = DeviceSecurity(
@@ -189,10 +190,10 @@ package final class BluetoothSystem {
         advertising.onChange = { [weak self] in self?.advertise($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
         attributes.onRecord = { [weak self] central, record in
-            self?.keeper.update(BondIdentifier(central)) { $0.record = record }
+            self?.keeper.note(BondIdentifier(central)) { $0.record = record }
         }
         keeper.onNotice = { [weak self] in self?.tell($0) }
-        records.onTrouble = { [weak self] error in self?.trouble("\(error)", .error) }
+        records.onTrouble = { [weak self] in self?.trouble($0, $1) }
         controllerMemory.onChange = { [weak self] in self?.noteChange() }
     }
 

@@ -106,7 +106,7 @@ extension BluetoothSystem {
     /// Remembers the name of a peer, with its bond if there is one.
     func setName(_ name: String, of peer: UUID) {
         peers.setDeviceName(name, of: peer, at: loop.now)
-        keeper.update(BondIdentifier(peer)) { $0.name = name }
+        keeper.note(BondIdentifier(peer)) { $0.name = name }
         peers.names.set(bonded.contains(peer) ? nil : name, of: peer)
         noteChange()
     }

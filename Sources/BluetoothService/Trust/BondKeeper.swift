@@ -22,14 +22,21 @@ final class BondKeeper {
     private let place: SystemConfiguration.Store
     private let capacity: Int
     private let random: RandomSource
+    private let loop: any EventLoop
     private var storage: (any BondStorage)?
 
     /// - Parameter storage: Where the bonds are, if that is not for the configuration to say.
-    init(_ configuration: SystemConfiguration, storage: (any BondStorage)?, random: RandomSource) {
+    init(
+        _ configuration: SystemConfiguration,
+        storage: (any BondStorage)?,
+        random: RandomSource,
+        loop: any EventLoop
+    ) {
         place = configuration.store
         capacity = configuration.maximumBonds
         self.storage = storage
         self.random = random
+        self.loop = loop
     }
 
     /// Whether there are as many bonds as there may be.
@@ -39,10 +46,17 @@ final class BondKeeper {
     func open(for controller: ControllerInformation) {
         let adapter = AdapterIdentity(controller)
         if let store, store.adapter == adapter { return }
+        store?.flush()
         store = nil
         do throws(BondError) {
             let storage = try openStorage()
-            let opened = try BondStore(storage: storage, adapter: adapter, random: random, capacity: capacity)
+            let opened = try BondStore(
+                storage: storage,
+                adapter: adapter,
+                random: random,
+                capacity: capacity,
+                loop: loop
+            )
             opened.onEvict = { [weak self] in self?.onNotice?(.forgotten(BondedPeer($0))) }
             opened.onFailure = { [weak self] in self?.onNotice?(.bondsUnavailable(reason: "\($0)")) }
             store = opened
@@ -53,6 +67,7 @@ final class BondKeeper {
 
     /// Lets go of them.
     func close() {
+        store?.flush()
         store = nil
         storage = nil
     }
@@ -76,18 +91,17 @@ final class BondKeeper {
     private func makeStorage() throws(BondError) -> any BondStorage {
         switch place {
         case .memory: MemoryBondStorage()
-        case .directory(let path): try FileBondStorage(directory: path, random: random)
+        case .directory(let path):
+            // In virtual time a disk takes no time: a run depends on no other thread.
+            loop is VirtualEventLoop
+                ? FileBondStorage(directory: try PosixBondDirectory(path), random: random)
+                : try FileBondStorage(directory: path, random: random)
         }
     }
 
-    /// Changes a bond, if that can be kept.
-    func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
-        guard let store, store.bond(identifier) != nil else { return }
-        do throws(BondError) {
-            try store.update(identifier, change)
-        } catch {
-            onNotice?(.bondsUnavailable(reason: "\(error)"))
-        }
+    /// Changes what is kept of a peer that it can tell again, which is saved soon.
+    func note(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
+        store?.note(identifier, change)
     }
 }
 

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import EventLoops
 
 /// Records in files of a ``HostDirectory``, each sealed with a key for its slot alone: what was written for one does not count in
 /// another.
@@ -7,9 +8,14 @@ final class FileRecordStorage: RecordStorage {
     static let maximumSize = 1 << 20
 
     private let files: HostDirectory
+    private let writer: DiskWriter?
+    /// Whether the secret of this host is known to be there, which the writer does not make.
+    private var hasSecret = false
 
-    init(_ files: HostDirectory) {
+    /// - Parameter writer: Makes changes in the background; without it the caller waits for them.
+    init(_ files: HostDirectory, writer: DiskWriter? = nil) {
         self.files = files
+        self.writer = writer
     }
 
     /// See ``RecordStorage/load(_:)``. One that is not used stays until something else is to be kept there; the first damaged one
@@ -40,19 +46,59 @@ final class FileRecordStorage: RecordStorage {
     }
 
     func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError) {
-        let file = Self.file(slot)
+        try Self.write(octets, slot, to: files)
+    }
+
+    func remove(_ slot: RecordSlot) throws(RecordError) {
+        try Self.remove(slot, from: files)
+    }
+
+    /// Makes a change on the writer's thread, the encoding included.
+    func change(
+        _ slot: RecordSlot,
+        _ content: @escaping RecordContent,
+        on loop: any EventLoop,
+        completion: @escaping (RecordError?) -> Void
+    ) {
+        guard let writer else { return completion(changeNow(slot, content)) }
         do throws(BondError) {
-            let content = Self.kind(slot).encode(PacketBuffer(octets), try files.secret()).bytes
-            guard content.count <= Self.maximumSize else { throw .tooLarge(place: files.path(of: file)) }
+            if !hasSecret { _ = try files.secret() }
+            hasSecret = true
+        } catch {
+            return completion(RecordError(error))
+        }
+        let work: @Sendable (HostDirectory) throws(RecordError) -> Void = { (files) throws(RecordError) in
+            if let octets = try content() {
+                try Self.write(octets, slot, to: files)
+            } else {
+                try Self.remove(slot, from: files)
+            }
+        }
+        writer.run(on: loop, work) { [weak self] error in
+            // It may be the secret that is gone; the next change makes a new one then.
+            if error != nil { self?.hasSecret = false }
+            completion(error)
+        }
+    }
+
+    func finish(within time: Duration) -> Bool { writer?.finish(within: time) ?? true }
+
+    /// Writes a file. It is durable when this returns.
+    private static func write(_ octets: [UInt8], _ slot: RecordSlot, to files: HostDirectory) throws(RecordError) {
+        let file = file(slot)
+        do throws(BondError) {
+            let content = kind(slot).encode(PacketBuffer(octets), try files.secret()).bytes
+            guard content.count <= maximumSize else { throw .tooLarge(place: files.path(of: file)) }
             try files.replace(file, content)
         } catch {
-            if case .tooLarge(let place) = error { throw .tooLarge(place: place, limit: Self.maximumSize) }
+            if case .tooLarge(let place) = error { throw .tooLarge(place: place, limit: maximumSize) }
             throw RecordError(error)
         }
     }
 
-    func remove(_ slot: RecordSlot) throws(RecordError) {
-        do throws(BondError) { try files.remove(Self.file(slot)) } catch { throw RecordError(error) }
+    /// Removes a file, if it is there.
+    private static func remove(_ slot: RecordSlot, from files: HostDirectory) throws(RecordError) {
+        do throws(BondError) { try files.remove(file(slot)) } catch { throw RecordError(error) }
     }
 
     private static func file(_ slot: RecordSlot) -> HostDirectory.File {

@@ -19,10 +19,10 @@ final class HostDirectory {
     }
 
     private let directory: any BondDirectory
-    private let random: RandomSource
+    private let random: RandomSource?
 
-    /// - Parameter random: makes the secret of this host, once.
-    init(_ directory: any BondDirectory, random: RandomSource) {
+    /// - Parameter random: makes the secret of this host, once; without it the secret has to be there.
+    init(_ directory: any BondDirectory, random: RandomSource? = nil) {
         self.directory = directory
         self.random = random
     }
@@ -37,6 +37,9 @@ final class HostDirectory {
     /// The secret. A new one is durable before anything is sealed with it.
     func secret() throws(BondError) -> HostSecret {
         if let secret = try readSecret() { return secret }
+        guard let random else {
+            throw .system(place: path(of: .secret), doing: "read", reason: "it was removed")
+        }
         // The file of bonds that is there stays good until it is replaced, wherever this ends.
         let old = try read(.bonds).flatMap { BondFile.checksumOfVersion1(PacketBuffer($0)) }
         let made = HostSecret(random: random, predecessor: old)

@@ -6,8 +6,9 @@
     import Darwin
 #endif
 
-/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives if it is to be changed.
-package final class PosixBondDirectory: BondDirectory {
+/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives if it is to be changed. May be used on any
+/// thread.
+package final class PosixBondDirectory: BondDirectory, Sendable {
     package let path: String
     package let user: UInt32 = geteuid()
 

@@ -16,9 +16,31 @@ package protocol BondStorage: AnyObject {
     /// the power takes it back. When this throws, either the old or the new state is kept, and never a part of one.
     func save(_ state: StoredBonds) throws(BondError)
 
+    /// Keeps `state` without blocking the loop, where the storage has a thread for that. A state that is saved after it wins. On the loop only.
+    ///
+    /// - Parameter completion: Called once on the loop, when the state is durable, a newer one is, or saving failed; within this call where the
+    ///   storage does not wait for anything.
+    func saveLater(_ state: StoredBonds, on loop: any EventLoop, completion: @escaping (BondError?) -> Void)
+
     /// 32 octets that nobody else can make, the same each time for the same purpose, also when nothing was saved; nil where
     /// nothing lasts.
     func derive(_ purpose: String) throws(BondError) -> [UInt8]?
+}
+
+extension BondStorage {
+    /// Keeps `state` at once.
+    package func saveLater(
+        _ state: StoredBonds,
+        on loop: any EventLoop,
+        completion: @escaping (BondError?) -> Void
+    ) {
+        do throws(BondError) {
+            try save(state)
+            completion(nil)
+        } catch {
+            completion(error)
+        }
+    }
 }
 
 /// Bonds that last as long as this object: for tests, for simulated worlds, and for whoever wants nothing on the disk.

@@ -1,3 +1,5 @@
+import EventLoops
+
 /// What has a place of its own beside the bonds, so that nobody has to look for it.
 package enum RecordSlot: Hashable, Sendable {
     /// Places for apps.
@@ -26,9 +28,13 @@ package enum RecordSlot: Hashable, Sendable {
     }
 }
 
+/// Makes the octets of a record; nil for a slot that is to be empty. It may be called on any thread, and throws for a record that could not be
+/// read again.
+package typealias RecordContent = @Sendable () throws(RecordError) -> [UInt8]?
+
 /// Where something is kept besides bonds; what it is, is for others to say. One record in one slot.
 package protocol RecordStorage: AnyObject {
-    /// What was saved last in a slot; nil when nothing was.
+    /// What was saved last in a slot; nil when nothing was. Not while the slot is being changed.
     ///
     /// - Throws: when it cannot be had whole and as this host wrote it. Then nothing of it is to be used.
     func load(_ slot: RecordSlot) throws(RecordError) -> [UInt8]?
@@ -39,6 +45,51 @@ package protocol RecordStorage: AnyObject {
 
     /// Keeps nothing in a slot. That is durable when this returns.
     func remove(_ slot: RecordSlot) throws(RecordError)
+
+    /// Changes a slot without blocking the loop, where the storage has a thread for that. On the loop only.
+    ///
+    /// A slot has one change at a time: the next one has to wait for `completion`.
+    ///
+    /// - Parameters:
+    ///   - content: What the slot is to have.
+    ///   - completion: Called once on the loop, when the change is durable or has failed; within this call where the storage does not wait for
+    ///     anything.
+    func change(
+        _ slot: RecordSlot,
+        _ content: @escaping RecordContent,
+        on loop: any EventLoop,
+        completion: @escaping (RecordError?) -> Void
+    )
+
+    /// Waits until the changes under way are durable or have failed.
+    ///
+    /// - Returns: Whether that was so in time.
+    func finish(within time: Duration) -> Bool
+}
+
+extension RecordStorage {
+    /// Changes a slot at once.
+    package func change(
+        _ slot: RecordSlot,
+        _ content: @escaping RecordContent,
+        on loop: any EventLoop,
+        completion: @escaping (RecordError?) -> Void
+    ) {
+        completion(changeNow(slot, content))
+    }
+
+    /// Nothing is ever under way.
+    package func finish(within time: Duration) -> Bool { true }
+
+    /// Changes a slot, and waits for that. Returns why it could not.
+    func changeNow(_ slot: RecordSlot, _ content: RecordContent) -> RecordError? {
+        do throws(RecordError) {
+            if let octets = try content() { try save(octets, in: slot) } else { try remove(slot) }
+            return nil
+        } catch {
+            return error
+        }
+    }
 }
 
 /// Records that last as long as this object.

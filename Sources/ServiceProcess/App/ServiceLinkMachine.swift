@@ -33,12 +33,13 @@ struct ServiceLinkMachine {
         case refused
     }
 
-    /// The pause after the first failure; each is twice the one before.
+    /// The pause between attempts to reach a service that has just gone: it may be back at once. In all other cases each pause is twice the one
+    /// before, which begins with this.
     static let firstPause = Duration.milliseconds(50)
     /// The longest pause.
     static let longestPause = Duration.seconds(5)
-    /// Failures after which a service that was there counts as gone.
-    static let failuresOfOneGone = 6
+    /// Failures after which a service that was there counts as gone: 3 s of them.
+    static let failuresOfOneGone = 60
 
     private var state = State.idle
     /// Whether a service has been there.
@@ -96,7 +97,8 @@ struct ServiceLinkMachine {
         if case .greeting(let before) = state { failures = before + 1 }
         let wasOpen = state == .open
         state = .waiting(failures: failures)
-        let pause = min(Self.firstPause * (1 << min(failures, 10)), Self.longestPause)
+        let doublings = max(0, hasWorked ? failures - Self.failuresOfOneGone : failures)
+        let pause = min(Self.firstPause * (1 << min(doublings, 10)), Self.longestPause)
         if wasOpen { return [.tell(.resetting), .wait(pause)] }
         let isGone = failures == (hasWorked ? Self.failuresOfOneGone : 1)
         return (isGone ? [.complain(reason), .tell(.unsupported)] : []) + [.wait(pause)]

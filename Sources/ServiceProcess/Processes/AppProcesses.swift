@@ -75,6 +75,10 @@ package final class AppProcesses: AppLauncher {
         }
     }
 
+    package func isRunning(_ process: ProcessMark) -> Bool {
+        table.beginning(Int32(clamping: process.number)) == process.beginning
+    }
+
     /// Why an app cannot be launched.
     package enum LaunchError: Error, Hashable, CustomStringConvertible {
         case ofAnotherUser(UInt32)
@@ -181,9 +185,16 @@ package final class AppProcesses: AppLauncher {
 extension AppProcesses {
     /// The process of an app has connected, and is in hand from now on. `dismiss` ends the conversation with it.
     func connected(_ app: App, _ caller: Caller, dismiss: @escaping (ServiceError) -> Void) {
-        let process = KnownProcess(of: caller, in: table)
-        let unit = unit(of: app.identity, caller)
-        app.runs(in: ConnectedProcess(app, caller, process, unit: unit, processes: self, dismiss: dismiss))
+        let process = ConnectedProcess(
+            app,
+            caller,
+            KnownProcess(of: caller, in: table),
+            unit: unit(of: app.identity, caller),
+            mark: table.mark(caller.process),
+            processes: self,
+            dismiss: dismiss
+        )
+        app.runs(in: process)
         let command = app.declaration.launchCommand
         // Nobody starts programs as another user by saying so.
         guard !command.isEmpty, app.identity.owner == table.user else { return }

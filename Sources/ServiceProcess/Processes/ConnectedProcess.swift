@@ -9,6 +9,7 @@ final class ConnectedProcess: AppProcess {
     private let known: KnownProcess?
     /// The unit of systemd that it was launched as, if it was.
     private let unit: String?
+    let mark: ProcessMark?
     private unowned let processes: AppProcesses
     private let dismiss: (ServiceError) -> Void
 
@@ -18,6 +19,7 @@ final class ConnectedProcess: AppProcess {
         _ caller: Caller,
         _ known: KnownProcess?,
         unit: String?,
+        mark: ProcessMark?,
         processes: AppProcesses,
         dismiss: @escaping (ServiceError) -> Void
     ) {
@@ -25,6 +27,7 @@ final class ConnectedProcess: AppProcess {
         self.caller = caller
         self.known = known
         self.unit = unit
+        self.mark = mark
         self.processes = processes
         self.dismiss = dismiss
     }

@@ -1,3 +1,4 @@
+import BluetoothService
 import Foundation
 
 #if canImport(Glibc)
@@ -36,6 +37,12 @@ package struct ProcessTable: Sendable {
         self.unit = unit
         self.executable = executable
         self.signal = signal
+    }
+
+    /// What tells a process from those that get its number later; nil for one that is not there.
+    func mark(_ process: Int32) -> ProcessMark? {
+        guard process > 1, let beginning = beginning(process) else { return nil }
+        return ProcessMark(number: UInt32(process), beginning: beginning)
     }
 
     /// That of the kernel.

@@ -15,6 +15,8 @@ final class AppConversation: Conversation {
         self.app = app
         self.line = line
         self.loop = loop
+        // What is asked for meanwhile waits in the process, and takes no memory here (AB-G05).
+        app.onWait = { if line.hasRoom { line.read(!$0) } }
     }
 
     func begin() {}
@@ -52,6 +54,7 @@ final class AppConversation: Conversation {
 
     func roomChanged(_ hasRoom: Bool) {
         guard hasRoom else { return app.detach() }
+        if app.isWaiting { line.read(false) }
         for (id, sink) in sinks.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { app.attach(sink, to: id) }
     }
 

@@ -45,7 +45,8 @@ import Testing
                         .peripheral(.addService(Example.heartRate)), .peripheral(.startAdvertising(advertisement)),
                     ]
                 ),
-            ]
+            ],
+            process: ProcessMark(number: 4_711, beginning: "123456")
         )
     }
 
@@ -91,7 +92,7 @@ import Testing
         return tables
     }
 
-    private func check<Record: PacketFields & Hashable>(_ record: Record) throws {
+    private func check<Record: PacketFields & Hashable>(_ record: Record, unknown other: UInt8 = 3) throws {
         let octets = record.encoded()
         #expect(try Record(reading: octets) == record)
         for count in 0..<octets.count {
@@ -100,14 +101,36 @@ import Testing
             }
         }
         #expect(throws: PacketError.self) { try Record(reading: PacketBuffer(octets.bytes + [0])) }
-        var other = octets.bytes
-        other[0] = 3
-        #expect(throws: PacketError(.value(3), at: "version")) { try Record(reading: PacketBuffer(other)) }
+        for version in [0, other] as [UInt8] {
+            var octets = octets.bytes
+            octets[0] = version
+            #expect(throws: PacketError(.value(UInt64(version)), at: "version")) {
+                try Record(reading: PacketBuffer(octets))
+            }
+        }
+    }
+
+    @Test("a record of an app from before processes were noted is read")
+    func appsOfVersion2() throws {
+        var record = Self.full
+        (record.version, record.process) = (2, nil)
+        let octets = record.encoded()
+        #expect(octets.bytes[0] == 2 && octets.count < Self.full.encoded().count)
+        #expect(try AppRecord(reading: octets) == record)
+    }
+
+    @Test("AB-G05: the beginning of a process has a bound")
+    func theBeginningOfAProcessHasABound() throws {
+        var record = Self.full
+        for (length, isRead) in [(ProcessMark.maximumBeginning, true), (ProcessMark.maximumBeginning + 1, false)] {
+            record.process?.beginning = String(repeating: "1", count: length)
+            #expect(((try? AppRecord(reading: record.encoded())) != nil) == isRead)
+        }
     }
 
     @Test func everyRecordComesBackAndIsWholeOrNothing() throws {
-        try check(Self.full)
-        try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []))
+        try check(Self.full, unknown: 4)
+        try check(AppRecord(app: AppIdentity(name: "a"), declaration: AppDeclaration(), managers: []), unknown: 4)
         try check(Self.permissions)
         try check(PermissionRecord())
         try check(Self.controllers)
@@ -198,7 +221,7 @@ import Testing
     @Test("a record of an app from before programs were noted is read")
     func appsOfVersion1() throws {
         var record = Self.full
-        (record.version, record.executable) = (1, nil)
+        (record.version, record.executable, record.process) = (1, nil, nil)
         let octets = record.encoded()
         #expect(octets.bytes[0] == 1 && octets.count < Self.full.encoded().count)
         #expect(try AppRecord(reading: octets) == record)

@@ -162,22 +162,75 @@ import Testing
         #expect(restored(bench.open().manager.take())?.scan != nil)
     }
 
-    @Test(
-        "behaviours 10.4, 10.15: after a restart an app is launched when a process of it has had the time to come by itself"
-    )
-    func anAppIsLaunchedAfterAWhile() throws {
+    /// Restarts a system whose app had a process, and has that app's scan find something.
+    private func restart(of bench: RecordBench, processLives: Bool) throws {
+        let mark = ProcessMark(number: 77, beginning: "123")
+        let (app, manager) = bench.open()
+        app.runs(in: MarkedProcess(mark))
+        manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        #expect(bench.written.first?.process == mark)
+        bench.running = processLives ? [mark] : []
+        bench.restart()
+        try bench.world.device("Strap").manager(.peripheral).publish()
+    }
+
+    private final class MarkedProcess: AppProcess {
+        let mark: ProcessMark?
+        init(_ mark: ProcessMark?) { self.mark = mark }
+        func suspend() {}
+        func resume() {}
+        func end() {}
+    }
+
+    @Test("behaviours 10.4, 10.15: after a restart an app whose process is gone is launched at once")
+    func anAppWhoseProcessIsGoneIsLaunchedAtOnce() throws {
+        let bench = RecordBench()
+        try restart(of: bench, processLives: false)
+        #expect(bench.world.run { !bench.launches.isEmpty })
+        #expect(bench.launches == ["com.example.Collector"])
+        #expect(bench.world.loop.now - bench.begin < .seconds(1))
+    }
+
+    @Test("behaviours 10.4, 10.15: after a restart no second process is launched while the first may come by itself")
+    func noSecondProcessIsLaunched() throws {
         for comesByItself in [false, true] {
             let bench = RecordBench()
-            bench.open().manager.send(Self.scan)
-            bench.world.run(.seconds(1))
-            bench.restart()
-            let strap = bench.world.device("Strap")
-            try strap.manager(.peripheral).publish()
+            try restart(of: bench, processLives: true)
             bench.world.run(BluetoothSystem.settleTime - .seconds(1))
             #expect(bench.launches.isEmpty && bench.phone.system.preserved.count == 1)
             if comesByItself { _ = bench.open(isReopened: true) }
             bench.world.run(.seconds(2))
             #expect(bench.launches == (comesByItself ? [] : ["com.example.Collector"]))
+        }
+    }
+
+    @Test("behaviours 10.4, 10.15: a process that ends instead of coming back is replaced at once")
+    func aProcessThatEndsIsReplacedAtOnce() throws {
+        let bench = RecordBench()
+        try restart(of: bench, processLives: true)
+        bench.world.run(.seconds(1))
+        #expect(bench.launches.isEmpty)
+        bench.running = []
+        bench.world.run(PreservedApp.lookInterval)
+        #expect(bench.launches == ["com.example.Collector"])
+    }
+
+    @Test("behaviour 10.15: what is kept of an app remembers its last process, and another process is written down")
+    func theLastProcessIsRemembered() {
+        let bench = RecordBench()
+        let marks = [ProcessMark(number: 7, beginning: "1"), ProcessMark(number: 7, beginning: "2")]
+        for mark in marks {
+            let app = bench.phone.app("Collector", [.central])
+            app.runs(in: MarkedProcess(mark))
+            bench.world.run(.zero)
+            _ = bench.phone.manager(.central, of: app, restoring: "one")
+            bench.world.run(.seconds(1))
+            let changes = bench.records.inner.changes
+            #expect(bench.written.first?.process == mark)
+            app.happened(.ended(.crashed))
+            bench.world.run(.seconds(1))
+            #expect(bench.written.first?.process == mark && bench.records.inner.changes == changes)
         }
     }
 

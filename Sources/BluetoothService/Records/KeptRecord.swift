@@ -1,0 +1,37 @@
+import BluetoothTypes
+import Bonds
+
+/// The record of a slot, of any kind.
+enum KeptRecord: Hashable, Sendable {
+    case app(AppRecord)
+    case permissions(PermissionRecord)
+    case names(NameRecord)
+    case tables(TableRecord)
+    case controllers(ControllerRecord)
+
+    /// The octets of the record.
+    ///
+    /// It takes long for a large record, and runs on the storage's thread.
+    ///
+    /// - Throws: For a record that could not be read again: it is not written.
+    func encoded(for slot: RecordSlot) throws(RecordError) -> [UInt8] {
+        switch self {
+        case .app(let record): try Self.encode(record, slot)
+        case .permissions(let record): try Self.encode(record, slot)
+        case .names(let record): try Self.encode(record, slot)
+        case .tables(let record): try Self.encode(record, slot)
+        case .controllers(let record): try Self.encode(record, slot)
+        }
+    }
+
+    private static func encode<Record: PacketFields & Equatable>(
+        _ record: Record,
+        _ slot: RecordSlot
+    ) throws(RecordError) -> [UInt8] {
+        let octets = record.encoded()
+        guard (try? Record(reading: octets)) == record else {
+            throw .unavailable(reason: "a value in \(slot.name) is out of its range, and an older state stays there")
+        }
+        return octets.bytes
+    }
+}

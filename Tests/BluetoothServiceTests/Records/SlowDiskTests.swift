@@ -1,0 +1,244 @@
+import BluetoothTypes
+import Bonds
+import EventLoops
+import Foundation
+import ServiceMessages
+import Testing
+
+@testable import BluetoothService
+
+/// Records on a disk that takes its time, or is full.
+@Suite struct SlowDiskTests {
+    private static let slot = RecordSlot.app(0)
+
+    private func scan(_ number: UInt16) -> Request { .central(.startScan(ScanRequest(services: [.init(number)]))) }
+
+    /// What a session scans for.
+    private func scanned(_ bench: RecordBench, _ app: String = "Greedy") -> [Request] {
+        bench.phone.system.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(\.wishes)
+    }
+
+    /// A greedy app in the first slot, whose saves wait from now on, and a modest one.
+    private func makeBench() -> (bench: RecordBench, greedy: TestManager, modest: TestManager) {
+        let bench = RecordBench()
+        let greedy = bench.open("Greedy").manager
+        let modest = bench.open("Modest").manager
+        bench.records.isHeld = { $0 == Self.slot }
+        return (bench, greedy, modest)
+    }
+
+    @Test("behaviour 10.15, AB-G05: while one app waits for the disk, other apps go on, with their records too")
+    func otherAppsGoOn() {
+        let (bench, greedy, modest) = makeBench()
+        greedy.send(scan(1))
+        bench.world.run(.seconds(5))
+        #expect(bench.records.held == [Self.slot] && scanned(bench).isEmpty)
+        let requests = bench.phone.system.observers
+        var performed: [Request] = []
+        requests.add(.messages) { if case .requested(let request) = $0.happening { performed.append(request) } }
+        modest.send(.central(.resetScanFilter))
+        modest.send(scan(2))
+        bench.world.run(.zero)
+        #expect(performed == [.central(.resetScanFilter), scan(2)])
+        #expect(scanned(bench, "Modest") == [scan(2)] && bench.written.last?.managers.first?.wishes == [scan(2)])
+        // It never ends: the greedy app waits for good, and nobody else.
+        bench.world.run(.seconds(3_600))
+        #expect(scanned(bench).isEmpty && bench.records.held == [Self.slot])
+    }
+
+    @Test(
+        "behaviour 10.15: what an app asks for is performed in order, once the record has it, and what waits together is saved together"
+    )
+    func theOrderIsKept() {
+        let (bench, greedy, _) = makeBench()
+        var performed: [Request] = []
+        bench.phone.system.observers.add(.messages) {
+            if case .requested(let request) = $0.happening { performed.append(request) }
+        }
+        let saves = bench.records.inner.changes
+        let later = (2...9).map(scan)
+        greedy.send(scan(1))
+        bench.world.run(.milliseconds(1))
+        for request in later {
+            greedy.send(request)
+            greedy.send(.central(.resetScanFilter))
+        }
+        bench.world.run(.seconds(1))
+        #expect(performed.isEmpty && bench.records.inner.changes == saves)
+        bench.records.complete()
+        bench.world.run(.zero)
+        // The first is in the record; the others are not, and wait for the save that has begun.
+        #expect(performed == [scan(1)] && bench.wishes == [scan(1)] && scanned(bench) == [scan(1)])
+        bench.records.complete()
+        bench.world.run(.zero)
+        #expect(performed == [scan(1)] + later.flatMap { [$0, .central(.resetScanFilter)] })
+        #expect(bench.wishes == [scan(9)] && scanned(bench) == [scan(9)])
+        #expect(bench.records.inner.changes == saves + 2 && bench.records.held.isEmpty)
+    }
+
+    @Test("behaviour 10.15: an event that changes the record meanwhile takes nothing away of what the app waits for")
+    func anEventMeanwhile() {
+        let (bench, greedy, _) = makeBench()
+        greedy.send(scan(1))
+        bench.world.run(.zero)
+        bench.phone.system.noteChange(of: AppIdentity(name: "com.example.Greedy"))
+        let second = bench.phone.manager(.central, of: greedy.connection, restoring: "two")
+        bench.world.run(.zero)
+        // The second manager has its turn after the scan.
+        #expect(second.take().isEmpty)
+        while bench.records.complete() { bench.world.run(.zero) }
+        #expect(bench.written.first?.managers.map(\.wishes) == [[scan(1)], []])
+        #expect(scanned(bench) == [scan(1)] && second.take() == [.stateChanged(.poweredOn)])
+        #expect(!bench.records.hasOverlapped)
+    }
+
+    @Test("behaviour 10.15: a manager that is closed while its requests wait is closed after them")
+    func aManagerIsClosedAfterItsRequests() {
+        let (bench, greedy, _) = makeBench()
+        var happened: [String] = []
+        bench.phone.system.observers.add([.messages, .managers]) {
+            switch $0.happening {
+            case .requested: happened.append("requested")
+            case .managerClosed: happened.append("closed")
+            default: break
+            }
+        }
+        greedy.send(scan(1))
+        greedy.close()
+        bench.world.run(.seconds(1))
+        #expect(happened.isEmpty)
+        while bench.records.complete() { bench.world.run(.zero) }
+        #expect(happened == ["requested", "closed"] && bench.written.map(\.app.name) == ["com.example.Modest"])
+    }
+
+    @Test(
+        "behaviours 10.4, 10.16: a process that dies while its requests wait is kept with them, unless the person has ended it",
+        arguments: [true, false]
+    )
+    func aProcessThatDiesMeanwhile(isCrashed: Bool) {
+        let (bench, greedy, _) = makeBench()
+        let app = greedy.connection
+        greedy.send(scan(1))
+        bench.world.run(.zero)
+        app.happened(.ended(isCrashed ? .crashed : .forceQuit))
+        #expect(scanned(bench) == (isCrashed ? [scan(1)] : []))
+        while bench.records.complete() { bench.world.run(.zero) }
+        #expect(bench.written.map(\.app.name).contains("com.example.Greedy") == isCrashed)
+        #expect(scanned(bench) == (isCrashed ? [scan(1)] : []))
+        guard isCrashed else { return }
+        let (_, again) = bench.open("Greedy")
+        guard case .central(.willRestore(let state)) = again.take().first else { return #expect(Bool(false)) }
+        #expect(state.scan?.services == [1])
+        // What the dead process was waiting for is over.
+        again.send(scan(2))
+        bench.world.run(.zero)
+        while bench.records.complete() { bench.world.run(.zero) }
+        #expect(scanned(bench) == [scan(2)] && bench.wishes == [scan(2)])
+    }
+
+    @Test(
+        "behaviour 10.15: power that goes before the record is durable takes nothing away that an app has seen the effect of"
+    )
+    func powerThatGoes() {
+        let random = RandomSource(seed: 4)
+        for _ in 0..<50 {
+            let (bench, greedy, _) = makeBench()
+            for _ in 0..<random.below(12) {
+                switch random.below(3) {
+                case 0: greedy.send(scan(UInt16(random.below(5))))
+                case 1: greedy.send(.central(.stopScan))
+                default: if bench.records.held.contains(Self.slot) { bench.records.complete() }
+                }
+                bench.world.run(.zero)
+                // What is performed is in the record, and the other way round.
+                #expect(bench.wishes == scanned(bench))
+            }
+            let before = scanned(bench)
+            bench.restart()
+            #expect(scanned(bench) == before && !bench.records.hasOverlapped)
+        }
+    }
+
+    @Test("behaviour 10.15: a slow save is reported, once, and so is its end")
+    func aSlowSaveIsReported() {
+        let (bench, greedy, _) = makeBench()
+        greedy.send(scan(1))
+        bench.world.run(RecordKeeper.slowness - .milliseconds(1))
+        #expect(bench.troubles.isEmpty)
+        bench.world.run(.seconds(100))
+        #expect(bench.troubles.count == 1 && bench.troubles.first?.contains("com.example.Greedy") == true)
+        bench.records.complete()
+        bench.world.run(.zero)
+        #expect(bench.troubles.count == 2 && bench.troubles.last?.contains("saved again") == true)
+        greedy.send(scan(2))
+        bench.world.run(.milliseconds(1))
+        bench.records.complete()
+        bench.world.run(.seconds(100))
+        #expect(bench.troubles.count == 2)
+    }
+
+    @Test(
+        "AB-G05: a full disk is reported once for each record, requests go on, and records are saved when there is room"
+    )
+    func aFullDisk() {
+        let bench = RecordBench()
+        let greedy = bench.open("Greedy").manager
+        let modest = bench.open("Modest").manager
+        bench.records.inner.failure = .unavailable(reason: "no space left on device")
+        for number in 1...20 as ClosedRange<UInt16> {
+            greedy.send(scan(number))
+            bench.world.run(.milliseconds(1))
+        }
+        modest.send(scan(30))
+        bench.world.run(.zero)
+        let reports = bench.troubles.count
+        #expect(reports > 20 && bench.troubles.allSatisfy { $0.contains("no space left") })
+        // That it is tried again in vain is no news.
+        bench.world.run(.seconds(300))
+        #expect(scanned(bench) == [scan(20)] && scanned(bench, "Modest") == [scan(30)])
+        #expect(bench.troubles.count == reports)
+        bench.records.inner.failure = nil
+        bench.world.run(RecordKeeper.retryPause)
+        #expect(bench.written.map { $0.managers.map(\.wishes) } == [[[scan(20)]], [[scan(30)]]])
+        #expect(bench.troubles.dropFirst(reports).map { $0.contains("saved again") } == [true, true])
+        let changes = bench.records.inner.changes
+        bench.world.run(.seconds(300))
+        #expect(bench.records.inner.changes == changes)
+    }
+
+    @Test(
+        "behaviour 10.15: a system that ends waits for its saves, and what failed or has changed meanwhile is written too"
+    )
+    func aSystemThatEnds() {
+        let (bench, greedy, _) = makeBench()
+        greedy.send(scan(1))
+        bench.world.run(.zero)
+        bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Other"))
+        bench.records.inner.failure = .unavailable(reason: "no space left on device")
+        bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Third"))
+        #expect(!bench.troubles.isEmpty)
+        bench.records.inner.failure = nil
+        bench.phone.system.stop()
+        #expect(bench.wishes == [scan(1)] && bench.records.held.isEmpty)
+        let kept = bench.records.inner.contents[.permissions].flatMap {
+            try? PermissionRecord(reading: PacketBuffer($0))
+        }
+        #expect(kept?.decisions.count == 2)
+    }
+
+    @Test("AB-G05: so many calls wait for a disk, and of one more the app is told")
+    func soManyCallsWait() {
+        let (bench, greedy, _) = makeBench()
+        var misuse: [String] = []
+        bench.phone.system.observers.add(.misuse) {
+            if case .misused(let text, _) = $0.happening { misuse.append(text) }
+        }
+        greedy.send(scan(1))
+        for _ in 1..<RecordGate.maximumWaiting { greedy.send(.central(.resetScanFilter)) }
+        bench.world.run(.zero)
+        #expect(misuse.isEmpty)
+        greedy.send(.central(.resetScanFilter))
+        bench.world.run(.zero)
+        #expect(misuse.count == 1 && misuse.first?.contains("com.example.Greedy") == true)
+    }
+}

@@ -1,0 +1,265 @@
+import BondKillPoints
+import Dispatch
+import EventLoops
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Bonds
+
+/// The number of the thread that calls this.
+private func currentThread() -> UInt { UInt(pthread_self()) }
+
+/// A directory on the disk whose writes wait for leave.
+private final class HeldDirectory: BondDirectory, Sendable {
+    let inner: PosixBondDirectory
+    private let isHeld = Mutex(false)
+    private let leave = DispatchSemaphore(value: 0)
+    private let writers = Mutex<Set<UInt>>([])
+
+    init(_ path: String) throws {
+        inner = try PosixBondDirectory(path)
+    }
+
+    /// The threads that have written.
+    var threads: Set<UInt> { writers.withLock { $0 } }
+
+    /// Waits until another thread than this one has begun to write.
+    func waitForWriter() {
+        while threads.subtracting([currentThread()]).isEmpty { sched_yield() }
+    }
+
+    func hold() { isHeld.withLock { $0 = true } }
+
+    /// Lets those go on that write from now on.
+    func endHold() { isHeld.withLock { $0 = false } }
+
+    /// Lets the one go on that waits, too.
+    func release() {
+        endHold()
+        leave.signal()
+    }
+
+    var path: String { inner.path }
+    var user: UInt32 { inner.user }
+
+    func open(_ name: String) throws(SystemError) -> (file: Int32, status: FileStatus)? { try inner.open(name) }
+    func create(_ name: String) throws(SystemError) -> Int32 { try inner.create(name) }
+    func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8] { try inner.read(file, atMost: count) }
+
+    func write(_ octets: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int {
+        let waits = isHeld.withLock { $0 }
+        writers.withLock { _ = $0.insert(currentThread()) }
+        if waits { leave.wait() }
+        return try inner.write(octets, to: file)
+    }
+
+    func synchronize(_ file: Int32) throws(SystemError) { try inner.synchronize(file) }
+    func close(_ file: Int32) { inner.close(file) }
+    func rename(_ name: String, to other: String) throws(SystemError) { try inner.rename(name, to: other) }
+    func link(_ name: String, as other: String) throws(SystemError) { try inner.link(name, as: other) }
+    func remove(_ name: String) throws(SystemError) { try inner.remove(name) }
+    func synchronize() throws(SystemError) { try inner.synchronize() }
+}
+
+/// Records that are written on a thread of their own.
+@Suite struct DiskWriterTests {
+    private let scratch: ScratchDirectory
+    private let directory: HeldDirectory
+    private let storage: FileBondStorage
+    private let loop = VirtualEventLoop()
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        directory = try HeldDirectory(scratch.path)
+        storage = FileBondStorage(changing: directory, random: RandomSource())
+        // The secret is there.
+        _ = try storage.derive("anything")
+    }
+
+    private var records: any RecordStorage { storage.records }
+
+    private final class Ends {
+        var ended: [(RecordSlot, RecordError?)] = []
+    }
+
+    private func change(_ slot: RecordSlot, _ octets: [UInt8]?, _ ends: Ends) {
+        records.change(slot, { () throws(RecordError) in octets }, on: loop) { ends.ended.append((slot, $0)) }
+    }
+
+    @Test("AB-G05: the loop does not wait for a record, and hears of it once it is durable")
+    func theLoopDoesNotWait() throws {
+        let ends = Ends()
+        directory.hold()
+        change(.app(1), [1, 2, 3], ends)
+        change(.names, [4], ends)
+        loop.run(for: .seconds(1))
+        #expect(ends.ended.isEmpty && !records.finish(within: .milliseconds(1)))
+        // Loading would take away what is being written.
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("app-01")))
+        directory.release()
+        #expect(records.finish(within: .seconds(60)))
+        // The loop is told in a task of its own.
+        #expect(ends.ended.isEmpty)
+        loop.run(for: .zero)
+        #expect(ends.ended.map(\.0) == [.app(1), .names] && ends.ended.allSatisfy { $0.1 == nil })
+        #expect(try records.load(.app(1)) == [1, 2, 3] && records.load(.names) == [4])
+        #expect(!directory.threads.subtracting([currentThread()]).isEmpty)
+    }
+
+    @Test("AB-G05: the record is encoded on the other thread, and a record that cannot be encoded changes nothing")
+    func theRecordIsEncodedElsewhere() throws {
+        let ends = Ends()
+        change(.app(1), [1], ends)
+        let refusal = RecordError.unavailable(reason: "no")
+        _ = records.finish(within: .seconds(60))
+        let encoder = EncoderThread()
+        records.change(
+            .app(1),
+            { () throws(RecordError) in
+                encoder.note()
+                throw refusal
+            },
+            on: loop
+        ) { ends.ended.append((.app(1), $0)) }
+        #expect(records.finish(within: .seconds(60)))
+        loop.run(for: .zero)
+        #expect(ends.ended.map(\.1) == [nil, refusal] && encoder.number != currentThread())
+        #expect(try records.load(.app(1)) == [1])
+    }
+
+    private final class EncoderThread: Sendable {
+        private let thread = Mutex<UInt>(0)
+        var number: UInt { thread.withLock { $0 } }
+        func note() { thread.withLock { $0 = currentThread() } }
+    }
+
+    @Test("a slot is emptied, and one that is too large keeps what it has")
+    func aSlotIsEmptied() throws {
+        let ends = Ends()
+        change(.app(1), [1], ends)
+        change(.app(2), [2], ends)
+        _ = records.finish(within: .seconds(60))
+        change(.app(1), nil, ends)
+        change(.app(2), [UInt8](repeating: 2, count: FileRecordStorage.maximumSize), ends)
+        #expect(records.finish(within: .seconds(60)))
+        loop.run(for: .zero)
+        #expect(try records.load(.app(1)) == nil && records.load(.app(2)) == [2])
+        let tooLarge = RecordError.tooLarge(place: scratch.file("app-02"), limit: FileRecordStorage.maximumSize)
+        #expect(ends.ended.map(\.1) == [nil, nil, nil, tooLarge])
+    }
+
+    @Test(
+        "AB-G06: a secret that is removed meanwhile is an error of the save that finds it so, and is made anew for the next"
+    )
+    func aSecretThatIsRemoved() throws {
+        let ends = Ends()
+        change(.app(1), [1], ends)
+        _ = records.finish(within: .seconds(60))
+        try FileManager.default.removeItem(atPath: scratch.file("secret"))
+        for _ in 0..<2 {
+            change(.app(1), [2], ends)
+            _ = records.finish(within: .seconds(60))
+            loop.run(for: .zero)
+        }
+        #expect(ends.ended.map { $0.1 == nil } == [true, false, true])
+        #expect(try records.load(.app(1)) == [2])
+    }
+
+    @Test("AB-G05: what a peer can tell again is seen at once, and saved on the other thread, the latest of it alone")
+    func whatAPeerCanTellAgain() throws {
+        let store = try BondStore(
+            storage: storage,
+            adapter: Samples.adapter,
+            random: RandomSource(seed: 1),
+            loop: loop
+        )
+        let bond = try store.add(Samples.bond(1))
+        directory.hold()
+        for name in ["a", "b", "c"] { store.note(bond.identifier) { $0.name = name } }
+        #expect(store.bonds.map(\.name) == ["c"])
+        #expect(
+            try FileBondStorage.look(into: scratch.path)?.bonds == [bond] && !records.finish(within: .milliseconds(1))
+        )
+        directory.release()
+        // The one that was under way, and then the last one.
+        for name in ["a", "c"] {
+            #expect(records.finish(within: .seconds(60)))
+            #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == [name])
+            loop.run(for: .zero)
+        }
+        // An identity and keys are not changed so.
+        store.note(bond.identifier) { $0.address = Samples.bond(2).address }
+        #expect(store.bonds.first?.address == bond.address)
+    }
+
+    @Test("a bond that is saved while an older state waits for the disk is not replaced by that")
+    func anOlderStateDoesNotWin() throws {
+        let store = try BondStore(
+            storage: storage,
+            adapter: Samples.adapter,
+            random: RandomSource(seed: 1),
+            loop: loop
+        )
+        let bond = try store.add(Samples.bond(1))
+        // Another file is being written, and the bonds come after it.
+        let ends = Ends()
+        directory.hold()
+        change(.app(1), [1], ends)
+        store.note(bond.identifier) { $0.name = "new" }
+        store.note(bond.identifier) { $0.name = "newer" }
+        directory.waitForWriter()
+        directory.endHold()
+        let other = try store.add(Samples.bond(2))
+        let stood = try FileBondStorage.look(into: scratch.path)?.bonds
+        #expect(stood?.map(\.name) == ["newer", other.name] && ends.ended.isEmpty)
+        directory.release()
+        for _ in 0..<3 {
+            #expect(records.finish(within: .seconds(60)))
+            loop.run(for: .zero)
+        }
+        #expect(try FileBondStorage.look(into: scratch.path)?.bonds == stood && ends.ended.count == 1)
+    }
+
+    @Test("what is to be saved soon is durable when the store is let go of, and a failure is told")
+    func aStoreThatIsLetGoOf() throws {
+        let store = try BondStore(
+            storage: storage,
+            adapter: Samples.adapter,
+            random: RandomSource(seed: 1),
+            loop: loop
+        )
+        let bond = try store.add(Samples.bond(1))
+        store.note(bond.identifier) { $0.name = "one" }
+        store.note(bond.identifier) { $0.name = "two" }
+        store.flush()
+        #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == ["two"])
+        _ = records.finish(within: .seconds(60))
+        loop.run(for: .zero)
+        #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == ["two"])
+        var failures: [BondError] = []
+        store.onFailure = { failures.append($0) }
+        // Nobody writes over a directory.
+        try FileManager.default.removeItem(atPath: scratch.file("bonds"))
+        try FileManager.default.createDirectory(atPath: scratch.file("bonds"), withIntermediateDirectories: false)
+        store.note(bond.identifier) { $0.name = "three" }
+        _ = records.finish(within: .seconds(60))
+        loop.run(for: .zero)
+        #expect(failures.count == 1 && store.bonds.map(\.name) == ["three"])
+    }
+
+    @Test("bonds are saved while a record waits for the disk")
+    func bondsAreSavedMeanwhile() throws {
+        let ends = Ends()
+        let store = try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
+        directory.hold()
+        change(.app(1), [1], ends)
+        directory.waitForWriter()
+        directory.endHold()
+        let bond = try store.add(Samples.bond(1))
+        #expect(ends.ended.isEmpty && !records.finish(within: .milliseconds(1)))
+        directory.release()
+        #expect(records.finish(within: .seconds(60)))
+        #expect(try FileBondStorage.look(into: scratch.path)?.bonds == [bond] && records.load(.app(1)) == [1])
+    }
+}
