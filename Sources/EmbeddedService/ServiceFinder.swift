@@ -41,7 +41,13 @@ package enum ServiceFinder {
         switch place(environment: environment, listens: ServicePath.isListening) {
         case .socket(let path):
             let hello = Hello(AppIdentity(name: appName), declaring: declaration)
-            return RemoteConnection(path: path, hello: hello, loop: NIOEventLoop(), logger: logger)
+            return RemoteConnection(
+                path: path,
+                hello: hello,
+                isLaunched: environment[RestoreIdentifiers.variable] != nil,
+                loop: NIOEventLoop(),
+                logger: logger
+            )
         case .embedded: return EmbeddedService.make(environment: environment, logger: logger)
         }
     }

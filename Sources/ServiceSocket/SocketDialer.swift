@@ -42,7 +42,15 @@ package struct SocketDialer: Dialer {
 
 extension RemoteConnection {
     /// A connection to the service at `path`, for an app. It is made at once, or whenever there is a service.
-    package convenience init(path: String, hello: Hello, loop: NIOEventLoop, logger: Logger) {
-        self.init(hello: hello, loop: loop, logger: logger) { SocketDialer(path: path, loop: loop) }
+    package convenience init(
+        path: String,
+        hello: Hello,
+        isLaunched: Bool = false,
+        loop: NIOEventLoop,
+        logger: Logger
+    ) {
+        self.init(hello: hello, isLaunched: isLaunched, loop: loop, logger: logger) {
+            SocketDialer(path: path, loop: loop)
+        }
     }
 }

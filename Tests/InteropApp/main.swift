@@ -18,13 +18,17 @@ guard arguments.count == 5 else {
 }
 let log = arguments[4]
 
+// A process that a service launched prints to the terminal of that service, which may be gone with it.
+signal(SIGPIPE, SIG_IGN)
+
 /// Prints a line, and adds it to the log that all launches of the app share.
 @Sendable func say(_ text: String) {
     let line = "\(ProcessInfo.processInfo.processIdentifier) \(text)\n"
-    FileHandle.standardOutput.write(Data(line.utf8))
-    guard let file = fopen(log, "a") else { return }
-    fputs(line, file)
-    fclose(file)
+    if let file = fopen(log, "a") {
+        fputs(line, file)
+        fclose(file)
+    }
+    try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
 }
 
 let (service, characteristic) = (CBUUID(string: arguments[2]), CBUUID(string: arguments[3]))

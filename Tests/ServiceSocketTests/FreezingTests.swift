@@ -113,6 +113,16 @@ final class StubUnits: UnitManager {
         #expect(units.take() == ["freeze again"])
     }
 
+    @Test("behaviour 10.15: a process that has ended and was not reaped does not count as running")
+    func theBeginningOfAProcess() {
+        func stat(_ state: String) -> String {
+            "77 (a b) Z) \(state) 1 77 77 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 98765 1000 10 18446744073709551615"
+        }
+        for state in ["R", "S", "D", "T", "t"] { #expect(ProcessTable.beginning(inStat: stat(state)) == "98765") }
+        for state in ["Z", "X"] { #expect(ProcessTable.beginning(inStat: stat(state)) == nil) }
+        for text in ["", "77 (a) S 1", "77"] { #expect(ProcessTable.beginning(inStat: text) == nil) }
+    }
+
     @Test("the unit of a process is the last part of its control group")
     func theUnitOfAProcess() {
         let path = "/user.slice/user-1000.slice/user@1000.service/app.slice/app-harald-com.example.one.service"

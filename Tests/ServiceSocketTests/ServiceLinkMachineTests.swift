@@ -44,6 +44,19 @@ import Testing
     }
 
     @Test(
+        "behaviour 10.15: a process whose service is gone before it has connected waits for the next one, told of nothing"
+    )
+    func aLaunchedProcessWaitsForTheNextService() {
+        var machine = ServiceLinkMachine(isLaunched: true)
+        _ = machine.handle(.begin)
+        for _ in 1..<ServiceLinkMachine.failuresOfOneGone {
+            #expect(machine.handle(.failed(nobody)) == [.wait(.milliseconds(50))])
+            #expect(machine.handle(.timeIsUp) == [.connect])
+        }
+        #expect(machine.handle(.failed(nobody)).contains(.tell(.unsupported)))
+    }
+
+    @Test(
         "a service that goes away is resetting, and is tried for each 50 ms; after 3 s it is unsupported, and pauses grow"
     )
     func aServiceThatGoesAwayIsResetting() {

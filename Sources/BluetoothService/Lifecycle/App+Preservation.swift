@@ -24,6 +24,9 @@ extension BluetoothSystem {
     /// and the next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
     package func launchEnded(_ app: AppIdentity) { preserved[app]?.launchEnded() }
 
+    /// The process that was launched for what is kept of an app runs. It is part of the record from now on.
+    package func launchStarted(_ app: AppIdentity, as mark: ProcessMark) { preserved[app]?.started(as: mark) }
+
     /// The user opens an app: how its processes ended before does not count any more (behaviour 10.25).
     package func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
 

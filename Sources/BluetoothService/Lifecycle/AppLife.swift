@@ -33,6 +33,9 @@ final class AppLife {
     /// The process, or the last one of what is kept of an app.
     private(set) var mark: ProcessMark?
 
+    /// A process was started that has not connected yet.
+    func started(as mark: ProcessMark) { self.mark = mark }
+
     /// Whether it is that of what is kept of an app, and not that of a process.
     private let isPreserved: Bool
     private var machine: AppLifecycle

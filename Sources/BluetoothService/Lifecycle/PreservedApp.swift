@@ -133,6 +133,13 @@ final class PreservedApp {
         waitForEvent()
     }
 
+    /// The process that was launched runs, and is to connect. A service that begins meanwhile launches no second one.
+    func started(as mark: ProcessMark) {
+        guard case .launched = heir else { return }
+        life.started(as: mark)
+        system.noteChange(of: identity)
+    }
+
     /// A process that was launched has ended before it connected, or could not be started.
     func launchEnded() {
         guard case .launched = heir else { return }

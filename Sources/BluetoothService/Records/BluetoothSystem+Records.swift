@@ -158,8 +158,8 @@ extension BluetoothSystem {
         if let kept = preserved[app]?.managers.first(where: { $0.session === session }), let wishes = kept.wishes {
             return wishes
         }
-        let postponed = session.manager.postponed
-        return postponed.isEmpty ? session.wishes : postponed
+        let manager = session.manager
+        return [manager.unclaimed, manager.postponed].first { !$0.isEmpty } ?? session.wishes
     }
 }
 

@@ -50,15 +50,20 @@ package final class RemoteConnection: ServiceConnection {
     private let arrived = DispatchGroup()
     private let link: LoopBound<ServiceLink>
 
-    /// A connection over lines that a dialer makes, which `dialer` makes on the loop.
+    /// Creates a connection to a service.
+    ///
+    /// - Parameters:
+    ///   - isLaunched: Whether a service has launched this process.
+    ///   - dialer: Makes the dialer; called on the loop.
     package init(
         hello: Hello,
+        isLaunched: Bool = false,
         loop: any EventLoop,
         logger: Logger,
         dialer: @escaping @Sendable () -> any Dialer
     ) {
         (self.loop, self.logger) = (loop, logger)
-        link = loop.make { ServiceLink(dialer(), hello: hello, loop: loop, logger: logger) }
+        link = loop.make { ServiceLink(dialer(), hello: hello, isLaunched: isLaunched, loop: loop, logger: logger) }
         arrived.enter()
         loop.submit { [self] in
             link.value.onMessage = { [weak self] in self?.take($0) }

@@ -15,13 +15,14 @@ final class ServiceLink {
     private let hello: Hello
     private let loop: any EventLoop
     private let logger: Logger
-    private var machine = ServiceLinkMachine()
+    private var machine: ServiceLinkMachine
     private var line: (any MessageLine)?
     private var timer: ScheduledTask?
     private var isClosed = false
 
-    init(_ dialer: any Dialer, hello: Hello, loop: any EventLoop, logger: Logger) {
+    init(_ dialer: any Dialer, hello: Hello, isLaunched: Bool, loop: any EventLoop, logger: Logger) {
         self.dialer = dialer
+        machine = ServiceLinkMachine(isLaunched: isLaunched)
         self.hello = hello
         self.loop = loop
         self.logger = logger

@@ -43,7 +43,10 @@ struct ServiceLinkMachine {
 
     private var state = State.idle
     /// Whether a service has been there.
-    private var hasWorked = false
+    private var hasWorked: Bool
+
+    /// - Parameter isLaunched: Whether a service has launched this process: if that service is gone, the next one is about to come.
+    init(isLaunched: Bool = false) { hasWorked = isLaunched }
 
     /// Whether the service takes messages.
     var isOpen: Bool { state == .open }

@@ -138,6 +138,7 @@ package final class AppProcesses: AppLauncher {
         case .started(let started):
             launched[number]?.process = started.process
             logger.notice("\(app.name) is launched as process \(started.process)")
+            if let mark = table.mark(started.process) { system.launchStarted(app, as: mark) }
             completion(.success(()))
         case .notStarted(let code):
             forget(number, app)

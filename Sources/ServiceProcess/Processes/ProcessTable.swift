@@ -57,11 +57,17 @@ package struct ProcessTable: Sendable {
         }
     ) { _ = kill($0, $1) }
 
-    /// The 22nd field of `/proc/PID/stat` (proc(5)); the second one is a name, which may have anything in it.
     private static let beginning: @Sendable (Int32) -> String? = { process in
-        guard let text = contents("/proc/\(process)/stat"), let name = text.lastIndex(of: ")") else { return nil }
+        contents("/proc/\(process)/stat").flatMap(beginning(inStat:))
+    }
+
+    /// The start time in `/proc/PID/stat`, its 22nd field (proc(5)); nil for a process that has ended and waits for its parent to reap it. The
+    /// second field is a name, which may contain anything.
+    static func beginning(inStat text: String) -> String? {
+        guard let name = text.lastIndex(of: ")") else { return nil }
         let fields = text[name...].split(separator: " ")
-        return fields.count > 20 ? String(fields[20]) : nil
+        guard fields.count > 20, fields[1] != "Z", fields[1] != "X" else { return nil }
+        return String(fields[20])
     }
 
     /// The last part of the path in the second hierarchy of control groups (cgroups(7)).

@@ -154,6 +154,7 @@ import Testing
         let (_, manager) = bench.open(isReopened: true)
         #expect(manager.take() == [.stateChanged(.poweredOn)])
         #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.preserved.isEmpty)
+        bench.world.run(PreservedApp.patience)
         #expect(bench.wishes == [] && bench.written.first?.managers.first?.options.isReopened == false)
         // The next one is restored as ever.
         manager.send(Self.scan)
@@ -162,8 +163,57 @@ import Testing
         #expect(restored(bench.open().manager.take())?.scan != nil)
     }
 
+    @Test(
+        "behaviours 1.4, 10.15: a process that comes back by itself and ends before it asks again leaves what it had asked for"
+    )
+    func aProcessThatEndsBeforeItAsksAgain() {
+        let other = Request.central(.startScan(ScanRequest(services: [0x1810])))
+        let bench = RecordBench()
+        bench.open().manager.send(Self.scan)
+        bench.world.run(.seconds(1))
+        bench.restart()
+        let (app, manager) = bench.open(isReopened: true)
+        #expect(manager.take() == [.stateChanged(.poweredOn)] && bench.phone.system.centrals.map(\.scans) == [false])
+        // A service that begins now finds it as well.
+        #expect(bench.wishes == [Self.scan])
+        app.happened(.ended(.crashed))
+        bench.world.run(.seconds(1))
+        #expect(bench.wishes == [Self.scan] && bench.phone.system.centrals.map(\.scans) == [true])
+        #expect(restored(bench.open().manager.take())?.scan?.services == [0x180D])
+        // What the process has asked for meanwhile counts.
+        bench.restart()
+        let (second, again) = bench.open(isReopened: true)
+        again.send(other)
+        bench.world.run(.zero)
+        #expect(bench.wishes == [other])
+        second.happened(.ended(.crashed))
+        #expect(restored(bench.open().manager.take())?.scan?.services == [0x1810])
+    }
+
+    @Test(
+        "behaviour 1.4: what a process that comes back by itself asks for no more is over after 10 s, or when it says so"
+    )
+    func whatAProcessAsksForNoMore() {
+        for stops in [false, true] {
+            let bench = RecordBench()
+            bench.open().manager.send(Self.scan)
+            bench.world.run(.seconds(1))
+            bench.restart()
+            let (app, manager) = bench.open(isReopened: true)
+            if stops { manager.send(.central(.stopScan)) } else { bench.world.run(PreservedApp.patience) }
+            bench.world.run(.zero)
+            #expect(bench.wishes == [])
+            app.happened(.ended(.crashed))
+            bench.world.run(.seconds(1))
+            #expect(bench.phone.system.centrals.map(\.scans) == [false])
+        }
+    }
+
     /// Restarts a system whose app had a process, and has that app's scan find something.
-    private func restart(of bench: RecordBench, processLives: Bool) throws {
+    ///
+    /// - Returns: What the scan finds, as long as it is kept.
+    @discardableResult
+    private func restart(of bench: RecordBench, processLives: Bool) throws -> TestManager {
         let mark = ProcessMark(number: 77, beginning: "123")
         let (app, manager) = bench.open()
         app.runs(in: MarkedProcess(mark))
@@ -172,7 +222,9 @@ import Testing
         #expect(bench.written.first?.process == mark)
         bench.running = processLives ? [mark] : []
         bench.restart()
-        try bench.world.device("Strap").manager(.peripheral).publish()
+        let strap = bench.world.device("Strap").manager(.peripheral)
+        try strap.publish()
+        return strap
     }
 
     private final class MarkedProcess: AppProcess {
@@ -203,6 +255,27 @@ import Testing
             bench.world.run(.seconds(2))
             #expect(bench.launches == (comesByItself ? [] : ["com.example.Collector"]))
         }
+    }
+
+    @Test(
+        "behaviours 10.4, 10.15: a process that was launched and has not connected when the service ends is waited for"
+    )
+    func aLaunchedProcessIsWaitedFor() throws {
+        let mark = ProcessMark(number: 78, beginning: "124")
+        let bench = RecordBench()
+        let strap = try restart(of: bench, processLives: false)
+        defer { withExtendedLifetime(strap) {} }
+        bench.world.run(.seconds(1))
+        #expect(bench.launches.count == 1)
+        bench.phone.system.launchStarted(AppIdentity(name: "com.example.Collector"), as: mark)
+        bench.world.run(.zero)
+        #expect(bench.written.first?.process == mark)
+        bench.running = [mark]
+        bench.restart()
+        bench.world.run(.seconds(2))
+        #expect(bench.launches.count == 1)
+        bench.running = []
+        #expect(bench.world.run { bench.launches.count == 2 })
     }
 
     @Test("behaviours 10.4, 10.15: a process that ends instead of coming back is replaced at once")

@@ -46,6 +46,9 @@ struct RestorationModel {
         let isRecorded: Bool
         /// Whether links may have ended since.
         var linksMayHaveEnded = false
+
+        var mayScan: Bool { manager.scans || certainty == .none }
+        var mayAdvertise: Bool { manager.advertises || certainty == .none }
     }
 
     let version: SystemVersion

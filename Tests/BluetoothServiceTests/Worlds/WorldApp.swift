@@ -13,6 +13,8 @@ final class WorldApp {
     let memory = CentralMemory()
     /// Since when it has run without a pause.
     private(set) var awakeSince = Instant.zero
+    /// When its process came to a new service by itself; nil for one that has known no other.
+    private var reopening: Instant?
     /// How often the radio had changed for the app when it last looked.
     private var seenChanges = 0
     private unowned let world: RandomWorld
@@ -55,6 +57,7 @@ final class WorldApp {
     private func open(inBackground: Bool) -> InProcessConnection {
         let new = device.system.openApp(shape.identity, declaring: declaration, inBackground: inBackground)
         process = new
+        reopening = nil
         awakeSince = world.now
         return new
     }
@@ -92,6 +95,10 @@ final class WorldApp {
             kept[.peripheral] = keep(peripheral.kept, peripheral.manager, peripheral.expected)
             if peripheral.asksNow { kept[.peripheral]?.certainty = .none }
         }
+        // What it had asked another service for may be there as well as what it has asked this one for.
+        if let reopening, world.now - reopening <= PreservedApp.patience {
+            for role in kept.keys { kept[role]?.certainty = .none }
+        }
         device.model.processEnded(number, end, declaration, kept)
         if device.model.kept[number]?[.central]?.certainty != .all { memory.lostAll() }
         process.happened(.ended(end))
@@ -119,6 +126,7 @@ final class WorldApp {
         let inBackground = process.phase != .foreground
         let new = open(inBackground: inBackground)
         if let central { central.reopened(manager(.central, of: new, isReopened: central.hasBegun)) }
+        reopening = world.now
         if let peripheral { peripheral.reopened(manager(.peripheral, of: new, isReopened: peripheral.hasBegun)) }
         memory.lostAll()
     }

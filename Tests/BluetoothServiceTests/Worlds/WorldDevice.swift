@@ -221,9 +221,9 @@ final class WorldDevice: AppLauncher {
 
     /// Whether the radio does nothing for long that nobody wants, or wanted when its process ended.
     func checkRadio(after patience: Duration) {
-        let kept = model.kept.values.flatMap(\.values).map(\.manager)
-        let isAdvertised = apps.contains { $0.peripheral?.isAdvertising != nil } || kept.contains(where: \.advertises)
-        let isLookedFor = apps.contains { $0.central?.scan != nil } || kept.contains(where: \.scans)
+        let kept = model.kept.values.flatMap(\.values)
+        let isAdvertised = apps.contains { $0.peripheral?.isAdvertising != nil } || kept.contains(where: \.mayAdvertise)
+        let isLookedFor = apps.contains { $0.central?.scan != nil } || kept.contains(where: \.mayScan)
         func check(_ isBusy: Bool, _ since: inout Instant?, _ what: String) {
             guard isBusy else { return since = nil }
             since = since ?? world.now
