@@ -1,16 +1,16 @@
-/// How well frames get through, apart from what distance, collisions and interference do to them.
+/// The frame loss, corruption and attenuation of a radio path, on top of distance, collisions and interference.
 ///
-/// It can be set for all frames, for a channel, for one direction between two nodes, and for one direction on one channel.
-/// The most specific one counts, and alone.
+/// A quality can be set for all frames, for a channel, for one direction between two nodes, and for one direction on
+/// one channel. Only the most specific one applies; they do not add up.
 public struct AirQuality: Hashable, Sendable {
-    /// The part of the frames, 0 to 1, that a receiver does not notice at all.
+    /// The fraction of frames, 0 to 1, that the receiver misses entirely.
     public var lossRate: Double
-    /// The part of the others, 0 to 1, that arrives with a wrong CRC.
+    /// The fraction of the received frames, 0 to 1, whose CRC is wrong.
     public var corruptionRate: Double
-    /// By how many dB the signal is weaker than the distance makes it: a wall, a body, an antenna that looks away.
+    /// Attenuation in dB beyond the path loss: a wall, a body, an antenna pointing elsewhere.
     public var attenuation: Double
 
-    /// Nothing lost unless it is said.
+    /// Creates a quality. The defaults are lossless.
     public init(lossRate: Double = 0, corruptionRate: Double = 0, attenuation: Double = 0) {
         self.lossRate = lossRate
         self.corruptionRate = corruptionRate
@@ -18,14 +18,14 @@ public struct AirQuality: Hashable, Sendable {
     }
 }
 
-/// What the air is like for each channel and each direction, in the form in which it is asked for.
+/// The air quality and noise of each channel and direction, indexed for fast lookup.
 struct AirConditions {
     struct Direction: Hashable {
         var from: RadioNode.ID
         var to: RadioNode.ID
     }
 
-    /// What has been set for a direction.
+    /// The qualities set for one direction.
     private struct Rules {
         var everywhere: AirQuality?
         var channels: [UInt8: AirQuality] = [:]
@@ -33,10 +33,10 @@ struct AirConditions {
 
     private var directions: [Direction: Rules] = [:]
     private var byChannel: [AirQuality] = []
-    /// By how many dB noise raises what a receiver needs on each channel; empty for none.
+    /// The rise in required signal strength due to noise, in dB, by channel index. Empty if no noise is configured.
     private var noiseRises: [Double] = []
 
-    /// Takes over what is the same for all nodes.
+    /// Applies the configuration that all nodes share.
     mutating func take(_ configuration: Radio.Configuration) {
         let general = AirQuality(lossRate: configuration.lossRate, corruptionRate: configuration.corruptionRate)
         byChannel = (0..<UInt8(RadioChannel.count)).map { configuration.channelQuality[$0] ?? general }
@@ -56,7 +56,7 @@ struct AirConditions {
         directions[direction] = rules.everywhere == nil && rules.channels.isEmpty ? nil : rules
     }
 
-    /// What counts for a frame.
+    /// The quality that applies to a frame.
     func quality(from sender: RadioNode.ID, to receiver: RadioNode.ID, channel: UInt8) -> AirQuality {
         if !directions.isEmpty, let rules = directions[Direction(from: sender, to: receiver)],
             let quality = rules.channels[channel] ?? rules.everywhere
@@ -66,10 +66,10 @@ struct AirConditions {
         return byChannel[Int(channel)]
     }
 
-    /// What counts at a place where no node is.
+    /// The quality that applies at a position without a node, such as that of a sniffer.
     func quality(channel: UInt8) -> AirQuality { byChannel[Int(channel)] }
 
-    /// By how many dB a frame has to be stronger on this channel than on a quiet one.
+    /// How much stronger, in dB, a frame must be on this channel than on a quiet one.
     func noiseRise(_ channel: UInt8) -> Double {
         noiseRises.isEmpty ? 0 : noiseRises[Int(channel)]
     }

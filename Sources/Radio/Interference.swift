@@ -1,25 +1,25 @@
 import EventLoops
 
-/// Something that is no Bluetooth and disturbs it: a Wi-Fi network, a microwave oven, a jammer.
+/// A source of interference other than Bluetooth: a Wi-Fi network, a microwave oven, a jammer.
 ///
-/// It sends in bursts, one in each period and somewhere in it, so that it is on the air for its share of the time. Where the
-/// bursts are follows from the radio's seed, not from who listens.
+/// It transmits one burst in each period, at a random place within the period, so that it is on the air for its
+/// ``share`` of the time. The timing of the bursts depends only on the radio's seed, not on which nodes listen.
 public struct Interference: Hashable, Sendable {
-    /// Periods are not shorter than this, in microseconds: a frame would meet too many of them.
+    /// The shortest period, in microseconds. With a shorter one, a single frame would span too many periods.
     static let shortestPeriod: Int64 = 100
 
-    /// Where it stands.
+    /// The position of the source.
     public var position: Position
-    /// What it sends into one Bluetooth channel, in dBm.
+    /// The transmit power in one Bluetooth channel, in dBm.
     public var power: Double
-    /// The channels that it is on, all at the same time.
+    /// The affected channels. A burst occupies all of them at once.
     public var channels: RadioChannels
-    /// The part of the time, 0 to 1, that it is on the air.
+    /// The duty cycle, 0 to 1.
     public var share: Double
-    /// From one burst to the next, on average; 100 microseconds at least.
+    /// The average time from one burst to the next; at least 100 microseconds.
     public var period: Duration
 
-    /// A source of interference; one that never rests and is everywhere unless it is said.
+    /// Creates a source of interference. By default it transmits continuously on all channels.
     public init(
         at position: Position = Position(),
         power: Double,
@@ -34,13 +34,16 @@ public struct Interference: Hashable, Sendable {
         self.period = period
     }
 
-    /// A Wi-Fi network on one of the channels 1 to 13 of IEEE 802.11 in this band: 2412 MHz and 5 MHz more for each,
-    /// with 9 MHz on either side. Channels 1, 6 and 11 leave the three primary advertising channels alone.
+    /// Creates the interference of a Wi-Fi network on one of the IEEE 802.11 channels 1 to 13 of the 2.4 GHz band.
+    ///
+    /// Channel 1 is centred on 2412 MHz, each further channel 5 MHz higher, and the signal extends 9 MHz to either
+    /// side. Channels 1, 6 and 11 leave the three primary advertising channels alone.
     ///
     /// - Parameters:
-    ///   - channel: The number that Wi-Fi gives to the channel.
-    ///   - power: What it sends altogether, in dBm. A Bluetooth channel of 2 MHz gets a tenth of it.
-    ///   - share: The part of the time that it is busy.
+    ///   - channel: The Wi-Fi channel number, clamped to 1 through 13.
+    ///   - position: The position of the source.
+    ///   - power: The total transmit power in dBm. A Bluetooth channel of 2 MHz receives a tenth of it.
+    ///   - share: The duty cycle, 0 to 1.
     public static func wifi(
         channel: Int,
         at position: Position = Position(),
@@ -58,7 +61,8 @@ public struct Interference: Hashable, Sendable {
     }
 }
 
-/// An ``Interference`` with its bursts in time. Any moment can be asked about: nothing is to be done while time passes.
+/// The bursts of an ``Interference`` over time. They are computed on demand for any instant, so the process needs no
+/// timer.
 struct InterferenceProcess {
     let source: Interference
     private let seed: UInt64
@@ -69,11 +73,11 @@ struct InterferenceProcess {
         self.source = source
         self.seed = seed
         period = max(source.period.microseconds, Interference.shortestPeriod)
-        // A share that is no number is none.
+        // `NaN` counts as a share of 0.
         burst = source.share > 0 ? Int64(Double(period) * min(source.share, 1)) : 0
     }
 
-    /// Whether it is on the air at some time from `start` on and before `end`, in microseconds.
+    /// Whether the source transmits at any time in `start..<end`, in microseconds.
     func isOn(from start: Int64, to end: Int64) -> Bool {
         guard burst > 0, start < end else { return false }
         if burst >= period { return true }
@@ -83,7 +87,7 @@ struct InterferenceProcess {
         }
     }
 
-    /// How far into its period a burst begins: a hash of the period's number, which is SplitMix64's step.
+    /// The offset of a burst within its period: a hash of the period's number (the SplitMix64 step).
     private func offset(_ number: Int64) -> Int64 {
         var z = seed &+ UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,39 +1,41 @@
 import EventLoops
 
-/// The simulated air: who hears which frame, how strong, and what gets lost.
+/// The simulated radio channel: which nodes receive a frame, at what strength, and which frames are lost.
 ///
-/// A node receives a frame if it listens on the frame's channel, with its access address and modulation, from its first
-/// bit to its last. Other frames and interference on the channel at the same time spoil it unless it is stronger than all
-/// of them together by the capture threshold. The work that a frame makes grows with the nodes that listen on its channel,
-/// not with the others.
+/// A node receives a frame if it listens on the frame's channel, with its access address and modulation, from the first
+/// bit to the last. Concurrent frames and interference on the channel corrupt the frame unless its strength exceeds
+/// their sum by the capture threshold. The cost of a frame grows with the number of nodes listening on its channel
+/// only.
 public final class Radio {
-    /// What is the same for all nodes.
+    /// The settings that all nodes share.
     public struct Configuration: Sendable {
-        /// How signals spread.
+        /// The path loss model and the sensitivity of the receivers.
         public var propagation = Propagation()
-        /// The part of the frames, 0 to 1, that a receiver does not notice at all.
+        /// The fraction of frames, 0 to 1, that a receiver misses entirely.
         public var lossRate = 0.0
-        /// The part of the frames, 0 to 1, that arrives with a wrong CRC.
+        /// The fraction of the received frames, 0 to 1, whose CRC is wrong.
         public var corruptionRate = 0.0
-        /// What counts on some channels in place of the two rates, by the channel index 0 to 39.
+        /// The quality of individual channels, by channel index 0 to 39. It replaces the two rates above.
         public var channelQuality: [UInt8: AirQuality] = [:]
-        /// Noise in dBm in 1 MHz, by the channel index: what is weaker than on a quiet channel by as much as the noise
-        /// is stronger is not heard. -106, the noise floor, makes it 3 dB.
+        /// Additional noise in dBm in 1 MHz, by channel index.
+        ///
+        /// Noise raises the weakest receivable signal by as much as it raises the noise floor. -106, the noise floor
+        /// itself, raises it by 3 dB.
         public var channelNoise: [UInt8: Double] = [:]
-        /// What disturbs and is no Bluetooth.
+        /// The sources of interference other than Bluetooth.
         public var interference: [Interference] = []
 
-        /// Free space without loss.
+        /// Creates a configuration of free space without loss.
         public init() {}
     }
 
-    /// What is the same for all nodes; may be changed while frames fly.
+    /// The settings that all nodes share. May be changed while frames are on the air.
     public var configuration: Configuration {
         didSet { takeConfiguration() }
     }
-    /// Sees every frame at its first bit, wherever it is sent and whoever it is for.
+    /// Called with every frame at its first bit, wherever it is sent and whichever node it is for.
     public var onTransmission: ((SniffedFrame) -> Void)?
-    /// May change each frame before it goes on the air: for the injection of faults.
+    /// Called with every frame before it goes on the air. May modify it, to inject faults.
     public var onSend: ((inout RadioFrame) -> Void)?
 
     let loop: any EventLoop
@@ -43,12 +45,17 @@ public final class Radio {
     private var interferenceSeed: UInt64?
     private var propagation: Propagation
     private var nodeCount = 0
-    // In the order of the nodes' numbers, so that a run does not depend on who began to listen first.
+    // Sorted by node ID, so that a run does not depend on the order in which nodes started listening.
     private var listeners: [[RadioNode]]
     private var active: [[Transmission]]
     private var sniffers: [RadioSniffer] = []
 
-    /// Empty air.
+    /// Creates a radio channel without nodes.
+    ///
+    /// - Parameters:
+    ///   - loop: The event loop on which all nodes run and whose clock times the frames.
+    ///   - random: The source of chance for loss, corruption and interference.
+    ///   - configuration: The settings that all nodes share.
     public init(loop: any EventLoop, random: RandomSource, configuration: Configuration = .init()) {
         self.loop = loop
         self.random = random
@@ -70,30 +77,35 @@ public final class Radio {
         }
     }
 
-    /// Adds a node that sleeps.
+    /// Adds a node, initially asleep.
     public func add(at position: Position = Position()) -> RadioNode {
         defer { nodeCount += 1 }
         return RadioNode(id: .init(number: nodeCount), position: position, radio: self)
     }
 
-    /// Adds a sniffer. It changes nothing about what the nodes hear.
+    /// Adds a sniffer. It does not affect what the nodes receive.
     ///
-    /// - Parameter position: Where it stands. Without a place it is next to every sender: it hears everything, with the
-    ///   power that it is sent with, and nothing disturbs.
+    /// - Parameter position: The position of the sniffer. With nil it receives everything at the transmit power,
+    ///   without disturbance.
     public func addSniffer(at position: Position? = nil) -> RadioSniffer {
         let sniffer = RadioSniffer(at: position)
         sniffers.append(sniffer)
         return sniffer
     }
 
-    /// Takes a sniffer away.
+    /// Removes a sniffer.
     public func remove(_ sniffer: RadioSniffer) {
         sniffers.removeAll { $0 === sniffer }
     }
 
-    /// Sets how well a node hears another one; nil for what counts otherwise.
+    /// Sets the quality of the path from one node to another; nil removes the setting, so that the more general one
+    /// applies.
     ///
-    /// - Parameter channel: The channel index 0 to 39; nil for all channels for which nothing else is set.
+    /// - Parameters:
+    ///   - quality: The quality, or nil to remove what was set.
+    ///   - sender: The transmitting node.
+    ///   - receiver: The receiving node. The reverse direction is unaffected.
+    ///   - channel: The channel index 0 to 39; nil for all channels without a setting of their own.
     public func setQuality(
         _ quality: AirQuality?,
         from sender: RadioNode,
@@ -103,7 +115,7 @@ public final class Radio {
         conditions.set(quality, .init(from: sender.id, to: receiver.id), channel: channel)
     }
 
-    /// How strong a signal that is sent with `power` is at another place, in dBm, with nothing in between.
+    /// Returns the strength, in dBm, of a signal sent with `power` at another position, with no obstacle in between.
     public func strength(power: Double, from: Position, to: Position) -> Double {
         power - propagation.loss(over: from.distance(to: to))
     }
@@ -137,7 +149,7 @@ public final class Radio {
         let channel = Int(frame.channel)
         let transmission = Transmission(frame, from: sender, power: power, start: loop.now)
         active[channel].append(transmission)
-        // By index: whoever is told of a frame's start may neither send nor retune, so that the list stays as it is.
+        // By index: a node's `onFrameStart` may neither send nor retune, so the list does not change here.
         for index in listeners[channel].indices { arrive(transmission, at: listeners[channel][index]) }
         loop.schedule(at: transmission.end) { [self] in finish(transmission) }
         if let onTransmission { onTransmission(transmission.sniffed(strength: power)) }
@@ -145,10 +157,10 @@ public final class Radio {
         for node in transmission.receivers { node.onFrameStart?() }
     }
 
-    /// The first bit reaches a node that listens on the channel.
+    /// Handles the first bit of a frame at a node that listens on the channel.
     private func arrive(_ transmission: Transmission, at node: RadioNode) {
         if let reception = node.reception {
-            // The receiver stays with the frame it has locked on to; the new one only disturbs.
+            // The receiver stays locked on to its frame; the new one only disturbs it.
             guard !reception.isCorrupted else { return }
             if isDrowned(reception.transmission, reception.strength, at: node.position, node.id, from: loop.now) {
                 node.reception?.isCorrupted = true
@@ -174,13 +186,13 @@ public final class Radio {
         transmission.receivers.append(node)
     }
 
-    /// The last bit has left.
+    /// Handles the last bit of a frame.
     private func finish(_ transmission: Transmission) {
         let channel = Int(transmission.frame.channel)
         active[channel].removeAll { $0 === transmission }
         let sender = transmission.sender
         sender.state = .sleeping
-        // Every receiver lets go of the frame before the first of them is told, and acts.
+        // Ends the reception at every receiver before calling the first one, which may send or retune.
         var heard: [(RadioNode, RadioNode.Reception)] = []
         for node in transmission.receivers {
             guard let reception = node.reception, reception.transmission === transmission else { continue }
@@ -207,7 +219,7 @@ public final class Radio {
         strength >= propagation.sensitivity(frame.phy) + conditions.noiseRise(frame.channel)
     }
 
-    /// Whether all else that is on a frame's channel is too strong for it at a place: the other frames that are there
+    /// Whether everything else on a frame's channel is too strong for it at a position: the other frames on the air
     /// now, and the interference from `start` to the frame's end, or to the end of its access address.
     private func isDrowned(
         _ transmission: Transmission,
@@ -260,12 +272,12 @@ public final class Radio {
     }
 }
 
-/// What disturbs a frame at one place.
+/// The sum of what disturbs a frame at one position.
 private struct Disturbance {
-    /// The strongest that does no harm, in dBm.
+    /// The strongest harmless disturbance, in dBm.
     let limit: Double
     private(set) var isTooMuch = false
-    /// The only one so far; the sum is not made before there is a second one.
+    /// The only disturbance so far. The sum is computed when a second one arrives.
     private var first: Double?
     private var sum = 0.0
 

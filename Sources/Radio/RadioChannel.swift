@@ -1,15 +1,15 @@
-/// The 40 channels of Bluetooth LE, by their index: 0 to 36 for data, 37 to 39 for primary advertising (Core Vol 6 Part A
-/// 2, Part B 1.4.1).
+/// The 40 channels of Bluetooth LE, by channel index: 0 to 36 for data, 37 to 39 for primary advertising (Core Vol 6
+/// Part A 2, Part B 1.4.1).
 public enum RadioChannel {
-    /// How many there are.
+    /// The number of channels.
     public static let count = 40
 
-    /// The centre of a channel in MHz; of the last one for an index that there is none of.
+    /// Returns the centre frequency of a channel in MHz. An index above 39 yields that of channel 39.
     public static func megahertz(_ index: UInt8) -> Int {
         2_402 + 2 * Int(number(index))
     }
 
-    /// The place of a channel in the order of the frequencies, 0 to 39: the RF channel.
+    /// Returns the RF channel number of a channel index: its place in the order of frequencies, 0 to 39.
     public static func number(_ index: UInt8) -> UInt8 {
         switch index {
         case 0...10: index + 1
@@ -21,34 +21,34 @@ public enum RadioChannel {
     }
 }
 
-/// Some of the channels.
+/// A set of channels.
 public struct RadioChannels: Hashable, Sendable {
     private var bits: UInt64 = 0
 
-    /// All channels.
+    /// All 40 channels.
     public static let all = RadioChannels(0...39)
 
-    /// The channels with these indices; others than 0 to 39 are left out.
+    /// Creates a set from channel indices, ignoring those above 39.
     public init(_ indices: some Sequence<UInt8>) {
         for index in indices where index < RadioChannel.count { bits |= 1 << UInt64(index) }
     }
 
-    /// The channels whose centre is within a range of frequencies in MHz.
+    /// Creates the set of the channels whose centre frequency lies within a range in MHz.
     public init(megahertz range: ClosedRange<Int>) {
         self.init((0..<UInt8(RadioChannel.count)).filter { range.contains(RadioChannel.megahertz($0)) })
     }
 
-    /// Whether a channel is one of them.
+    /// Whether the set contains a channel index.
     public func contains(_ index: UInt8) -> Bool {
         index < RadioChannel.count && bits >> UInt64(index) & 1 == 1
     }
 
-    /// The indices, in ascending order.
+    /// The channel indices in ascending order.
     public var indices: [UInt8] { (0..<UInt8(RadioChannel.count)).filter(contains) }
 }
 
 extension RadioChannels: ExpressibleByArrayLiteral {
-    /// The channels with these indices.
+    /// Creates a set from channel indices, ignoring those above 39.
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
     }

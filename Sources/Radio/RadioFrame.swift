@@ -1,19 +1,19 @@
 import EventLoops
 
-/// What is put on the air.
+/// A frame to transmit.
 public struct RadioFrame: Hashable, Sendable {
     /// The channel index: 0 to 36 for data, 37 to 39 for primary advertising.
     public var channel: UInt8
-    /// The access address, which a receiver's has to be equal to.
+    /// The access address. Only receivers tuned to it receive the frame.
     public var accessAddress: UInt32
-    /// Where the sender starts its CRC; a receiver that expects another one finds the frame corrupted.
+    /// The initial value of the CRC. A receiver with a different value receives the frame as corrupted.
     public var crcInit: UInt32
-    /// The PHY that it is sent with.
+    /// The PHY on which to transmit.
     public var phy: RadioPHY
-    /// The PDU with its header, without the CRC.
+    /// The PDU including its header, excluding the CRC.
     public var pdu: [UInt8]
 
-    /// A frame.
+    /// Creates a frame from its channel index, access address, CRC initial value, PHY and PDU.
     public init(channel: UInt8, accessAddress: UInt32, crcInit: UInt32, phy: RadioPHY, pdu: [UInt8]) {
         self.channel = channel
         self.accessAddress = accessAddress
@@ -22,23 +22,23 @@ public struct RadioFrame: Hashable, Sendable {
         self.pdu = pdu
     }
 
-    /// The time on the air, in microseconds.
+    /// The duration of the frame on the air, in microseconds.
     @inlinable
     public var airTimeMicroseconds: Int64 { phy.airTimeMicroseconds(octets: pdu.count) }
 }
 
-/// What a receiver is set to.
+/// The settings of a receiver.
 public struct RadioTuning: Hashable, Sendable {
     /// The channel index, 0 to 39.
     public var channel: UInt8
-    /// The access address to wait for.
+    /// The access address to match.
     public var accessAddress: UInt32
-    /// Where the CRC starts.
+    /// The initial value of the CRC.
     public var crcInit: UInt32
-    /// How the bits come.
+    /// The modulation to receive.
     public var modulation: RadioPHY.Modulation
 
-    /// A setting.
+    /// Creates the settings of a receiver.
     public init(channel: UInt8, accessAddress: UInt32, crcInit: UInt32, modulation: RadioPHY.Modulation) {
         self.channel = channel
         self.accessAddress = accessAddress
@@ -47,14 +47,14 @@ public struct RadioTuning: Hashable, Sendable {
     }
 }
 
-/// A frame as a receiver got it.
+/// A frame as received.
 public struct ReceivedFrame: Sendable {
-    /// What was sent.
+    /// The frame as transmitted.
     public var frame: RadioFrame
-    /// When the first bit of the preamble was on the air. Light is not that slow: distances do not delay.
+    /// When the first bit of the preamble was on the air. Propagation delay is not simulated.
     public var start: Instant
-    /// How strong it was, in dBm.
+    /// The received signal strength, in dBm.
     public var rssi: Int8
-    /// Whether the CRC is wrong. Then nothing in the frame can be trusted.
+    /// Whether the CRC is wrong. If so, nothing in the frame can be trusted.
     public var isCorrupted: Bool
 }

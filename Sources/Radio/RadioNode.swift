@@ -1,28 +1,28 @@
 import EventLoops
 
-/// One antenna with one radio behind it: at any moment it sends, listens on one channel, or sleeps.
+/// A simulated antenna and transceiver. At any time it transmits, listens on one channel, or sleeps.
 public final class RadioNode {
-    /// Names a node on its radio, in the order of adding.
+    /// The identifier of a node on its radio, in the order of creation.
     public struct ID: Hashable, Comparable, Sendable {
-        /// The number.
+        /// The number of nodes added before this one.
         public let number: Int
 
-        /// Older nodes first.
+        /// Orders nodes by age, the oldest first.
         public static func < (a: ID, b: ID) -> Bool { a.number < b.number }
     }
 
-    /// How long a node has used its radio.
+    /// How long and how often a node has used its transceiver.
     public struct AirTime: Hashable, Sendable {
-        /// Sending, in microseconds.
+        /// Time spent transmitting, in microseconds.
         public var sending: Int64 = 0
-        /// Listening, whether something came or not, in microseconds.
+        /// Time spent listening, whether or not a frame arrived, in microseconds.
         public var listening: Int64 = 0
-        /// Frames sent.
+        /// The number of frames sent.
         public var framesSent = 0
-        /// Frames received, corrupted ones too.
+        /// The number of frames received, including corrupted ones.
         public var framesReceived = 0
 
-        /// The given times in microseconds, and numbers of frames.
+        /// Creates a record from times in microseconds and numbers of frames.
         public init(sending: Int64 = 0, listening: Int64 = 0, framesSent: Int = 0, framesReceived: Int = 0) {
             self.sending = sending
             self.listening = listening
@@ -37,23 +37,23 @@ public final class RadioNode {
         case sending
     }
 
-    /// A frame that is coming in.
+    /// A frame being received.
     struct Reception {
         var transmission: Transmission
         var strength: Double
         var isCorrupted: Bool
     }
 
-    /// Which node it is.
+    /// The identifier of the node on its radio.
     public let id: ID
-    /// Where it is. Frames on the air keep the strength that they began with.
+    /// The position of the node. Frames on the air keep the strength they started with.
     public var position: Position
-    /// Called when the first bit of a frame for this receiver arrives: a window may have to stay open. It must neither
-    /// send nor retune.
+    /// Called at the first bit of a frame that the node receives, so that a receive window can stay open. It must
+    /// neither send nor retune.
     public var onFrameStart: (() -> Void)?
-    /// Takes each frame that was heard from its beginning to its end. The node still listens as before.
+    /// Called with each frame that was received from beginning to end. The node is still listening.
     public var onFrame: ((ReceivedFrame) -> Void)?
-    /// Called when a frame of this node has left; the node sleeps then.
+    /// Called when a transmission has ended. The node is asleep by then.
     public var onSent: (() -> Void)?
 
     var state = State.sleeping
@@ -67,23 +67,24 @@ public final class RadioNode {
         self.radio = radio
     }
 
-    /// Whether a frame is coming in.
+    /// Whether the node is receiving a frame.
     public var isReceiving: Bool { reception != nil }
 
-    /// Whether a frame is going out.
+    /// Whether the node is transmitting a frame.
     public var isSending: Bool {
         if case .sending = state { return true }
         return false
     }
 
-    /// How long the radio was in use up to now.
+    /// How long and how often the transceiver has been used so far, including the current time spent listening.
     public var airTime: AirTime {
         var total = used
         if case .listening(_, let since) = state { total.listening += radio.loop.now.microseconds(since: since) }
         return total
     }
 
-    /// Listens from now on. What comes in at this moment on another setting is lost. Does nothing while sending.
+    /// Starts listening. A frame being received with different settings is lost. Ignored while transmitting and for
+    /// channels above 39.
     public func listen(_ tuning: RadioTuning) {
         guard !isSending, tuning.channel < RadioChannel.count else { return }
         if case .listening(let current, _) = state, current == tuning { return }
@@ -92,7 +93,7 @@ public final class RadioNode {
         radio.addListener(self, channel: tuning.channel)
     }
 
-    /// Stops listening. Does nothing while sending.
+    /// Stops listening. A frame being received is lost. Ignored while transmitting.
     public func sleep() {
         guard case .listening(let tuning, let since) = state else { return }
         used.listening += radio.loop.now.microseconds(since: since)
@@ -101,9 +102,11 @@ public final class RadioNode {
         state = .sleeping
     }
 
-    /// Sends a frame, beginning now. A node that listens stops to; one that sends already ignores the call.
+    /// Starts transmitting a frame now. Listening stops. Ignored while another frame is being transmitted.
     ///
-    /// - Parameter power: in dBm.
+    /// - Parameters:
+    ///   - frame: The frame. One with a channel above 39 is ignored.
+    ///   - power: The transmit power in dBm.
     public func send(_ frame: RadioFrame, power: Double = 0) {
         guard !isSending, frame.channel < RadioChannel.count else { return }
         var frame = frame

@@ -1,6 +1,6 @@
-/// How bits become radio waves (Core Vol 6 Part B 2.1 and 2.2).
+/// The LE PHYs, with the two coding schemes of LE Coded as separate cases (Core Vol 6 Part B 2.1 and 2.2).
 public enum RadioPHY: Sendable, CaseIterable, Hashable {
-    /// 1 Mbit/s, uncoded: what every device has.
+    /// 1 Mbit/s, uncoded. Every LE device supports it.
     case le1M
     /// 2 Mbit/s, uncoded.
     case le2M
@@ -9,17 +9,18 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
     /// 1 Mbit/s, each bit sent as eight symbols: 125 kbit/s.
     case codedS8
 
-    /// What a receiver has to be set to. The coding is told in the frame itself, so that one receiver hears both.
+    /// The modulation that a receiver is tuned to. The frame itself indicates its coding, so one receiver handles both
+    /// S=2 and S=8.
     public enum Modulation: Sendable, Hashable {
         /// 1 Mbit/s, uncoded.
         case le1M
         /// 2 Mbit/s, uncoded.
         case le2M
-        /// 1 Mbit/s, coded with either factor.
+        /// 1 Mbit/s, coded with S=2 or S=8.
         case coded
     }
 
-    /// The receiver's setting for this PHY.
+    /// The modulation that a receiver needs for this PHY.
     @inlinable
     public var modulation: Modulation {
         switch self {
@@ -29,23 +30,24 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The time that a frame is on the air, from the first bit of the preamble to the last one of the CRC.
+    /// Returns the duration of a frame from the first bit of the preamble to the last bit of the CRC, in microseconds.
     ///
-    /// - Parameter octets: the PDU with its header, without the CRC.
-    /// - Returns: microseconds.
+    /// - Parameter octets: The length of the PDU including its header, excluding the CRC.
+    /// - Returns: The duration in microseconds.
     @inlinable
     public func airTimeMicroseconds(octets: Int) -> Int64 {
         let body = Int64(octets + 3)
         switch self {
         case .le1M: return (1 + 4 + body) * 8
         case .le2M: return (2 + 4 + body) * 4
-        // Preamble 80, access address 256, coding indicator 16 and TERM1 24 are always sent with S=8 (2.2.2).
+        // The preamble (80), access address (256), coding indicator (16) and TERM1 (24) are always sent with S=8
+        // (2.2.2).
         case .codedS2: return 80 + 256 + 16 + 24 + body * 16 + 6
         case .codedS8: return 80 + 256 + 16 + 24 + body * 64 + 24
         }
     }
 
-    /// The part of the air time that the preamble and the access address take, in microseconds.
+    /// The duration of the preamble and the access address, in microseconds.
     var accessAddressMicroseconds: Int64 {
         switch self {
         case .le1M: 40
@@ -54,7 +56,7 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The same as a duration.
+    /// Returns the duration of a frame with a PDU of `octets` octets, like ``airTimeMicroseconds(octets:)``.
     @inlinable
     public func airTime(octets: Int) -> Duration {
         .microseconds(airTimeMicroseconds(octets: octets))

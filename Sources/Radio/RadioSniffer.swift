@@ -1,30 +1,30 @@
 import EventLoops
 
-/// A frame as a sniffer sees it, whoever it is for.
+/// A frame as captured by a sniffer, whichever node it is for.
 public struct SniffedFrame: Sendable {
-    /// What was sent.
+    /// The frame as transmitted.
     public var frame: RadioFrame
-    /// When its first bit was on the air.
+    /// When the first bit of the preamble was on the air.
     public var start: Instant
-    /// How strong it is where the sniffer stands, in dBm.
+    /// The signal strength at the sniffer, in dBm.
     public var rssi: Int8
-    /// The noise there, in dBm; nil for a sniffer without a place.
+    /// The noise at the sniffer, in dBm; nil for a sniffer without a position.
     public var noise: Int8?
-    /// Whether the CRC is wrong there, because others were on the channel at the same time.
+    /// Whether the CRC is wrong at the sniffer because of concurrent signals on the channel.
     public var isCorrupted: Bool
-    /// The node that sent it.
+    /// The node that transmitted it.
     public var sender: RadioNode.ID
 }
 
-/// A receiver for everything: it listens on all channels at once, with every access address and modulation, and can follow
-/// frames that overlap.
+/// A receiver that captures every frame: on all channels at once, with every access address and modulation, overlapping
+/// or not.
 ///
-/// Distance, noise, collisions and interference are for it what they are for the nodes; what is lost by chance is lost by
-/// single nodes and not by it. So a sniffer does not change the run that it watches.
+/// Distance, noise, collisions and interference affect it as they affect the nodes. Random loss and corruption do not:
+/// they are drawn for individual nodes. So a sniffer never changes the run that it captures.
 public final class RadioSniffer {
-    /// Where it stands. Without a place it hears everything, with the power that it is sent with, and nothing disturbs.
+    /// The position of the sniffer. With nil it receives everything at the transmit power, without disturbance.
     public var position: Position?
-    /// Takes the frames, in the order of their beginnings, each when it and those that began before it have ended.
+    /// Called with each frame, in the order in which they started, once it and all that started before it have ended.
     public var onFrame: ((SniffedFrame) -> Void)?
 
     private struct Pending {
@@ -34,7 +34,7 @@ public final class RadioSniffer {
         var hasEnded = false
     }
 
-    // Frames on the air, and those behind them that ended earlier: the longest takes 17 ms.
+    // Frames on the air, and later ones that ended earlier. The longest frame lasts 17 ms.
     private var pending: [Pending] = []
 
     init(at position: Position?) {
@@ -45,7 +45,7 @@ public final class RadioSniffer {
         pending.append(Pending(sniffed: sniffed, transmission: transmission, strength: strength))
     }
 
-    /// Something new is on a channel: which of the frames there it spoils.
+    /// Handles a new signal on a channel: marks the frames there that it corrupts.
     func disturb(channel: UInt8, _ isDrowned: (Transmission, Double) -> Bool) {
         for index in pending.indices {
             let each = pending[index]

@@ -5,11 +5,11 @@ final class Transmission {
     let frame: RadioFrame
     let sender: RadioNode
     let power: Double
-    /// Where the sender was at its beginning.
+    /// The sender's position when the frame started.
     let position: Position
     let start: Instant
     let end: Instant
-    /// The nodes that have locked on to it; some may have left since.
+    /// The nodes that locked on to the frame. Some may have stopped receiving since.
     var receivers: [RadioNode] = []
 
     init(_ frame: RadioFrame, from sender: RadioNode, power: Double, start: Instant) {
@@ -21,7 +21,7 @@ final class Transmission {
         end = start.advanced(byMicroseconds: frame.airTimeMicroseconds)
     }
 
-    /// What comes before the PDU: a receiver that cannot make that out does not notice the frame.
+    /// The end of preamble and access address. A receiver that cannot make them out does not notice the frame.
     var endOfAccessAddress: Instant { start.advanced(byMicroseconds: frame.phy.accessAddressMicroseconds) }
 
     func sniffed(strength: Double) -> SniffedFrame {
