@@ -1,29 +1,29 @@
 import BluetoothTypes
 import Cryptography
 
-/// Finds out whose private address one is, with the keys of the bonds (Core Vol 3 Part C 10.8.2.3).
+/// Resolves private addresses with the identity resolving keys of the bonds (Core Vol 3 Part C 10.8.2.3).
 ///
-/// To try a key costs an encryption, so an address is tried once: what came of it is remembered for the addresses heard last,
-/// strangers' as well, until the keys change. What it says proves nothing: an address can be copied (AB-G03).
+/// Each key costs an AES encryption, so results are cached, including negative ones, until the keys change. Resolution
+/// authenticates nothing: an address can be copied (AB-G03).
 struct AddressResolver {
-    /// Addresses of which is remembered whose they are.
+    /// The capacity of the cache, in addresses.
     static let maximumRemembered = 4_096
-    /// Bonded devices that are looked through.
+    /// The number of bonded devices considered.
     static let maximumPeers = 1_024
 
     private var peers: [BluetoothAddress: PrivatePeer] = [:]
     private var keys: [(key: Key128, identity: BluetoothAddress)] = []
-    /// The identities behind addresses; nil for a stranger's.
+    /// The cached identity of each address; nil for one that no key resolves.
     private var known = RecencyTable<BluetoothAddress, BluetoothAddress?>(limit: maximumRemembered)
-    /// Keys that were tried so far.
+    /// The number of keys tried so far.
     private(set) var attempts: UInt64 = 0
 
-    /// Addresses of which is remembered whose they are.
+    /// The number of cached addresses.
     var remembered: Int { known.count }
 
-    /// Knows these peers from now on. When their keys are others nothing of before is remembered.
+    /// Replaces the peers. If their keys changed, clears the cache.
     ///
-    /// - Returns: Whether they are.
+    /// - Returns: Whether the keys changed.
     @discardableResult
     mutating func replace(_ new: [PrivatePeer]) -> Bool {
         let old = keys
@@ -40,7 +40,7 @@ struct AddressResolver {
     /// The peer with this identity.
     subscript(_ identity: BluetoothAddress) -> PrivatePeer? { peers[identity.plain] }
 
-    /// The peer whose address this is: its identity address, or one that its key resolves.
+    /// Returns the peer with this address: its identity address, or a private address that its key resolves.
     mutating func peer(at address: BluetoothAddress) -> PrivatePeer? {
         let address = address.plain
         if let peer = peers[address] { return peer }
@@ -51,7 +51,7 @@ struct AddressResolver {
         } else {
             found = search(address)
         }
-        // Also when it was known: those heard last stay.
+        // Also on a cache hit, which makes the entry the most recent.
         known.set(found, for: address)
         return found.flatMap { peers[$0] }
     }

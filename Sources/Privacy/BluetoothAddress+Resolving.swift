@@ -2,8 +2,8 @@ import BluetoothTypes
 import Cryptography
 
 extension BluetoothAddress {
-    /// The address as commands, advertisements and bonds all name it: a controller that has resolved a private address says
-    /// so in the kind.
+    /// The address as commands, advertisements and bonds name it: without the identity kinds by which a controller
+    /// marks an address it has resolved.
     package var plain: BluetoothAddress {
         BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
     }
@@ -15,6 +15,6 @@ extension BluetoothAddress {
         return UInt64(Toolbox.ah(key, part)) == value & 0xFF_FFFF
     }
 
-    /// Whether a device can have this as its identity: it is public, or static (Core Vol 3 Part C 10.8).
+    /// Whether the address can be an identity address: public or static random (Core Vol 3 Part C 10.8).
     package var canStay: Bool { randomKind.map { $0 == .static } ?? true }
 }

@@ -4,23 +4,24 @@ import HCI
 import HCIHost
 import SMP
 
-/// Who a device is, whatever controller it has at the moment: the address that it shows, and the identity behind private ones.
-/// It outlasts controllers, so that the device is the same one on the next.
+/// The identity of a device across controllers: its address, and the identity behind its private addresses. The device
+/// keeps it when it moves to another controller.
 package final class DeviceIdentity {
     private let policy: OwnAddressPolicy
     private let random: RandomSource
-    /// Who the device is while there are no bonds that say so.
+    /// The identity while no bond store supplies one.
     private var stranger: LocalIdentity?
     private var drawn: OwnAddress?
 
-    /// An identity that is drawn when it is first needed.
+    /// Creates an identity that is drawn at random when first needed.
     package init(_ policy: OwnAddressPolicy, random: RandomSource) {
         self.policy = policy
         self.random = random
     }
 
-    /// What bonded devices recognise this one by behind its private addresses; nil for a device without them. Without bonds
-    /// that is nobody's business.
+    /// Returns the identity behind the device's private addresses; nil for a device without private addresses.
+    ///
+    /// Without bonds it returns a random identity that no peer can resolve.
     package func hidden(_ bonds: BondStore?) -> LocalIdentity? {
         guard policy == .resolvablePrivate else { return nil }
         if let known = bonds?.identity { return known }
@@ -29,7 +30,7 @@ package final class DeviceIdentity {
         return made
     }
 
-    /// The address on a controller, for a device without private ones: the same each time that it is asked for.
+    /// Returns the address of a device without private addresses on a controller. Stable across calls.
     package func address(on controller: ControllerInformation, _ bonds: BondStore?) -> OwnAddress {
         if policy == .identity, let known = bonds?.identity { return OwnAddress(known.address) }
         if policy == .publicDevice, let address = controller.publicAddress { return OwnAddress(address) }

@@ -5,9 +5,9 @@ import HCI
 import HCIHost
 import SMP
 
-/// The controller's resolving list.
+/// Maintenance of the controller's resolving list.
 extension DevicePrivacy {
-    /// The bonds or the controller are others: whether the list has to follow.
+    /// Requests an update of the resolving list if the change of bonds or controller requires one.
     func reviewList() {
         list.choose(from: listable)
         if list.isBehind {
@@ -17,7 +17,7 @@ extension DevicePrivacy {
         }
     }
 
-    /// Brings the list up to date, in the quiet.
+    /// Updates the resolving list. Called while the radio is quiet.
     func workOnList() {
         take(list.steps[...])
     }
@@ -45,7 +45,7 @@ extension DevicePrivacy {
                 LEAddDeviceToResolvingList(
                     peerIdentity: peer.identity,
                     peerIRK: PacketBuffer((peer.key ?? .zero).littleEndianBytes),
-                    // Of zero, for a device that has no private addresses itself.
+                    // Zero for a device without private addresses.
                     localIRK: PacketBuffer((identity?.key ?? .zero).littleEndianBytes)
                 ),
                 completion
@@ -55,9 +55,11 @@ extension DevicePrivacy {
         }
     }
 
-    /// Where the controller can draw the time of each address, it does, in the proportion of the specification's own
-    /// times, 480 s to 900 s (Core Vol 4 Part E 7.8.45): that addresses change at the same time says that they are the
-    /// same device's.
+    /// Sets the interval between address changes.
+    ///
+    /// If addresses changed in step, their timing would link them to one device. So where the controller supports a
+    /// random interval, the minimum is 8/15 of the maximum, the proportion of the specification's own values of 480 s
+    /// and 900 s (Core Vol 4 Part E 7.8.45).
     private func sendTimeout(_ completion: @escaping (HCICommandError?) -> Void) {
         let seconds = UInt16(clamping: interval.components.seconds)
         guard list.drawsTimes else {

@@ -4,10 +4,11 @@ import HCI
 import HCIHost
 import SMP
 
-/// The addresses of this device.
+/// The device's own addresses.
 extension DevicePrivacy {
-    /// What the scanner and the initiator show, and without extended advertising the advertiser. For a peer that the
-    /// controller knows it makes an address of its own, and this one stands in for others.
+    /// The address of the scanner and the initiator, and without extended advertising also of the advertiser.
+    ///
+    /// For a peer on its resolving list the controller generates a private address; for other peers it uses this one.
     package var sharedAddress: OwnAddress? {
         guard let current else { return nil }
         var address = current.address
@@ -15,17 +16,18 @@ extension DevicePrivacy {
         return address
     }
 
-    /// The resolvable private address that is shared; nil when that is another one.
+    /// The shared address if it is a resolvable private address; otherwise nil.
     package var sharedResolvableAddress: BluetoothAddress? {
         current.flatMap { $0.kind == .resolvable ? $0.address.address : nil }
     }
 
-    /// Shares this resolvable private address, which a set has shown so far, when the next one is set.
+    /// Makes the shared address adopt this resolvable private address, used so far by an advertising set, at the next
+    /// change.
     package func keep(_ address: BluetoothAddress) {
         pendingAddress = (OwnAddress(address), .resolvable)
     }
 
-    /// An address for an advertising set of its own.
+    /// Draws an address for a single advertising set; nil if the device's fixed address is to be used.
     package func drawAddress(_ kind: SharedAddress.Kind) -> BluetoothAddress? {
         let drawn = draw(kind)
         return drawn.kind == .fixed ? nil : drawn.address.address
@@ -42,17 +44,20 @@ extension DevicePrivacy {
         return (base ?? OwnAddress(.none), .fixed)
     }
 
-    /// A user of the radio asks for an address, or for none any more. Another one is set if need be, before it begins.
+    /// Records a radio user's need for the shared address, and requests another address if the kind no longer fits. The
+    /// new address is set before the user starts.
     package func declare(_ need: AddressNeed, of user: QuietMachine.User) {
         shared.set(need, of: user)
         guard let current, current.kind != shared.kind(isPrivate: isPrivate) else { return }
         handle(.need(.address))
     }
 
-    /// Whom an advertisement is directed to, and whether the controller makes both addresses. A peer that resolves addresses
-    /// is called by a private one of its own; another one would not know it (Core Vol 3 Part C 9.3.3, 10.7.1.2). A controller
-    /// that does not resolve addresses itself understands the answer only if it comes from the very address that was called,
-    /// so that is the one that the peer had last.
+    /// Returns the address to which directed advertising to a peer is sent, and whether the controller generates the
+    /// addresses.
+    ///
+    /// A peer that supports address resolution is addressed by a private address of its own; any other peer would not
+    /// recognise one (Core Vol 3 Part C 9.3.3, 10.7.1.2). A controller that does not resolve addresses itself accepts
+    /// the peer's response only from exactly the target address, so the host uses the address that the peer had last.
     package func target(_ peer: BluetoothAddress) -> (address: BluetoothAddress, isMadeByController: Bool) {
         let known = self.peer(at: peer)
         guard let known, let key = known.key, resolves(known) else { return (known?.identity ?? peer, false) }
@@ -60,11 +65,11 @@ extension DevicePrivacy {
         return (lastAddresses[known.identity] ?? .resolvablePrivate(key, random), false)
     }
 
-    /// A link has been made. Called before the advertiser and the connector learn of it.
+    /// Records the own address of a new link. Called before the advertiser and the connector learn of the link.
     ///
-    /// - Returns: The address that this device had on the air for it: what pairing on it is computed with. For a peripheral
-    ///   with several connectable sets ``ownAddress(of:)`` is certain once the controller has told which set it was, right
-    ///   after the connection.
+    /// - Returns: The address that this device used on the air for the link, from which pairing on the link is
+    ///   computed. For a peripheral with several connectable sets, ``ownAddress(of:)`` is only final once the
+    ///   controller has reported the advertising set, right after the connection.
     @discardableResult
     package func connected(_ connection: HCIConnection) -> BluetoothAddress? {
         let ofSet = connection.role == .peripheral ? advertiser?.connectableAddress : nil
@@ -76,24 +81,24 @@ extension DevicePrivacy {
         return address
     }
 
-    /// The address that this device had on the air when a link was made; nil for a link that ``connected(_:)`` was not told
-    /// of.
+    /// The address that this device used on the air when the link was made; nil if ``connected(_:)`` was not called for
+    /// the link.
     package func ownAddress(of connection: HCIConnection) -> BluetoothAddress? {
         guard let known = linkAddresses[connection.handle], known.connection === connection else { return nil }
         return known.address
     }
 
-    /// The controller tells which set a link is from.
+    /// Handles the controller's report of the advertising set from which a link was made.
     package func connected(_ handle: ConnectionHandle, toSetAt address: BluetoothAddress) {
         guard let known = linkAddresses[handle]?.connection, known.localResolvableAddress == nil else { return }
         linkAddresses[handle]?.address = address
     }
 }
 
-// MARK: - In the quiet
+// MARK: - Quiet periods
 
 extension DevicePrivacy {
-    /// One event after the other, also when one leads to the next.
+    /// Handles events strictly one after the other, including those raised by handling one.
     package func handle(_ event: QuietMachine.Event) {
         events.append(event)
         guard !isHandling else { return }
@@ -155,7 +160,8 @@ extension DevicePrivacy {
         jobs.contains(.address) ? changeAddress(then: rest) : rest()
     }
 
-    /// The controller has been reset, unless that could not be: its list is empty, and it has no address.
+    /// Continues after the controller was reset, which leaves it with an empty resolving list and no address. A nil
+    /// controller means that the reset failed.
     private func workAnew(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
         guard let controller else { return workInOrder(jobs) }
         list.begin(controller)
@@ -186,7 +192,7 @@ extension DevicePrivacy {
     private func addressChanged(to new: (address: OwnAddress, kind: SharedAddress.Kind)) {
         current = new
         if let expiry { loop.cancel(expiry) }
-        // Somebody may have come meanwhile who needs another kind.
+        // The needs may have changed in the meantime.
         if new.kind != shared.kind(isPrivate: isPrivate) { handle(.need(.address)) }
         guard new.kind != .fixed else { return }
         expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }

@@ -5,24 +5,25 @@ import HCI
 import HCIHost
 import SMP
 
-/// The private addresses of a device: its own, which change, and those of the peers that it is bonded with, which it
-/// recognises (Core Vol 3 Part C 10.7, behaviours 6.17, 6.18).
+/// The LE privacy of a device: its own changing addresses, and the recognition of bonded peers by theirs (Core Vol 3
+/// Part C 10.7, behaviours 6.17, 6.18).
 ///
-/// The host makes and resolves addresses; a controller with a resolving list does so too for the peers on it. What others see
-/// is the same. Made before the advertiser, the scanner and the connector that it is given to. Lives on its loop.
+/// The host generates and resolves addresses. A controller with a resolving list does so as well for the peers on the
+/// list; on the air there is no difference. Create it before the advertiser, the scanner and the connector, which use
+/// it. Not thread-safe: use it on its event loop.
 package final class DevicePrivacy {
-    /// After how long an address gives way to another one: TGAP(private_addr_int) (Core Vol 3 Part C Appendix A).
+    /// The default interval between changes of an address: TGAP(private_addr_int) (Core Vol 3 Part C Appendix A).
     package static let defaultInterval = Duration.seconds(15 * 60)
-    /// How long an address may last at most, and at least (Core Vol 4 Part E 7.8.45).
+    /// The allowed intervals between changes of an address (Core Vol 4 Part E 7.8.45).
     package static let intervals: ClosedRange<Duration> = .seconds(1)...(.seconds(3_600))
 
-    /// After how long an address of this device gives way to another one.
+    /// The interval between changes of this device's addresses.
     package let interval: Duration
-    /// The devices that this one is bonded with. Set whenever that changes; the security of the device does.
+    /// The bonded devices. The device's security component sets them whenever the bonds change.
     package var peers: [PrivatePeer] = [] {
         didSet {
             guard peers != oldValue else { return }
-            // To be used changes nothing about whose address is whose.
+            // A change of `lastUse` alone leaves the keys as they were.
             if resolver.replace(peers) {
                 (recent, lastAddresses) = ([:], [:])
                 resolving.formIntersection(peers.map(\.identity))
@@ -30,19 +31,19 @@ package final class DevicePrivacy {
             reviewList()
         }
     }
-    /// Called when the controller refuses the very first address; it is of no use then.
+    /// Called when the controller refuses the very first address, which makes it unusable.
     package var onFailed: ((HCICommandError) -> Void)?
 
-    /// Resets the controller and brings it up again, once nobody uses the radio, and calls back with what it is then; with nil
-    /// when that could not be.
+    /// Resets and reinitialises the controller. Called while the radio is quiet. Calls back with the controller's new
+    /// properties, or nil if the reset failed.
     package var renew: ((@escaping (ControllerInformation?) -> Void) -> Void)?
 
     let host: HCIHost
     let loop: any EventLoop
     let random: RandomSource
     let happenings: HappeningSink
-    /// What bonded peers recognise this device by; nil for one that shows the same address all the time. Another one counts
-    /// from the next ``begin(_:on:)`` on.
+    /// The identity by which bonded peers recognise this device; nil for a device whose address never changes. A new
+    /// value takes effect with the next ``begin(_:on:)``.
     package var identity: LocalIdentity?
     package weak var advertiser: (any AdvertisingUser)?
     package weak var scanner: (any RadioUser)?
@@ -53,25 +54,25 @@ package final class DevicePrivacy {
     var isHandling = false
     var shared = SharedAddress()
     var list = ResolvingList()
-    /// The address of a device without private ones.
+    /// The address of a device without private addresses.
     var base: OwnAddress?
-    /// What those show who share an address, once the controller knows it.
+    /// The shared address, once the controller has accepted it.
     var current: (address: OwnAddress, kind: SharedAddress.Kind)?
     var expiry: ScheduledTask?
     var pauseTimer: ScheduledTask?
     var retry: ScheduledTask?
-    /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
+    /// Incremented with every reset, to discard completions of earlier commands.
     var life = 0
     private var resolver = AddressResolver()
-    /// Peers that have said since this device is up that they resolve addresses.
+    /// The peers that have declared support for address resolution since the device was last powered on.
     private var resolving: Set<BluetoothAddress> = []
-    /// Bonded peers that are advertised to by their identity addresses.
+    /// The bonded peers that directed advertising addresses by their identity addresses.
     private var plainTargets: Set<BluetoothAddress> = []
-    /// Where each bonded peer was heard last.
+    /// The address and time of the last advertisement from each bonded peer.
     private var recent: [BluetoothAddress: (address: BluetoothAddress, time: Instant)] = [:]
-    /// The address that each bonded peer had when it was linked last, when the host resolved it.
+    /// The address that each bonded peer used on its last link, if the host resolved it.
     var lastAddresses: [BluetoothAddress: BluetoothAddress] = [:]
-    /// The own address of each link.
+    /// This device's own address on each link.
     var linkAddresses: [ConnectionHandle: LinkAddress] = [:]
 
     struct LinkAddress {
@@ -79,18 +80,18 @@ package final class DevicePrivacy {
         var address: BluetoothAddress
     }
 
-    /// For how long an address that a peer was heard with is good to connect to it.
+    /// How long an address seen in advertising remains usable for connecting to the peer.
     static let recentTime = Duration.seconds(2)
-    /// How long to wait before a controller that would not take an address is asked again.
+    /// How long to wait before retrying an address that the controller refused.
     static let retryDelay = Duration.seconds(1)
 
-    /// The privacy of a device.
+    /// Creates the privacy of a device.
     ///
     /// - Parameters:
-    ///   - host: The host of the advertiser, the scanner and the connector.
-    ///   - identity: What bonded peers recognise this device by. Nil for one that shows the same address all the time, except
-    ///     where an address is asked for that says nothing.
-    ///   - interval: After how long an address gives way to another one, in ``intervals``; cut to them.
+    ///   - host: The HCI host that the advertiser, the scanner and the connector use.
+    ///   - identity: The identity by which bonded peers recognise this device. With nil, the device shows a fixed
+    ///     address, except where a non-resolvable address is requested.
+    ///   - interval: The interval between changes of an address, clamped to ``intervals``.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -107,14 +108,14 @@ package final class DevicePrivacy {
         self.happenings = happenings
     }
 
-    /// Whether this device shows addresses that change.
+    /// Whether the device uses resolvable private addresses.
     package var isPrivate: Bool { identity != nil }
 
-    /// The controller is ready. Called before the advertiser, the scanner and the connector learn of it; they wait until it
-    /// has its address.
+    /// Sets up the addresses on a controller that has become ready. Called before the advertiser, the scanner and the
+    /// connector learn of it; they wait until the controller has its address.
     ///
-    /// - Parameter address: The address of a device without private ones.
-    /// - Returns: The address that is shown first.
+    /// - Parameter address: The address of a device without private addresses.
+    /// - Returns: The first address to use.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) -> OwnAddress {
         base = address
         list.begin(controller)
@@ -126,7 +127,7 @@ package final class DevicePrivacy {
         return first.address
     }
 
-    /// The controller is gone.
+    /// Discards everything that depends on the controller. Called when it is gone.
     package func reset() {
         life += 1
         for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
@@ -140,38 +141,40 @@ package final class DevicePrivacy {
         handle(.reset)
     }
 
-    /// An address that is drawn and not yet in use.
+    /// The address that has been drawn but is not yet in use.
     var pendingAddress: (address: OwnAddress, kind: SharedAddress.Kind)?
 
     // MARK: Peers
 
-    /// The bonded peer whose address this is. That proves nothing until the link is encrypted (AB-G03).
+    /// Returns the bonded peer with this address. Proves nothing until the link is encrypted (AB-G03).
     package func peer(at address: BluetoothAddress) -> PrivatePeer? {
         resolver.peer(at: address)
     }
 
-    /// What stands for the device at `address` as long as can be: its identity address when it is bonded, the address itself
-    /// otherwise.
+    /// Returns the most durable address of the device at `address`: its identity address if it is bonded, otherwise the
+    /// address itself.
     package func identity(of address: BluetoothAddress) -> BluetoothAddress {
         resolver.peer(at: address)?.identity ?? address.plain
     }
 
-    /// Whether this device can be advertised to by a private address of its own: the value of its Central Address Resolution
-    /// characteristic (Core Vol 3 Part C 12.4). Certain once the controller is ready.
+    /// Whether directed advertising can reach this device at a private address: the value of its Central Address
+    /// Resolution characteristic (Core Vol 3 Part C 12.4). Final once the controller is ready.
     package var resolvesAddresses: Bool { list.capacity > 0 }
 
-    /// Notes what the Central Address Resolution characteristic of a bonded peer says
+    /// Records the value of a bonded peer's Central Address Resolution characteristic
     /// (``GATT/GATTClient/readCentralAddressResolution(_:)``).
     package func setResolvesAddresses(_ resolves: Bool, of identity: BluetoothAddress) {
         guard let peer = resolver[identity] else { return }
         if resolves { resolving.insert(peer.identity) } else { resolving.remove(peer.identity) }
     }
 
-    /// Whether a bonded peer resolves the address that it is advertised to by, as far as that is known.
+    /// Whether a bonded peer is known to resolve the target address of directed advertising.
     func resolves(_ peer: PrivatePeer) -> Bool { resolving.contains(peer.identity) }
 
-    /// The devices that advertisements are directed to. A controller calls those on its list by private addresses, whatever
-    /// it shows itself (Core Vol 6 Part B 6.2.2), so those who would not understand it leave the list meanwhile.
+    /// Sets the targets of directed advertising.
+    ///
+    /// A controller addresses peers on its resolving list by private addresses, whatever its own address is (Core Vol 6
+    /// Part B 6.2.2). So targets that cannot resolve one are taken off the list meanwhile.
     package func setTargets(_ targets: [BluetoothAddress]) {
         let known = targets.compactMap { peer(at: $0) }
         let new = Set(known.filter { $0.key != nil && !resolves($0) }.map(\.identity))
@@ -180,28 +183,28 @@ package final class DevicePrivacy {
         reviewList()
     }
 
-    /// Those whom the controller may know.
+    /// The peers that may be on the controller's resolving list.
     var listable: [PrivatePeer] { peers.filter { !plainTargets.contains($0.identity) } }
 
-    /// The bonded peer with this identity address.
+    /// Returns the bonded peer with this identity address.
     package func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { resolver[identity] }
 
-    /// Keys that were tried on addresses so far.
+    /// The number of keys tried on addresses so far.
     var attempts: UInt64 { resolver.attempts }
 
-    /// Remembers where a bonded peer was heard.
+    /// Records the address of an advertisement from a bonded peer.
     package func heard(_ identity: BluetoothAddress, at address: BluetoothAddress) {
         recent[identity] = (address, loop.now)
     }
 
-    /// Where a bonded peer was heard a moment ago.
+    /// Returns the address at which a bonded peer was last seen, unless that is too long ago.
     package func recentAddress(of identity: BluetoothAddress) -> BluetoothAddress? {
         guard let last = recent[identity], loop.now - last.time <= Self.recentTime else { return nil }
         return last.address
     }
 
-    /// Whether the host has to hear a peer to know its address of the moment: it has a key, and the controller does not know
-    /// it.
+    /// Whether the host must receive an advertisement from a peer to learn its current address: the peer has a key, and
+    /// the controller's list does not hold it.
     package func isResolvedByHost(_ identity: BluetoothAddress) -> Bool {
         resolver[identity]?.key != nil && list.entries[identity]?.key == nil
     }

@@ -1,12 +1,12 @@
 import HCIHost
 
-/// What happens to the addresses of a device.
+/// An event of the device's privacy, for the log and for trouble reports.
 package enum PrivacyHappening: StackHappening {
-    /// The controller does not take a change of its resolving list.
+    /// The controller refused a change of its resolving list.
     case listRefused(HCICommandError)
-    /// The controller does not take an address.
+    /// The controller refused a random address.
     case addressRefused(HCICommandError)
-    /// Advertising, scanning or connecting goes on although the controller was asked to end it, for too long.
+    /// Advertising, scanning or connecting did not stop in time when the controller was asked to end it.
     case notQuiet
 
     package static var room: StackRoom { .privacy }

@@ -3,20 +3,21 @@ import Bonds
 import Cryptography
 import SMP
 
-/// What the own privacy has to know of a device that this one is bonded with.
+/// The data of a bonded device that address privacy needs.
 package struct PrivatePeer: Hashable, Sendable {
-    /// Its identity address; the address that it had when it gave none.
+    /// The identity address; if the peer distributed none, the address it had when it was bonded.
     package var identity: BluetoothAddress
-    /// The key to resolve its private addresses with; nil when it gave none. A key of zero counts as none (AB-S11).
+    /// The identity resolving key; nil if the peer distributed none. A key of zero counts as none (AB-S11).
     package var key: Key128?
-    /// Whether it may also show its identity address: device privacy mode. Otherwise, in network privacy mode, it is
-    /// ignored when it does, for it may be an impostor who has only copied the address (Core Vol 6 Part B 6). Without a
-    /// ``key`` it always may.
+    /// Whether the peer may also use its identity address: device privacy mode.
+    ///
+    /// Otherwise, in network privacy mode, the identity address is ignored, since an impostor may have copied it (Core
+    /// Vol 6 Part B 6). A peer without a ``key`` may always use it.
     package var showsIdentity: Bool
-    /// When it was used last, in any unit that grows. Those used last are told to the controller first.
+    /// When the bond was last used, in any unit that increases. The most recent ones go on the controller's list first.
     package var lastUse: UInt64
 
-    /// A bonded device.
+    /// Creates a peer. A key of zero counts as none.
     package init(
         identity: BluetoothAddress,
         key: Key128?,
@@ -29,12 +30,12 @@ package struct PrivatePeer: Hashable, Sendable {
         self.lastUse = lastUse
     }
 
-    /// Whether it is to be taken for itself under its identity address.
+    /// Whether the peer is accepted under its identity address.
     package var mayShowIdentity: Bool { showsIdentity || key == nil }
 }
 
 extension PrivatePeer {
-    /// The peer of a bond.
+    /// Creates the peer of a bond.
     package init(_ bond: Bond) {
         self.init(
             identity: bond.address,

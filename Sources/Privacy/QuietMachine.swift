@@ -1,41 +1,42 @@
-/// Makes the radio quiet for what a controller does not allow while it is busy: another random address (Core Vol 4 Part E
-/// 7.8.4) and changes of the resolving list (7.8.38 to 7.8.44, 7.8.77). Those who use the radio fall silent, the work is done,
-/// and they go on.
+/// The state machine that quiets the radio for operations that a controller disallows while the radio is busy: setting
+/// the random address (Core Vol 4 Part E 7.8.4) and changing the resolving list (7.8.38 to 7.8.44, 7.8.77).
+///
+/// It pauses the radio's users, has the jobs carried out, and resumes the users.
 package struct QuietMachine {
-    /// Who keeps the radio busy.
+    /// A component that keeps the radio busy.
     package enum User: CaseIterable {
         case advertiser
         case scanner
         case connector
     }
 
-    /// What is to be done in the quiet.
+    /// An operation that needs a quiet radio.
     package enum Job: CaseIterable {
-        /// Another random address for those who share it.
+        /// Changing the shared random address.
         case address
-        /// Another resolving list.
+        /// Changing the resolving list.
         case list
-        /// The controller is reset and driven otherwise (Core Vol 4 Part E 3.1.1).
+        /// Resetting the controller and setting it up differently (Core Vol 4 Part E 3.1.1).
         case renewal
     }
 
     enum State: Equatable {
         case running
-        /// These are to fall silent, and have not yet.
+        /// Waiting for these users to fall silent.
         case pausing(waiting: Set<User>)
-        /// The commands are on their way.
+        /// Carrying out these jobs.
         case working(Set<Job>)
     }
 
     package enum Event {
-        /// The controller is ready; with extended advertising every set has an address of its own.
+        /// The controller is ready. With extended advertising every set has an address of its own.
         case begin(hasSetAddresses: Bool)
         case need(Job)
         case quiet(User)
-        /// The time to wait for silence is over: what the controller makes of it is seen when it is tried.
+        /// Waiting for silence timed out. The jobs are attempted anyway; the controller decides.
         case timeOver
         case done
-        /// There is no controller.
+        /// The controller is gone.
         case reset
     }
 
@@ -43,12 +44,12 @@ package struct QuietMachine {
         case pause(User)
         case resume(User)
         case work(Set<Job>)
-        /// Begins to count ``QuietMachine/limit``.
+        /// Starts a timer of ``QuietMachine/limit``.
         case startTimer
         case endTimer
     }
 
-    /// How long to wait for silence. Controllers end what they do within milliseconds.
+    /// How long to wait for silence. Controllers stop within milliseconds.
     static let limit = Duration.seconds(2)
 
     private(set) var state = State.running
@@ -91,14 +92,14 @@ package struct QuietMachine {
         return User.allCases.filter(users.contains).map { .resume($0) }
     }
 
-    /// Those who were silent begin anew with the controller, by themselves.
+    /// Paused users are not resumed: they start anew with the next controller.
     private mutating func reset() -> [Action] {
         let wasPausing = if case .pausing = state { true } else { false }
         (state, paused, needed, hasSetAddresses) = (.running, [], [], nil)
         return wasPausing ? [.endTimer] : []
     }
 
-    /// Lets those fall silent whom the work disturbs and who have not been asked yet.
+    /// Pauses the users that the jobs affect and that are not paused yet.
     private mutating func advance() -> [Action] {
         guard let hasSetAddresses, !needed.isEmpty else { return [] }
         let isForAll = needed.contains(.list) || needed.contains(.renewal) || !hasSetAddresses
@@ -118,7 +119,7 @@ package struct QuietMachine {
         }
     }
 
-    /// First those who are done at once, and at last the advertiser, which others wait for.
+    /// In order of how fast they stop. The advertiser comes last, since peers wait for it.
     private func pauses(_ users: Set<User>) -> [Action] {
         User.allCases.reversed().filter(users.contains).map { .pause($0) }
     }

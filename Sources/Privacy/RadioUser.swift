@@ -1,20 +1,21 @@
 import BluetoothTypes
 
-/// One that uses the radio under an address of the device, and falls silent while that changes. Says when it is silent with
-/// ``DevicePrivacy/handle(_:)``.
+/// A component that uses the radio under an address of the device, and pauses while that address changes.
+///
+/// Once silent, it calls ``DevicePrivacy/handle(_:)`` with ``QuietMachine/Event/quiet(_:)``.
 package protocol RadioUser: AnyObject {
     func pause()
     func resume()
 }
 
-/// Advertises.
+/// The advertiser, as a user of the radio.
 package protocol AdvertisingUser: RadioUser {
-    /// The address that centrals connect to at this moment.
+    /// The address to which centrals currently connect.
     var connectableAddress: BluetoothAddress? { get }
 }
 
-/// Connects.
+/// The connector, as a user of the radio.
 package protocol ConnectingUser: RadioUser {
-    /// Whose addresses the controller knows has changed.
+    /// Called when the set of peers whose addresses the controller resolves has changed.
     func reviewRoutes()
 }

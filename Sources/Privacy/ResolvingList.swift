@@ -3,37 +3,37 @@ import Cryptography
 import HCI
 import HCIHost
 
-/// What the controller's resolving list holds, what it should, and the steps from one to the other (Core Vol 4 Part E 7.8.38
-/// to 7.8.45, 7.8.77). They are taken in the quiet.
+/// The actual and the intended content of the controller's resolving list, and the steps from one to the other (Core
+/// Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77). The steps require a quiet radio.
 struct ResolvingList {
-    /// One command.
+    /// A command to the controller.
     enum Step: Equatable {
-        /// After which time the controller makes new addresses.
+        /// Sets the interval at which the controller generates new addresses.
         case setTimeout
         case remove(BluetoothAddress)
         case add(PrivatePeer)
-        /// Device privacy mode; without it an entry is in network privacy mode.
+        /// Selects device privacy mode. The default for an entry is network privacy mode.
         case showIdentity(BluetoothAddress)
         case enable
     }
 
-    /// Entries that the controller has room for; 0 when it has no such list, or makes no use of it.
+    /// The capacity of the controller's list; 0 if it has no list, or the list is not used.
     private(set) var capacity = 0
-    /// What it holds.
+    /// The entries on the controller's list.
     private(set) var entries: [BluetoothAddress: PrivatePeer] = [:]
     private var wanted: [PrivatePeer] = []
     private var isTimed = false
     private var isEnabled = false
     private var hasModes = false
-    /// Whether it draws the time of each address from a range.
+    /// Whether the controller draws the lifetime of each address from a range.
     private(set) var drawsTimes = false
 
-    /// Whether the controller resolves addresses, and makes its own for those on the list.
+    /// Whether the controller resolves addresses, and generates its own for peers on the list.
     var isInUse: Bool { isEnabled && !entries.isEmpty }
-    /// Whether the controller has to be told something.
+    /// Whether the controller's list differs from the intended one.
     var isBehind: Bool { wanted.count != entries.count || wanted.contains { !Self.isSame($0, entries[$0.identity]) } }
 
-    /// A controller that is new: its list is empty, and it resolves nothing.
+    /// Starts with a freshly reset controller, whose list is empty and disabled.
     mutating func begin(_ controller: ControllerInformation) {
         self = ResolvingList()
         guard controller.leFeatures.contains(.privacy), Self.commands.allSatisfy(controller.supports) else { return }
@@ -43,8 +43,10 @@ struct ResolvingList {
         isTimed = !drawsTimes && !controller.supports(LESetResolvablePrivateAddressTimeout.self)
     }
 
-    /// Chooses from the bonded devices as many as there is room for: those with a key before those without, those used last
-    /// before others. One that has no identity address cannot be on the list.
+    /// Chooses which bonded devices go on the list, up to its capacity: devices with a key first, then the most
+    /// recently used.
+    ///
+    /// A device without an identity address cannot be on the list.
     mutating func choose(from peers: [PrivatePeer]) {
         let able = peers.filter { $0.identity.canStay }
         wanted = Array(able.sorted { Self.rank($0) > Self.rank($1) }.prefix(capacity))
@@ -54,7 +56,7 @@ struct ResolvingList {
         (peer.key == nil ? 0 : 1, peer.lastUse, peer.identity.value)
     }
 
-    /// What leads to what is wanted. What goes makes room first.
+    /// The steps to the intended list. Removals come first, to make space.
     var steps: [Step] {
         let kept = Set(wanted.filter { Self.isSame($0, entries[$0.identity]) }.map(\.identity))
         let new = wanted.filter { !kept.contains($0.identity) }
@@ -69,8 +71,9 @@ struct ResolvingList {
         return isEnabled ? steps : steps + [.enable]
     }
 
-    /// A step has been taken. A peer that the controller does not take is left to the host, and so are all when it does not
-    /// resolve addresses.
+    /// Records the outcome of a step.
+    ///
+    /// A peer that the controller refuses is left to the host; if the controller refuses to enable resolution, all are.
     mutating func finished(_ step: Step, isDone: Bool) {
         switch step {
         case .setTimeout: isTimed = true

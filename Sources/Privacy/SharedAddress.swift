@@ -2,22 +2,24 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 
-/// What a user of the radio asks of the one random address that a controller has for everything but advertising sets.
+/// What a user of the radio requires of the controller's one random address, which serves everything except advertising
+/// sets.
 package enum AddressNeed: Hashable {
-    /// It does not use it.
+    /// The user does not use the address.
     case none
     /// Any address of the device will do.
     case any
-    /// The one that bonded devices recognise.
+    /// An address that bonded devices recognise.
     case recognisable
-    /// One that says nothing.
+    /// An address that cannot be linked to the device.
     case nonResolvable
 }
 
-/// Which address those show who share one: the scanner and the initiator, and without extended advertising the advertiser.
+/// The choice of the address shared by the scanner and the initiator, and without extended advertising also the
+/// advertiser.
 package struct SharedAddress {
     package enum Kind: Hashable {
-        /// That of a device without private addresses.
+        /// The address of a device without private addresses.
         case fixed
         case resolvable
         case nonResolvable
@@ -25,18 +27,18 @@ package struct SharedAddress {
 
     private var needs: [QuietMachine.User: AddressNeed] = [:]
 
-    /// Notes what a user asks for.
+    /// Records what a user requires.
     mutating func set(_ need: AddressNeed, of user: QuietMachine.User) {
         needs[user] = need
     }
 
-    /// Nobody asks for anything.
+    /// Forgets all requirements.
     mutating func reset() {
         needs = [:]
     }
 
-    /// What is shown. Those who have to be recognised come before those who would rather not be: a scan that asked for an
-    /// address that says nothing has a resolvable one while a connection is being made.
+    /// Returns the kind of address to use. The need to be recognised outweighs the need not to be: a scan that asked
+    /// for a non-resolvable address uses a resolvable one while a connection is being made.
     func kind(isPrivate: Bool) -> Kind {
         let recognisable: Kind = isPrivate ? .resolvable : .fixed
         if needs.values.contains(.recognisable) { return recognisable }
