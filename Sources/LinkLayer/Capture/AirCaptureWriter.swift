@@ -2,22 +2,24 @@ import BluetoothTypes
 import EventLoops
 import Radio
 
-/// Writes what a sniffer sees in a format that Wireshark opens: pcap with the link type
-/// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR. Where the octets go is the caller's business, and so is the calendar.
+/// Formats the frames of a sniffer as a capture for Wireshark: pcap with the link type
+/// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
 ///
-/// Frames that the sniffer could not receive well have a wrong CRC, and are marked so; their octets are shown as they
-/// were sent.
+/// The caller writes the bytes to a file and supplies the wall-clock time.
+///
+/// A frame that the sniffer received corrupted is marked as such and has a wrong CRC; its payload is shown as
+/// transmitted.
 package struct AirCaptureWriter: Sendable {
-    /// pcap with microseconds; the writer's byte order is told by it.
+    /// The magic number of pcap with microseconds. Readers detect the byte order from it.
     static let magic: UInt32 = 0xA1B2_C3D4
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+    /// The link type LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
     static let linkType: UInt32 = 256
-    /// The longest record there may be; the longest that there is has 284 octets.
+    /// The maximum length of a record. The longest in practice has 284 octets.
     static let snapLength: UInt32 = 65_535
-    /// Octets in front of the frame within a record.
+    /// The length of the pseudo-header before the frame, in octets.
     static let pseudoHeaderSize = 10
 
-    /// The bits of the pseudo-header's last field.
+    /// The bits of the pseudo-header's flags.
     private enum Flag {
         static let isDewhitened: UInt16 = 0x0001
         static let hasSignal: UInt16 = 0x0002
@@ -31,16 +33,18 @@ package struct AirCaptureWriter: Sendable {
     private let unixMicrosecondsAtZero: Int64
     private var directory = AirDirectory()
 
-    /// A writer for a loop whose instant zero was so many microseconds after the beginning of 1970.
+    /// Creates a writer.
+    ///
+    /// - Parameter unixMicrosecondsAtZero: The Unix time of the event loop's instant zero, in microseconds.
     package init(unixMicrosecondsAtZero: Int64) {
         self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
     }
 
-    /// What a file begins with.
+    /// The header of the capture file.
     package var header: [UInt8] {
         var bytes = PacketBuffer(headroom: 0, capacity: 24)
         bytes.append(integer: Self.magic)
-        // Version 2.4; time zone and accuracy are always 0.
+        // Version 2.4. Time zone and accuracy are always 0.
         bytes.append(integer: UInt16(2))
         bytes.append(integer: UInt16(4))
         bytes.append(integer: UInt64(0))
@@ -49,7 +53,7 @@ package struct AirCaptureWriter: Sendable {
         return bytes.bytes
     }
 
-    /// A frame as the file has it. Frames are given in the order in which they were on the air.
+    /// Returns the record of a frame. Call it with frames in the order in which they started.
     package mutating func record(_ sniffed: SniffedFrame) -> [UInt8] {
         let frame = sniffed.frame
         let content = contents(of: frame, isGood: !sniffed.isCorrupted)
@@ -63,7 +67,7 @@ package struct AirCaptureWriter: Sendable {
         bytes.append(RadioChannel.number(frame.channel))
         bytes.append(UInt8(bitPattern: sniffed.rssi))
         bytes.append(UInt8(bitPattern: sniffed.noise ?? 0))
-        // Nothing is wrong with the access address, whatever became of the rest.
+        // There are no access address offenses: a frame's access address is always received correctly.
         bytes.append(0)
         bytes.append(integer: frame.accessAddress)
         bytes.append(integer: flags(of: sniffed))
@@ -71,10 +75,10 @@ package struct AirCaptureWriter: Sendable {
         return bytes.bytes
     }
 
-    /// What was on the air, without the preamble and the coded PHY's terminators.
+    /// Returns the frame as transmitted, without the preamble and the terminators of the Coded PHY.
     private func contents(of frame: RadioFrame, isGood: Bool) -> [UInt8] {
         var octets = (0..<4).map { UInt8(truncatingIfNeeded: frame.accessAddress >> (8 * $0)) }
-        // The coding indicator (Core Vol 6 Part B 2.2.3) has an octet of its own.
+        // The coding indicator (Core Vol 6 Part B 2.2.3) occupies an octet of its own.
         switch frame.phy {
         case .le1M, .le2M: break
         case .codedS8: octets.append(0b00)

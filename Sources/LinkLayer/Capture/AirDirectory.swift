@@ -2,9 +2,9 @@ import BluetoothTypes
 import EventLoops
 import Radio
 
-/// What a frame on the air is, as far as that cannot be seen from the frame alone.
+/// The kind of a captured frame, for the properties that the frame alone does not reveal.
 enum AirFrameKind: Hashable {
-    /// A PDU on a primary advertising channel, or one of a connection whose beginning was not seen.
+    /// A PDU on a primary advertising channel, or of a connection whose start was not captured.
     case unspecified
     /// AUX_ADV_IND, AUX_SCAN_REQ, AUX_CONNECT_REQ or AUX_CONNECT_RSP.
     case auxiliary
@@ -19,8 +19,8 @@ enum AirFrameKind: Hashable {
     /// A data channel PDU from the peripheral.
     case fromPeripheral
 
-    /// The bits in the flags of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR: 7 to 9 for the kind, 12 and 13 for which of the auxiliary
-    /// advertising PDUs that look alike it is.
+    /// The kind as flags of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR: bits 7 to 9 for the kind, 12 and 13 to distinguish
+    /// auxiliary advertising PDUs of the same type.
     var flags: UInt16 {
         switch self {
         case .unspecified: 0
@@ -34,22 +34,21 @@ enum AirFrameKind: Hashable {
     }
 }
 
-/// Follows connections from their CONNECT_IND on, and extended advertising from one PDU to the next, to tell what the frames
-/// are.
+/// Classifies captured frames by tracking connections from their CONNECT_IND and extended advertising from PDU to PDU.
 struct AirDirectory {
-    /// Connections, and advertisers with a chain, that are known at most; the oldest is forgotten.
+    /// The maximum number of tracked connections, and of advertisers with a chain; beyond it the oldest is dropped.
     static let maximum = 1_024
 
-    /// Who the central is, by access address.
+    /// The central of each connection, by access address.
     private var centrals = Bounded<UInt32, RadioNode.ID>(maximum)
-    /// On which channel the next PDU of an advertiser's chain will be.
+    /// The channel of the next PDU in an advertiser's chain.
     private var chains = Bounded<RadioNode.ID, UInt8>(maximum)
-    /// Trains of periodic advertising by access address, with the channel of the next PDU of a chain.
+    /// The periodic advertising trains by access address, with the channel of the next PDU in the chain.
     private var trains = Bounded<UInt32, UInt8>(maximum)
     /// When the last AUX_SCAN_REQ on a channel ended.
     private var scanRequests: [UInt8: Instant] = [:]
 
-    /// What a frame is. Frames are given in the order in which they were on the air.
+    /// Classifies a frame. Call it with frames in the order in which they started.
     mutating func classify(_ sniffed: SniffedFrame) -> AirFrameKind {
         let frame = sniffed.frame
         guard frame.accessAddress == AdvertisingPDU.accessAddress else {
@@ -71,7 +70,7 @@ struct AirDirectory {
         }
     }
 
-    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP and AUX_CHAIN_IND all have this type (Core Vol 6 Part B 2.3).
+    /// The PDU type that ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP and AUX_CHAIN_IND share (Core Vol 6 Part B 2.3).
     private static let extended = AdvertisingHeader.Kind(rawValue: 0b0111)
 
     private mutating func follow(_ frame: RadioFrame, from sender: RadioNode.ID) {
@@ -90,16 +89,16 @@ struct AirDirectory {
         return isExpected ? .chain : .auxiliary
     }
 
-    /// No channel is the next.
+    /// Stands for no further PDU in a train's chain.
     private static let noChannel: UInt8 = 0xFF
 
-    /// SyncInfo tells the access address of a train.
+    /// Tracks the train announced by a SyncInfo field, which contains its access address.
     private mutating func learnTrain(_ pdu: [UInt8]) {
         guard pdu.count > 3, pdu[2] & 0x3F > 0, pdu[3] & 0x20 != 0,
             case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(pdu)), let sync = body.extended.sync
         else { return }
         if trains[sync.accessAddress] == nil { trains[sync.accessAddress] = Self.noChannel }
-        // Responses have an access address of their own.
+        // Responses use a separate access address.
         guard let responses = try? ResponseTiming.find(in: body.extended.controllerData) else { return }
         if trains[responses.accessAddress] == nil { trains[responses.accessAddress] = Self.noChannel }
     }
@@ -107,7 +106,7 @@ struct AirDirectory {
     private mutating func periodic(_ sniffed: SniffedFrame, _ next: UInt8) -> AirFrameKind {
         let frame = sniffed.frame
         switch AdvertisingHeader.Kind(rawValue: (frame.pdu.first ?? 0) & 0x0F) {
-        // A connection out of a subevent.
+        // A connection request in a subevent.
         case .connectInd:
             follow(frame, from: sniffed.sender)
             return .auxiliary
@@ -118,9 +117,10 @@ struct AirDirectory {
         return next == frame.channel ? .chain : .sync
     }
 
-    /// The channel in AuxPtr; nil without one (2.3.4.5).
+    /// Returns the channel in AuxPtr; nil if the PDU has none (2.3.4.5).
     private static func nextChannel(_ pdu: [UInt8]) -> UInt8? {
-        // Header, length of the extended header, its flags, and in front of AuxPtr AdvA, TargetA, CTEInfo and ADI.
+        // AuxPtr follows the header, the length and the flags of the extended header, and optionally AdvA, TargetA,
+        // CTEInfo and ADI.
         guard pdu.count > 3, pdu[2] & 0x3F > 0, pdu[3] & 0x10 != 0 else { return nil }
         let sizes = [6, 6, 1, 2]
         let offset = sizes.indices.reduce(4) { $0 + (pdu[3] >> $1 & 1 == 1 ? sizes[$1] : 0) }
@@ -128,7 +128,7 @@ struct AirDirectory {
     }
 }
 
-/// A dictionary that forgets its oldest entry when there are too many.
+/// A dictionary that evicts its oldest entry when full.
 private struct Bounded<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let maximum: Int
     private var values: [Key: Value] = [:]

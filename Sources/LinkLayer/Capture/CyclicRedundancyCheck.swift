@@ -1,15 +1,16 @@
 /// The CRC at the end of each PDU (Core Vol 6 Part B 3.1.1): x²⁴ + x¹⁰ + x⁹ + x⁶ + x⁴ + x³ + x + 1.
 ///
-/// Between the virtual controllers nobody needs it: the radio tells whether a frame arrived whole. Captures show it.
+/// Only captures contain it. Virtual controllers need none, since the simulated radio reports whether a frame is
+/// corrupted.
 enum CyclicRedundancyCheck {
-    /// The polynomial with its lowest power in the highest bit, since octets go out with their lowest bit first.
+    /// The polynomial with its lowest power in the highest bit, since octets are sent with the lowest bit first.
     private static let polynomial: UInt32 = 0xDA_6000
-    /// What each octet does to the register.
+    /// The effect of each octet on the register.
     private static let table: [UInt32] = (0..<256).map { octet in
         (0..<8).reduce(UInt32(octet)) { value, _ in value & 1 == 1 ? value >> 1 ^ polynomial : value >> 1 }
     }
 
-    /// The three octets that follow a PDU, in the order in which they are sent.
+    /// Returns the three CRC octets of a PDU in the order in which they are sent.
     static func octets(of pdu: [UInt8], initial: UInt32) -> [UInt8] {
         var register = reversed(initial)
         for octet in pdu {
@@ -18,7 +19,7 @@ enum CyclicRedundancyCheck {
         return (0..<3).map { UInt8(truncatingIfNeeded: register >> (8 * $0)) }
     }
 
-    /// The 24 low bits in the opposite order.
+    /// Reverses the 24 low bits.
     private static func reversed(_ value: UInt32) -> UInt32 {
         (0..<24).reduce(0) { $0 << 1 | value >> UInt32($1) & 1 }
     }

@@ -1,8 +1,8 @@
 import EventLoops
 
-/// What the access address of a connection may look like (Core Vol 6 Part B 2.1.2).
+/// The rules for the access address of a connection (Core Vol 6 Part B 2.1.2).
 enum AccessAddress {
-    /// A random one that no device could mistake for noise or for advertising.
+    /// Returns a random access address that cannot be mistaken for noise or for advertising.
     static func random(_ random: RandomSource) -> UInt32 {
         while true {
             let candidate = UInt32(truncatingIfNeeded: random.next() >> 32)
@@ -10,7 +10,7 @@ enum AccessAddress {
         }
     }
 
-    /// Whether it keeps to all the rules.
+    /// Whether an access address follows all the rules.
     static func isValid(_ address: UInt32) -> Bool {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
         let changes = (address ^ address >> 1) & 0x7FFF_FFFF
@@ -19,7 +19,7 @@ enum AccessAddress {
             && longestRun(address) <= 6
             && changes.nonzeroBitCount <= 24
             && (changes >> 26).nonzeroBitCount >= 2
-            // A receiver for the coded PHY needs these two as well.
+            // These two are required by receivers for the Coded PHY.
             && (address & 0xFF).nonzeroBitCount >= 3
             && (changes & 0x7FFF).nonzeroBitCount <= 11
     }

@@ -1,29 +1,28 @@
 import BluetoothTypes
 
-/// Which of the 37 data channels a connection uses (Core Vol 6 Part B 1.4.1).
+/// The channel map of a connection: the subset of the 37 data channels that it uses (Core Vol 6 Part B 1.4.1).
 struct ChannelMap: PacketFields, Hashable {
-    /// Data channels are numbered from 0 to 36.
+    /// The number of data channels, 0 to 36.
     static let channels: UInt8 = 37
-    /// Fewer channels than this are no map (4.5.8.1).
+    /// The minimum number of channels in a map (4.5.8.1).
     static let minimumUsed = 2
 
-    /// A bit for each channel.
+    /// One bit for each channel, channel 0 in the lowest.
     private(set) var bits: UInt64 = 0
-    /// The channels in use, in ascending order: the remapping table (4.5.8.2.2).
+    /// The used channels in ascending order: the remapping table (4.5.8.2.2).
     private(set) var used: [UInt8] = []
 
-    /// All channels in use.
     static let all = ChannelMap(bits: 0x1F_FFFF_FFFF)
 
     init() {}
 
-    /// A map from its 37 low bits.
+    /// Creates a map from its 37 low bits.
     init(bits: UInt64) {
         self.bits = bits & 0x1F_FFFF_FFFF
         used = (0..<Self.channels).filter { self.bits >> UInt64($0) & 1 == 1 }
     }
 
-    /// Reads five octets; nil when there are not that many, too few channels or reserved bits.
+    /// Parses a map from five octets; nil if the length is wrong or reserved bits are set.
     init?(octets: PacketBuffer) {
         guard octets.count == 5 else { return nil }
         let bits = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -31,15 +30,15 @@ struct ChannelMap: PacketFields, Hashable {
         self.init(bits: bits)
     }
 
-    /// Whether a channel is in use.
+    /// Whether the map uses a channel.
     func contains(_ channel: UInt8) -> Bool {
         channel < Self.channels && bits >> UInt64(channel) & 1 == 1
     }
 
-    /// Whether a connection can run on it.
+    /// Whether the map has enough channels for a connection.
     var isUsable: Bool { used.count >= Self.minimumUsed }
 
-    /// The five octets, channel 0 in the lowest bit of the first.
+    /// The map as five octets, channel 0 in the lowest bit of the first.
     var octets: PacketBuffer {
         PacketBuffer((0..<5).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) })
     }

@@ -1,9 +1,9 @@
-/// How a connection goes from channel to channel (Core Vol 6 Part B 4.5.8).
+/// The channel hopping of a connection (Core Vol 6 Part B 4.5.8).
 enum ChannelSelection: Hashable {
     case algorithm1(ChannelSelection1)
     case algorithm2(ChannelSelection2)
 
-    /// The channel of the next connection event, which is the one with this counter.
+    /// Returns the channel of the next connection event, whose event counter is `counter`.
     mutating func next(counter: UInt16, map: ChannelMap) -> UInt8 {
         switch self {
         case .algorithm1(var selection):
@@ -15,17 +15,17 @@ enum ChannelSelection: Hashable {
         }
     }
 
-    /// Passes over events that a peripheral does not listen to.
+    /// Skips events that a peripheral does not listen to.
     mutating func skip(_ events: Int) {
         guard case .algorithm1(var selection) = self else { return }
         selection.skip(events)
         self = .algorithm1(selection)
     }
 
-    /// Takes back what was passed over, from the last event on.
+    /// Undoes the skipping of the last events.
     mutating func unskip(_ events: Int) {
         guard case .algorithm1(var selection) = self else { return }
-        // As many more hops as bring it round to where it was.
+        // Skips forward around the circle to the earlier position.
         let channels = Int(ChannelMap.channels)
         selection.skip((channels - events % channels) % channels)
         self = .algorithm1(selection)
@@ -62,7 +62,7 @@ struct ChannelSelection2: Hashable {
         identifier = UInt16(truncatingIfNeeded: accessAddress >> 16) ^ UInt16(truncatingIfNeeded: accessAddress)
     }
 
-    /// prn_e: the pseudo-random number of an event (4.5.8.3.3).
+    /// Returns prn_e, the pseudo-random number of an event (4.5.8.3.3).
     func random(counter: UInt16) -> UInt16 {
         var value = counter ^ identifier
         for _ in 0..<3 {
@@ -79,7 +79,7 @@ struct ChannelSelection2: Hashable {
         return map.used[(map.used.count * Int(random)) >> 16]
     }
 
-    /// Each octet with its bits in the opposite order (4.5.8.3.2).
+    /// Reverses the bits of each octet (4.5.8.3.2).
     private func permuted(_ value: UInt16) -> UInt16 {
         var result = value
         result = (result & 0x5555) << 1 | (result & 0xAAAA) >> 1

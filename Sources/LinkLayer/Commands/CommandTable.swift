@@ -1,26 +1,26 @@
 import BluetoothTypes
 import HCI
 
-/// The commands that the controller knows, each with what it does. What is not in here is unknown to the host as well:
-/// the supported commands follow from this table.
+/// The commands that the controller implements, with their handlers. The supported commands reported to the host are
+/// derived from this table.
 struct CommandTable {
     private typealias Handler = @Sendable (VirtualController, PacketBuffer) -> HCIPacket?
 
     static let shared = CommandTable()
 
-    /// Num_HCI_Command_Packets: each command is carried out before the next is read.
+    /// Num_HCI_Command_Packets: each command is carried out before the next one is read.
     static let credits: UInt8 = 1
 
-    /// Commands whose parameters have octets that do not count.
+    /// Commands whose parameters contain ignored octets.
     private static let padded: Set<Opcode> = [LESetAdvertisingData.opcode, LESetScanResponseData.opcode]
 
     private struct Entry {
         var bit: SupportedCommands.Bit?
-        /// Features of which the controller must have one, if there are any.
+        /// The features of which the controller must have at least one; empty if none is required.
         var features: LEFeatures = []
-        /// Which of the two ways to advertise and scan the command belongs to.
+        /// The command set to which the command belongs.
         var commands = AdvertisingCommands.none
-        /// The answer to a command that is refused.
+        /// The response to a rejected command.
         var failure: @Sendable (HCIStatus) -> HCIPacket
         var handler: Handler
 
@@ -49,7 +49,7 @@ struct CommandTable {
         addHostFlowCommands()
     }
 
-    /// The bits for Read Local Supported Commands of a controller with these features.
+    /// Returns the bits for Read Local Supported Commands of a controller with these features.
     func supported(with available: LEFeatures) -> SupportedCommands {
         var supported = SupportedCommands()
         for entry in entries.values where entry.isKnown(with: available) {
@@ -58,12 +58,12 @@ struct CommandTable {
         return supported
     }
 
-    /// A command that comes with a feature is unknown to a controller that has none of these.
+    /// Makes a command available only to controllers with at least one of these features.
     mutating func require<C: HCICommand>(_ needed: LEFeatures, for type: C.Type) {
         entries[type.opcode]?.features = needed
     }
 
-    /// Carries a command out and returns its answer, if it has one (Core Vol 4 Part E 4.4, 4.5).
+    /// Carries out a command and returns its response, if it has one (Core Vol 4 Part E 4.4, 4.5).
     func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket? {
         guard let entry = entries[command.opcode], entry.isKnown(with: controller.configuration.features)
         else {
@@ -73,7 +73,7 @@ struct CommandTable {
         return entry.handler(controller, command.parameters)
     }
 
-    /// Says of commands that have been added that they are of one way to advertise and scan, and need a feature.
+    /// Assigns commands to a command set and makes them depend on a feature.
     mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommands, feature: LEFeatures = []) {
         for opcode in opcodes {
             entries[opcode]?.commands = commands
@@ -81,7 +81,7 @@ struct CommandTable {
         }
     }
 
-    /// Adds a command that is answered by Command Complete.
+    /// Adds a command with a Command Complete response.
     mutating func add<C: HCICommand>(
         _ type: C.Type,
         _ body: @escaping @Sendable (VirtualController, C) -> C.Response
@@ -93,8 +93,8 @@ struct CommandTable {
         }
     }
 
-    /// Adds a command that is answered by a status alone: in Command Status or in Command Complete, as it is for this
-    /// command. Events that follow from it are sent behind the answer.
+    /// Adds a command whose response is a status only, in Command Status or in Command Complete, depending on the
+    /// command. Events that the command raises follow the response.
     mutating func add<C: HCICommand>(
         _ type: C.Type,
         _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
@@ -106,7 +106,7 @@ struct CommandTable {
         }
     }
 
-    /// Adds a command that is answered only if something is wrong with it.
+    /// Adds a command that has a response only in case of an error.
     mutating func addUnanswered<C: HCICommand>(
         _ type: C.Type,
         _ body: @escaping @Sendable (VirtualController, C) -> HCIStatus
@@ -135,8 +135,8 @@ struct CommandTable {
         let handler: Handler = { controller, parameters in
             do throws(PacketError) {
                 let command = try C(reading: parameters)
-                // What reads well and would be written otherwise was not written by the rules: a switch that is neither
-                // on nor off.
+                // Parameters that parse but would be encoded differently are invalid, such as a Boolean that is neither
+                // 0 nor 1.
                 guard isPadded || command.encoded() == parameters else { return failure(.invalidParameters) }
                 return body(controller, command)
             } catch {
@@ -146,23 +146,23 @@ struct CommandTable {
         entries[C.opcode] = Entry(bit: C.supportBit, failure: failure, handler: handler)
     }
 
-    /// What is wrong with parameters that cannot be read. PHYs that there are not may be there one day (Core Vol 4 Part E
-    /// 7.8.64, 7.8.66).
+    /// Returns the status for parameters that cannot be parsed. Unknown PHYs may be defined in a later version, so they
+    /// are unsupported rather than invalid (Core Vol 4 Part E 7.8.64, 7.8.66).
     private static func status(for error: PacketError) -> HCIStatus {
         guard case .value = error.cause, error.field.hasSuffix("_PHYs") else { return .invalidParameters }
         return .unsupportedFeatureOrParameter
     }
 }
 
-/// The two ways to advertise, scan and initiate, which a host does not mix: with the first command of either the other
-/// one's are disallowed until the next reset (Core Vol 4 Part E 3.1.1).
+/// The legacy and the extended command sets for advertising, scanning and initiating. After the first command of one
+/// set, those of the other are disallowed until the next reset (Core Vol 4 Part E 3.1.1).
 enum AdvertisingCommands {
-    /// Neither has been used; or a command that belongs to neither.
+    /// No command of either set has been used; or a command that belongs to neither.
     case none
     case legacy
     case extended
 
-    /// Whether a command of this kind may come; from now on the other ones may not.
+    /// Whether a command of this set is allowed. If so, the other set is disallowed from now on.
     mutating func admit(_ commands: AdvertisingCommands) -> Bool {
         guard commands != .none else { return true }
         if self == .none { self = commands }

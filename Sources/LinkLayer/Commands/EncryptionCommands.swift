@@ -3,7 +3,7 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// Commands of encryption (Core Vol 4 Part E 7.8.22 to 7.8.26, 7.3.93, 7.3.94).
+/// Encryption commands (Core Vol 4 Part E 7.8.22 to 7.8.26, 7.3.93, 7.3.94).
 extension CommandTable {
     mutating func addEncryptionCommands() {
         add(LEEncrypt.self) { _, command in
@@ -39,7 +39,7 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// Only the central begins, and not again before the outcome is known (7.8.24).
+    /// Only the central starts encryption, and not again before the outcome is known (7.8.24).
     fileprivate func enableEncryption(_ command: LEEnableEncryption) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard let key = Key128(littleEndian: command.longTermKey) else { return .invalidParameters }
@@ -61,7 +61,7 @@ extension VirtualController {
         return .success
     }
 
-    /// It has to leave room for an event that the peripheral answers (7.3.94).
+    /// The timeout must allow for an event that the peripheral answers (7.3.94).
     fileprivate func setAuthenticatedPayloadTimeout(_ command: WriteAuthenticatedPayloadTimeout) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         let timing = link.control.timing
@@ -73,10 +73,10 @@ extension VirtualController {
     }
 }
 
-// What a link has for the host.
+// The link's encryption events for the host.
 extension VirtualController {
-    /// Encryption Change: the second version for a host that wants it, from 5.3 on (7.7.8). The key of a link always has
-    /// 16 octets; how many of them are secret only the hosts know.
+    /// Sends Encryption Change; version 2 if the host has enabled it, from 5.3 on (7.7.8). A link's key always has 16
+    /// octets; only the hosts know its effective size.
     func reportEncryption(_ status: HCIStatus, _ link: Link) {
         let state: EncryptionState = status == .success ? .on : .off
         let knowsKeySize = configuration.version >= .v5_3 && host.isWanted(EncryptionChangeV2.self)

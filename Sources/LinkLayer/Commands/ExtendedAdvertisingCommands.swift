@@ -21,7 +21,7 @@ extension CommandTable {
         addReadingCommands()
     }
 
-    /// A host reads these before it decides which way to go.
+    /// Hosts send these before they choose a command set.
     private mutating func addReadingCommands() {
         add(LEReadMaximumAdvertisingDataLength.self) { _, _ in
             .init(length: UInt16(ExtendedAdvertisement.maximumData))
@@ -37,12 +37,12 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// Advertising sets at the same time.
+    /// The maximum number of advertising sets.
     static let maximumAdvertisingSets = 16
 
     fileprivate func setRandomAddress(_ command: LESetAdvertisingSetRandomAddress) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        // Who may connect must find the address that was advertised (7.8.52).
+        // A connection request must match the advertised address (7.8.52).
         guard !advertiser.isEnabled || !advertiser.set.isConnectable else { return .commandDisallowed }
         guard command.address.value != 0 else { return .invalidParameters }
         let address = BluetoothAddress(command.address.value, kind: .randomDevice)
@@ -114,12 +114,13 @@ extension VirtualController {
         return .success
     }
 
-    /// Who knows the old data should not know the new ones for those of the same device, if the host wants that (7.8.122).
+    /// Changes the private address if the host has requested that for this kind of data, so that the old and the new
+    /// data cannot be linked to one device (7.8.122).
     private func dataChanged(_ reason: LEAddressChangeReasons, of advertiser: Advertiser) {
         if advertiser.set.addressChanges.contains(reason) { advertiser.replaceAddress() }
     }
 
-    /// Other data have another DID (Core Vol 6 Part B 4.4.2.11).
+    /// Changes the DID, as required for new data (Core Vol 6 Part B 4.4.2.11).
     func renewDataIdentifier(_ advertiser: Advertiser) {
         let old = advertiser.set.dataIdentifier
         repeat {
@@ -147,7 +148,7 @@ extension VirtualController {
 
     private func checkEnable(_ entry: AdvertisingSetEnable) -> HCIStatus? {
         guard let set = advertisers[entry.set]?.set else { return .unknownAdvertisingIdentifier }
-        // 1.28 s at most, and not for ever (7.8.56).
+        // At most 1.28 s, and not unlimited (7.8.56).
         if set.isHighDutyCycle, !(1...128).contains(entry.duration) { return .invalidParameters }
         guard !set.data.isPartial, !set.scanResponse.isPartial else { return .commandDisallowed }
         if set.isScannable, !set.isLegacy, set.scanResponse.bytes.isEmpty { return .commandDisallowed }

@@ -17,13 +17,13 @@ extension VirtualController {
         guard command.le2M == nil || supportedPHYs.contains(.le2M),
             command.coded == nil || supportedPHYs.contains(.coded)
         else { return .unsupportedFeatureOrParameter }
-        // 2M is not listened to on the primary channels.
+        // 2M is not used on the primary channels.
         guard command.le1M != nil || command.coded != nil else { return .invalidParameters }
         let phys = [command.le1M, command.le2M, command.coded].compactMap { $0 }
         let namesPeer = command.filterPolicy == .peerAddress
         guard command.filterPolicy.rawValue <= 1, !namesPeer || canConnect(to: command.peerAddress),
             phys.allSatisfy({ RequestedParameters($0).isValid }),
-            // Those of 2M do not count.
+            // The scan parameters for 2M are ignored.
             [command.le1M, command.coded].compactMap({ $0 }).allSatisfy({
                 $0.scanWindow >= 4 && $0.scanWindow <= $0.scanInterval
             })
@@ -39,10 +39,10 @@ extension VirtualController {
         return .success
     }
 
-    /// Whether a connection is being made, in whichever way.
+    /// Whether a connection is being made, with either kind of command.
     var isMakingConnection: Bool { initiator.isEnabled || connectingTrain != nil }
 
-    /// There is neither a set nor a subevent.
+    /// Stands for no advertising set and no subevent.
     private static let unused: UInt8 = 0xFF
 
     fileprivate func createConnection(_ command: LEExtendedCreateConnectionV2) -> HCIStatus {
@@ -53,7 +53,7 @@ extension VirtualController {
             return .commandDisallowed
         }
         let v1 = command.v1
-        // Nobody is scanned for: neither the policy nor the windows count.
+        // There is no scanning here: the filter policy and the scan windows are ignored.
         let phys = [v1.le1M, v1.le2M, v1.coded].compactMap { $0 }
         guard command.periodicSubevent < timing.subevents, canConnect(to: v1.peerAddress), !phys.isEmpty,
             phys.allSatisfy({ RequestedParameters($0).isValid })
@@ -71,7 +71,7 @@ extension VirtualController {
 }
 
 extension RequestedParameters {
-    /// Those for one PHY.
+    /// Extracts the connection parameters for one PHY.
     init(_ phy: PHYConnectionParameters) {
         self.init(
             intervalMin: phy.intervalMin,

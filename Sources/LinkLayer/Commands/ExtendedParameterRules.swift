@@ -2,19 +2,19 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// What LE Set Extended Advertising Parameters may say (Core Vol 4 Part E 7.8.53), and which data go with it.
+/// The rules for LE Set Extended Advertising Parameters (Core Vol 4 Part E 7.8.53) and for the data of a set.
 enum ExtendedParameterRules {
-    /// The first rule that is broken, or none.
+    /// Returns the error for the first rule that a command violates.
     static func check(_ command: LESetExtendedAdvertisingParameters, supported: LEPHYs) -> HCIStatus? {
         guard areProperties(command.properties) else { return .invalidParameters }
         let isLegacy = command.properties.contains(.legacy)
         let isDirected = command.properties.contains(.directed)
-        // Bits that are reserved do not count.
+        // Reserved bits are ignored.
         guard !command.channels.isDisjoint(with: .all), command.filterPolicy.rawValue <= 3, command.sid <= 0x0F,
             !isDirected && !command.ownAddressKind.isPrivate || command.peerAddress.kind.rawValue <= 1,
             command.txPower == 0x7F || (-127...20).contains(command.txPower)
         else { return .invalidParameters }
-        // High duty cycle has an interval of its own; what stands here does not count.
+        // High duty cycle uses an interval of its own; the parameters are ignored.
         if !command.properties.contains(.highDutyCycle) {
             guard command.intervalMin >= 0x20, command.intervalMax >= 0x20 else {
                 return .unsupportedFeatureOrParameter
@@ -34,13 +34,13 @@ enum ExtendedParameterRules {
         guard let primary = LEPHYs(command.primaryPHY), supported.isSuperset(of: primary) else {
             return .unsupportedFeatureOrParameter
         }
-        // Legacy PDUs have no secondary PHY: what stands here does not count.
+        // Legacy PDUs have no secondary PHY; the parameter is ignored.
         if isLegacy { return nil }
         guard let secondary = LEPHYs(command.secondaryPHY) else { return .invalidParameters }
         return supported.isSuperset(of: secondary) ? nil : .unsupportedFeatureOrParameter
     }
 
-    /// Whether there is such an event type.
+    /// Whether the properties form a valid event type.
     private static func areProperties(_ properties: LEAdvertisingProperties) -> Bool {
         let known: LEAdvertisingProperties = [
             .connectable, .scannable, .directed, .highDutyCycle, .legacy, .anonymous, .includeTxPower,
@@ -52,13 +52,13 @@ enum ExtendedParameterRules {
             ]
             return kinds.contains { LEAdvertisingProperties($0) == properties }
         }
-        // Nobody can connect to, or ask, somebody without an address.
+        // An anonymous advertiser can be neither connectable nor scannable.
         let answers: LEAdvertisingProperties = [.connectable, .scannable]
         return !properties.isSuperset(of: answers) && !properties.contains(.highDutyCycle)
             && (!properties.contains(.anonymous) || properties.isDisjoint(with: answers))
     }
 
-    /// Whether data that a set holds already go with its parameters.
+    /// Returns an error if the data of a set do not fit its parameters.
     static func checkData(of set: AdvertisingSet) -> HCIStatus? {
         guard set.canHaveData || set.data.bytes.isEmpty, set.isScannable || set.scanResponse.bytes.isEmpty else {
             return .invalidParameters
@@ -70,20 +70,20 @@ enum ExtendedParameterRules {
         return checkLength(of: set)
     }
 
-    /// Whether the data of an extended set can be sent with its parameters (7.8.53 to 7.8.56).
+    /// Returns an error if the data of an extended set cannot be sent with its parameters (7.8.53 to 7.8.56).
     static func checkLength(of set: AdvertisingSet) -> HCIStatus? {
         if set.isLegacy { return nil }
-        // What somebody may connect to is not chained.
+        // Connectable advertising is not chained.
         if set.isConnectable, set.data.bytes.count > AuxiliarySegment.capacity(behind: set.auxiliaryHeader) {
             return .invalidParameters
         }
-        // The next event must not begin before this one has ended, even at the slowest pace that the host allows.
+        // An event must end before the next one starts, even with the longest interval that the host allows.
         let slowest = Int64(set.parameters.intervalMax) * 625
         return set.eventTime <= slowest ? nil : .packetTooLong
     }
 }
 
-/// One of the commands that give data to a set, in pieces or at once (7.8.54, 7.8.55).
+/// A command that sets the data of a set, in whole or in fragments (7.8.54, 7.8.55).
 struct DataUpdate {
     var operation: LEDataOperation
     var data: PacketBuffer
@@ -91,7 +91,7 @@ struct DataUpdate {
 
     private var isWhole: Bool { operation == .complete }
 
-    /// Whether it can be advertising data.
+    /// Returns an error if the command cannot set advertising data.
     func check(advertising set: AdvertisingSet) -> HCIStatus? {
         guard set.canHaveData, operation.rawValue <= 4 else { return .invalidParameters }
         if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
@@ -103,18 +103,18 @@ struct DataUpdate {
         return isEnabled && !isWhole ? .commandDisallowed : nil
     }
 
-    /// Whether it can be scan response data.
+    /// Returns an error if the command cannot set scan response data.
     func check(scanResponse set: AdvertisingSet) -> HCIStatus? {
         guard operation.rawValue <= 3 else { return .invalidParameters }
         if !set.isScannable, !isWhole || !data.isEmpty { return .invalidParameters }
         if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
         guard isWhole || !data.isEmpty else { return .invalidParameters }
         if isEnabled, !isWhole { return .commandDisallowed }
-        // Without scan response data there is nothing to ask for.
+        // A scannable set needs scan response data.
         return isEnabled && set.isScannable && !set.isLegacy && data.isEmpty ? .commandDisallowed : nil
     }
 
-    /// Puts the pieces together.
+    /// Applies the data to what is stored, assembling fragments.
     func apply(to stored: inout AdvertisingSet.HostData) -> HCIStatus? {
         let startsAnew = operation == .first || operation == .complete
         var bytes = startsAnew ? [] : stored.bytes
@@ -130,12 +130,12 @@ struct DataUpdate {
 }
 
 extension AdvertisingSet {
-    /// Whether its PDUs have room for advertising data.
+    /// Whether the set's PDUs can carry advertising data.
     var canHaveData: Bool { isLegacy ? !isDirected : !isScannable }
 }
 
 extension LEPHYs {
-    /// One PHY as a set; nil when there is none such.
+    /// Creates the set of one PHY; nil for an unknown PHY.
     init?(_ phy: LEPHY) {
         switch phy {
         case .le1M: self = .le1M

@@ -34,14 +34,14 @@ extension VirtualController {
         let duration = Duration.milliseconds(Int64(command.duration) * 10)
         let period = Duration.milliseconds(Int64(command.period) * 1_280)
         let isTimed = command.duration > 0
-        // Without a duration the period does not count.
+        // Without a duration the period is ignored.
         let isPeriodic = isTimed && command.period > 0
         guard command.filterDuplicates.rawValue <= 2, command.filterDuplicates != .enabledPerPeriod || isPeriodic,
             !isPeriodic || duration < period
         else { return .invalidParameters }
         let own = ownAddress(scanner.settings.parameters.ownAddressKind)
         guard own.fallback != nil else { return .invalidParameters }
-        // Enabling it again forgets what has been reported, and begins the duration anew.
+        // Enabling an active scan again clears the duplicate filter and restarts the duration.
         scanner.own = own
         if !scanner.settings.isExtended { scanner.settings = scanner.settings.asExtended }
         scanner.start(

@@ -1,13 +1,13 @@
 import BluetoothTypes
 import HCI
 
-/// Flow control from the controller to the host (Core Vol 4 Part E 7.3.38 to 7.3.40).
+/// Controller-to-host flow control (Core Vol 4 Part E 7.3.38 to 7.3.40).
 extension CommandTable {
     mutating func addHostFlowCommands() {
         add(SetControllerToHostFlowControl.self) { controller, command in
             guard command.kinds <= 3 else { return HCIStatus.invalidParameters }
             guard controller.links.isEmpty else { return .commandDisallowed }
-            // There are no synchronous links.
+            // Synchronous links are not implemented.
             guard command.kinds <= 1 else { return .unsupportedFeatureOrParameter }
             controller.hostFlow.isEnabled = command.kinds == 1
             return .success
@@ -25,7 +25,7 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// Gives the host what has come while it had no room, the links in turn.
+    /// Passes held data to the host as its buffers allow, with the links taking turns.
     func passWhatWasHeld() {
         guard !links.isEmpty else { return }
         nextToPass %= links.count

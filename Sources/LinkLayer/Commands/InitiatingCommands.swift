@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// Commands that make connections (Core Vol 4 Part E 7.8.12, 7.8.13), and what they have in common with those that
-/// change them.
+/// Legacy commands that make connections (Core Vol 4 Part E 7.8.12, 7.8.13), and code shared with the commands that
+/// update them.
 extension CommandTable {
     mutating func addInitiatingCommands() {
         add(LECreateConnection.self) { controller, command in controller.createConnection(command) }
@@ -11,7 +11,7 @@ extension CommandTable {
     }
 }
 
-/// The connection parameters that several commands carry.
+/// The connection parameters common to several commands.
 struct RequestedParameters {
     var intervalMin: UInt16
     var intervalMax: UInt16
@@ -20,13 +20,13 @@ struct RequestedParameters {
     var minCELength: UInt16
     var maxCELength: UInt16
 
-    /// Whether they are in range and go together (7.8.12).
+    /// Whether the parameters are in range and consistent (7.8.12).
     var isValid: Bool {
         (6...3_200).contains(intervalMin) && intervalMin <= intervalMax && minCELength <= maxCELength
             && LinkTiming(interval: intervalMax, latency: latency, timeout: timeout).isValid
     }
 
-    /// The same for the air.
+    /// The parameters in the form of the link layer.
     var parameters: ConnectionParameters {
         var parameters = ConnectionParameters()
         parameters.intervalMin = intervalMin
@@ -66,7 +66,7 @@ extension VirtualController {
 
     fileprivate func cancelConnection() -> HCIStatus {
         if let train = connectingTrain { return cancel(train) }
-        // A CONNECT_IND that is on its way cannot be called back: that connection comes.
+        // A CONNECT_IND on its way cannot be cancelled: that connection will be made.
         guard initiator.isEnabled, !initiator.isCommitted else { return .commandDisallowed }
         let peer = initiator.command.peerAddress
         initiator.stop()
@@ -84,7 +84,7 @@ extension VirtualController {
 }
 
 extension LEExtendedCreateConnection {
-    /// The same as a legacy command says it.
+    /// Creates an extended command equivalent to a legacy one.
     init(_ legacy: LECreateConnection) {
         self.init(
             filterPolicy: legacy.filterPolicy,

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// Commands that read or end a link.
+/// Commands that query, configure or end links.
 extension CommandTable {
     mutating func addLinkCommands() {
         add(Disconnect.self) { controller, command in controller.disconnect(command) }
@@ -71,25 +71,25 @@ extension CommandTable {
     }
 }
 
-/// Why a command cannot be carried out.
+/// The status of a command that cannot be carried out.
 struct CommandError: Error {
     var status: HCIStatus
 }
 
-/// Whether a data length is one that there can be (Core Vol 4 Part E 7.8.33).
+/// Whether a data length is in range (Core Vol 4 Part E 7.8.33).
 func isDataLengthValid(_ octets: UInt16, _ time: UInt16) -> Bool {
     (DataLength.minimumOctets...DataLength.maximumOctets).contains(octets)
         && (DataLength.minimumTime...DataLength.maximumTimeCoded).contains(time)
 }
 
 extension VirtualController {
-    /// Whether a command may go to this link.
+    /// Returns the status of a command to a link with these parameters.
     func check(_ handle: ConnectionHandle, isValid: Bool = true) -> HCIStatus {
         if link(handle) == nil { return .unknownConnection }
         return isValid ? .success : .invalidParameters
     }
 
-    /// What a host would like, as sets: no preference is everything that there is (7.8.48, 7.8.49).
+    /// Returns a host's PHY preferences as sets. No preference means all supported PHYs (7.8.48, 7.8.49).
     func preferences(
         _ preference: LEPHYPreference,
         _ tx: LEPHYs,
@@ -98,7 +98,7 @@ extension VirtualController {
         let wantedTx = preference.contains(.anyTransmitter) ? supportedPHYs : tx
         let wantedRx = preference.contains(.anyReceiver) ? supportedPHYs : rx
         guard !wantedTx.isEmpty, !wantedRx.isEmpty else { return .failure(.init(status: .invalidParameters)) }
-        // Bits that are reserved for later as well.
+        // This rejects reserved bits as well.
         guard wantedTx.isSubset(of: supportedPHYs), wantedRx.isSubset(of: supportedPHYs) else {
             return .failure(.init(status: .unsupportedFeatureOrParameter))
         }

@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Commands of those who advertise periodically (Core Vol 4 Part E 7.8.61 to 7.8.63).
+/// Commands for periodic advertising (Core Vol 4 Part E 7.8.61 to 7.8.63).
 extension CommandTable {
     mutating func addPeriodicCommands() {
         add(LESetPeriodicAdvertisingParameters.self) { controller, command in
@@ -51,7 +51,7 @@ extension VirtualController {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         guard let train = advertiser.train, !train.hasSubevents else { return .commandDisallowed }
         guard command.operation.rawValue <= 4, command.data.count <= 252 else { return .invalidParameters }
-        // The same data as news (7.8.62): there is no ADI by which anybody would notice.
+        // Unchanged data only renew the ADI (7.8.62), which these PDUs do not have.
         if command.operation == .unchanged {
             return train.isWanted && command.data.isEmpty ? .success : .invalidParameters
         }
@@ -66,7 +66,7 @@ extension VirtualController {
         return .packetTooLong
     }
 
-    /// Whether an event of the train is over before the next one.
+    /// Whether an event of the train ends before the next one starts.
     private func hasTime(_ advertiser: Advertiser, _ train: PeriodicAdvertiser) -> Bool {
         if train.hasSubevents { return true }
         let interval = Int64(train.parameters?.v1.intervalMin ?? 0) * SyncInfo.intervalUnit
@@ -75,7 +75,7 @@ extension VirtualController {
 
     fileprivate func setEnable(_ command: LESetPeriodicAdvertisingEnable) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        // There is no ADI in these packets.
+        // These PDUs have no ADI.
         guard !command.enable.contains(.includeInfo) else { return .unsupportedFeatureOrParameter }
         guard command.enable.contains(.enable) else {
             advertiser.train?.isWanted = false
@@ -90,13 +90,14 @@ extension VirtualController {
         train.isWanted = true
         advertiser.set.syncInfo = SyncInfo()
         advertiser.set.responses = train.hasSubevents ? ResponseTiming() : nil
-        // Otherwise it waits for the advertising of the set (7.8.63).
+        // Otherwise the train waits for the advertising of its set (7.8.63).
         if advertiser.isEnabled { train.begin(advertiser.set, map: channelMap) }
         return .success
     }
 }
 
 extension AdvertisingSet {
-    /// Whether there may be periodic advertising beside it: whoever it is must be told, and have nothing to answer (7.8.61).
+    /// Whether the set may have periodic advertising: it must be extended, neither connectable nor scannable, and not
+    /// anonymous (7.8.61).
     var canBePeriodic: Bool { !isLegacy && !isConnectable && !isScannable && !isAnonymous }
 }

@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 import Radio
 
-/// Commands of periodic advertising with responses (Core Vol 4 Part E 7.8.61, 7.8.125 to 7.8.127).
+/// Commands for periodic advertising with responses (Core Vol 4 Part E 7.8.61, 7.8.125 to 7.8.127).
 extension CommandTable {
     mutating func addPeriodicResponseCommands() {
         add(LESetPeriodicAdvertisingParametersV2.self) { controller, command in
@@ -34,16 +34,17 @@ extension CommandTable {
 extension LESetPeriodicAdvertisingParametersV2 {
     var hasSubevents: Bool { timing.subevents > 0 }
 
-    /// Whether a train can be like this (7.8.61). Where there are no subevents or no slots the rest does not count.
+    /// Whether these are valid parameters of a train (7.8.61). Without subevents or slots, the remaining ones are
+    /// ignored.
     var isUsable: Bool {
         guard hasSubevents else { return true }
         let timing = normalized.timing
         guard timing.isUsable(within: v1.intervalMin) else { return false }
-        // Fewer slots than fit a subevent may be used.
+        // A train may use fewer slots than fit into a subevent.
         return responseSlots == 0 || timing.responseSlotDelay > 0 && timing.hasSlot(responseSlots - 1)
     }
 
-    /// The same without what does not count.
+    /// The parameters without the ignored ones.
     var normalized: Self {
         var command = self
         if !hasSubevents { (command.timing, command.responseSlots) = (LESubeventTiming(), 0) }
@@ -55,10 +56,10 @@ extension LESetPeriodicAdvertisingParametersV2 {
 }
 
 extension PeriodicAdvertiser {
-    /// Whether the host wants subevents.
+    /// Whether the host has configured subevents.
     var hasSubevents: Bool { parameters?.hasSubevents ?? false }
 
-    /// Whether a subevent can be like this: an error, or none.
+    /// Returns an error if the data do not fit a subevent.
     fileprivate func error(in data: LESubeventData) -> HCIStatus? {
         guard let parameters, data.subevent < parameters.timing.subevents, data.data.count <= 251,
             UInt16(data.firstSlot) + UInt16(data.slots) <= UInt16(parameters.responseSlots)
@@ -70,14 +71,14 @@ extension PeriodicAdvertiser {
 }
 
 extension VirtualController {
-    /// Subevents that one command gives data for at most (7.8.125).
+    /// The maximum number of subevents per command (7.8.125).
     private static let maximumSubeventsAtOnce = 15
 
     fileprivate func setSubeventData(_ command: LESetPeriodicAdvertisingSubeventData) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         guard let train = advertiser.train, train.hasSubevents else { return .commandDisallowed }
         guard (1...Self.maximumSubeventsAtOnce).contains(command.subevents.count) else { return .invalidParameters }
-        // All of them, or none.
+        // Either all subevents are set, or none.
         for data in command.subevents {
             if let error = train.error(in: data) { return error }
         }

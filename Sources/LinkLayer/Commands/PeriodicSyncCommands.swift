@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Commands of those who follow periodic advertising (Core Vol 4 Part E 7.8.67 to 7.8.73, 7.8.88).
+/// Commands for synchronizing with periodic advertising (Core Vol 4 Part E 7.8.67 to 7.8.73, 7.8.88).
 extension CommandTable {
     mutating func addPeriodicSyncCommands() {
         add(LEPeriodicAdvertisingCreateSync.self) { controller, command in controller.createSync(command) }
@@ -64,7 +64,7 @@ extension CommandTable {
     }
 }
 
-/// Whether a train can be followed like this: 5 times without it, and 100 ms to 163.84 s.
+/// Whether a train can be followed with these parameters: a skip of 0 to 499 events, a timeout of 100 ms to 163.84 s.
 func isFollowingValid(skip: UInt16, timeout: UInt16) -> Bool {
     skip <= 0x01F3 && (0x000A...0x4000).contains(timeout)
 }
@@ -73,7 +73,7 @@ extension VirtualController {
     fileprivate func createSync(_ command: LEPeriodicAdvertisingCreateSync) -> HCIStatus {
         guard synchronizer.wanted == nil else { return .commandDisallowed }
         guard isFollowingValid(skip: command.skip, timeout: command.timeout) else { return .invalidParameters }
-        // Without ADI it cannot be told whether data are the same.
+        // Without an ADI, duplicates cannot be recognised.
         guard !command.options.contains(.filtersDuplicates) else { return .unsupportedFeatureOrParameter }
         if !command.options.contains(.usesList) {
             guard command.sid <= 0x0F, command.address.kind.rawValue <= 1 else { return .invalidParameters }
@@ -85,7 +85,7 @@ extension VirtualController {
         return .success
     }
 
-    /// Changes the list unless it is in use.
+    /// Changes the periodic advertiser list unless it is in use.
     fileprivate func changePeriodicList(
         _ address: BluetoothAddress,
         _ sid: UInt8,

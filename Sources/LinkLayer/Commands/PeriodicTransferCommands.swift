@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Commands by which devices tell each other of trains (Core Vol 4 Part E 7.8.89 to 7.8.92).
+/// Commands for periodic advertising sync transfer (Core Vol 4 Part E 7.8.89 to 7.8.92).
 extension CommandTable {
     mutating func addPeriodicTransferCommands() {
         add(LEPeriodicAdvertisingSyncTransfer.self) { controller, command in
@@ -34,7 +34,7 @@ extension CommandTable {
 }
 
 extension SyncTransferRules {
-    /// What is wrong with them, if anything is.
+    /// The error in these parameters, if any.
     fileprivate var error: HCIStatus? {
         guard mode.rawValue <= 3 else { return .invalidParameters }
         guard mode != .filtersDuplicates else { return .unsupportedFeatureOrParameter }
@@ -75,7 +75,7 @@ extension VirtualController {
     private func tell(_ pdu: PeriodicSyncIndication, _ serviceData: UInt16, on link: Link) -> HCIStatus {
         var pdu = pdu
         pdu.serviceData = serviceData
-        // Known only once features have been exchanged.
+        // Not known before features have been exchanged.
         var needed: LEFeatures = .periodicSyncTransferRecipient
         if pdu.responses != nil { needed.insert(.periodicResponsesScanner) }
         guard link.control.remoteFeatures?.isSuperset(of: needed) ?? false else {

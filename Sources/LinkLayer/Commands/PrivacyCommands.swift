@@ -3,7 +3,7 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// Commands of link-layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77, 7.8.122).
+/// Commands for link layer privacy (Core Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77, 7.8.122).
 extension CommandTable {
     mutating func addPrivacyCommands() {
         add(LEAddDeviceToResolvingList.self) { controller, command in controller.addToResolvingList(command) }
@@ -72,15 +72,15 @@ extension CommandTable {
 }
 
 extension BluetoothAddress {
-    /// Whether it is of a type that a peer is listed by.
+    /// Whether the address has one of the types that identify a listed peer.
     fileprivate var isIdentity: Bool { kind == .publicDevice || kind == .randomDevice }
 }
 
 extension VirtualController {
-    /// Whether it advertises, scans or initiates in any way.
+    /// Whether the controller advertises, scans or initiates in any way.
     fileprivate var usesAddresses: Bool { usesRadioForItself || advertisers.values.contains(where: \.isEnabled) }
 
-    /// Whether the list must not change: somebody resolves addresses with it.
+    /// Whether address resolution is in use, so that the list must not change.
     fileprivate var isResolvingListInUse: Bool { privacy.isResolving && usesAddresses }
 
     fileprivate func addToResolvingList(_ command: LEAddDeviceToResolvingList) -> HCIStatus {
@@ -100,7 +100,7 @@ extension VirtualController {
         }
     }
 
-    /// Changes the list for a peer that has to be on it.
+    /// Changes the list for a peer that must be on it.
     fileprivate func changeResolvingList(
         _ peer: BluetoothAddress,
         _ change: (inout ResolvingList) -> Bool

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Radio
 
-/// Commands that begin a control procedure with the peer.
+/// Commands that start a control procedure with the peer.
 extension CommandTable {
     mutating func addProcedureCommands() {
         add(ReadRemoteVersionInformation.self) { controller, command in

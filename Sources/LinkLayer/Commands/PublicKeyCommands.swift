@@ -3,7 +3,7 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// Commands of key agreement on the curve P-256 (Core Vol 4 Part E 7.8.36, 7.8.37).
+/// Commands for key agreement on the curve P-256 (Core Vol 4 Part E 7.8.36, 7.8.37).
 extension CommandTable {
     mutating func addPublicKeyCommands() {
         add(LEReadLocalP256PublicKey.self) { controller, _ in controller.drawKeyPair() }
@@ -22,8 +22,8 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// Another pair each time. It is never the one that the specification prints: whoever has read that could listen
-    /// (AB-S03).
+    /// Generates a key pair and reports its public key. It is never the debug key of the specification, whose private
+    /// key is public (AB-S03).
     fileprivate func drawKeyPair() -> HCIStatus {
         var pair: P256KeyPair?
         repeat {
@@ -40,7 +40,8 @@ extension VirtualController {
         return .success
     }
 
-    /// A key that is no point on the curve is refused, and nothing is told about the own one (AB-S01).
+    /// Computes the shared secret. A public key that is not on the curve is rejected, so that it reveals nothing about
+    /// the private key (AB-S01).
     fileprivate func agree(_ command: LEGenerateDHKey, with pair: P256KeyPair?) -> HCIStatus {
         guard let pair else { return .commandDisallowed }
         let peer = P256Point(x: command.x.reversed(), y: command.y.reversed())

@@ -10,7 +10,7 @@ extension CommandTable {
     }
 }
 
-/// Whether a scan window fits its interval, and both are in range: 2.5 ms to 10.24 s.
+/// Whether scan interval and window are in range, 2.5 ms to 10.24 s, and the window fits the interval.
 func isScanTimingValid(interval: UInt16, window: UInt16) -> Bool {
     (0x0004...0x4000).contains(interval) && (0x0004...0x4000).contains(window) && window <= interval
 }
@@ -34,7 +34,7 @@ extension VirtualController {
         }
         let own = ownAddress(scanner.settings.parameters.ownAddressKind)
         guard command.filterDuplicates.rawValue <= 1, own.fallback != nil else { return .invalidParameters }
-        // Enabling it again forgets who has been reported.
+        // Enabling an active scan again clears the duplicate filter.
         scanner.own = own
         scanner.start(ScanTiming(filter: command.filterDuplicates))
         return .success

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// Commands of connection subrating (Core Vol 4 Part E 7.8.123, 7.8.124).
+/// Connection subrating commands (Core Vol 4 Part E 7.8.123, 7.8.124).
 extension CommandTable {
     mutating func addSubratingCommands() {
         add(LESetDefaultSubrate.self) { controller, command in
@@ -36,7 +36,7 @@ extension VirtualController {
         guard wanted.isValid,
             2 * link.control.timing.intervalMicroseconds * events < Int64(wanted.timeout) * 10_000
         else { return .invalidParameters }
-        // Known only once features have been exchanged.
+        // Not known before features have been exchanged.
         guard link.control.peerHasSubrating else { return .unsupportedRemoteFeature }
         guard link.ending == nil else { return .commandDisallowed }
         return link.request(.subrate(wanted)) ? .success : .controllerBusy

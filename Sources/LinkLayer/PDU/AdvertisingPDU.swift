@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// What is sent on the advertising channels (Core Vol 6 Part B 2.3). SCAN_REQ and CONNECT_IND are AUX_SCAN_REQ and
-/// AUX_CONNECT_REQ on the secondary ones.
+/// A PDU on the advertising channels (Core Vol 6 Part B 2.3). On the secondary channels SCAN_REQ and CONNECT_IND are
+/// named AUX_SCAN_REQ and AUX_CONNECT_REQ.
 enum AdvertisingPDU: Hashable {
     /// ADV_IND: connectable and scannable.
     case connectableScannable(Advertisement)
-    /// ADV_DIRECT_IND: connectable by one device.
+    /// ADV_DIRECT_IND: connectable, for one device.
     case directed(DirectedAdvertisement)
-    /// ADV_NONCONN_IND: neither.
+    /// ADV_NONCONN_IND: neither connectable nor scannable.
     case nonConnectable(Advertisement)
     /// SCAN_REQ.
     case scanRequest(ScanRequest)
@@ -22,14 +22,14 @@ enum AdvertisingPDU: Hashable {
     /// AUX_CONNECT_RSP.
     case connectResponse(ExtendedAdvertisement)
 
-    /// The access address of every advertising channel (2.1.2).
+    /// The access address of all advertising channels (2.1.2).
     static let accessAddress: UInt32 = 0x8E89_BED6
-    /// Where the CRC starts on advertising channels (3.1.1).
+    /// The initial value of the CRC on advertising channels (3.1.1).
     static let crcInit: UInt32 = 0x55_5555
 
-    /// Reads a PDU as it came from the radio.
+    /// Parses a PDU received from the radio.
     ///
-    /// - Throws: ``PacketError`` when the octets are not such a PDU, or not as many as its header says (AB-L02).
+    /// - Throws: ``PacketError`` if the PDU is malformed, or if its length differs from that in the header (AB-L02).
     init(reading bytes: PacketBuffer) throws(PacketError) {
         var reader = FieldReader(bytes)
         var header = AdvertisingHeader()
@@ -52,7 +52,7 @@ enum AdvertisingPDU: Hashable {
         }
     }
 
-    /// The PDU with its header.
+    /// Returns the PDU including its header.
     func encoded() -> [UInt8] {
         switch self {
         case .connectableScannable(let pdu): encode(.advInd, pdu)
@@ -79,9 +79,9 @@ enum AdvertisingPDU: Hashable {
     }
 }
 
-/// The two octets in front of each advertising channel PDU (2.3).
+/// The header of an advertising channel PDU, two octets (2.3).
 struct AdvertisingHeader: PacketFields, Hashable {
-    /// The type in the four low bits.
+    /// The PDU type, in the four low bits.
     struct Kind: WireValue {
         var rawValue: UInt8
 
@@ -97,30 +97,29 @@ struct AdvertisingHeader: PacketFields, Hashable {
     }
 
     private var flags: UInt8 = 0
-    /// Octets behind the header.
+    /// The length of the payload, in octets.
     var length: UInt8 = 0
 
     init() {}
 
-    /// What the PDU is.
     var kind: Kind {
         get { Kind(rawValue: flags & 0x0F) }
         set { flags = flags & 0xF0 | newValue.rawValue & 0x0F }
     }
 
-    /// ChSel: the sender knows channel selection algorithm #2.
+    /// ChSel: whether the sender supports channel selection algorithm #2.
     var knowsAlgorithm2: Bool {
         get { flags >> 5 & 1 == 1 }
         set { set(5, newValue) }
     }
 
-    /// TxAdd: the sender's address is random.
+    /// TxAdd: whether the sender's address is random.
     var isSenderRandom: Bool {
         get { flags >> 6 & 1 == 1 }
         set { set(6, newValue) }
     }
 
-    /// RxAdd: the address of whom it is for is random.
+    /// RxAdd: whether the receiver's address is random.
     var isReceiverRandom: Bool {
         get { flags >> 7 & 1 == 1 }
         set { set(7, newValue) }
@@ -136,11 +135,11 @@ struct AdvertisingHeader: PacketFields, Hashable {
     }
 }
 
-/// A payload of which the header holds some bits.
+/// A payload with some of its bits in the header.
 protocol AdvertisingPayload: PacketFields {
-    /// The bits of this payload in the header.
+    /// The header with the bits of this payload.
     var header: AdvertisingHeader { get }
-    /// Takes them from there.
+    /// Sets the bits of this payload from a received header.
     mutating func take(_ header: AdvertisingHeader)
 }
 
@@ -152,6 +151,6 @@ extension AdvertisingPayload {
 }
 
 extension BluetoothAddress.Kind {
-    /// The kind that a header's bit tells.
+    /// Creates the address kind that a header bit indicates.
     init(isRandom: Bool) { self = isRandom ? .randomDevice : .publicDevice }
 }

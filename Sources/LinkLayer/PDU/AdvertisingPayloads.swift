@@ -2,14 +2,14 @@ import BluetoothTypes
 
 /// The payload of ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND (Core Vol 6 Part B 2.3.1) and SCAN_RSP (2.3.2.2).
 struct Advertisement: AdvertisingPayload, Hashable {
-    /// Octets of data at most.
+    /// The maximum length of the data, in octets.
     static let maximumData = 31
 
     /// AdvA.
     var advertiser = BluetoothAddress.none
     /// AdvData or ScanRspData.
     var data: PacketBuffer = []
-    /// Whether the advertiser knows channel selection algorithm #2; only ADV_IND says so.
+    /// Whether the advertiser supports channel selection algorithm #2; only ADV_IND indicates it.
     var knowsAlgorithm2 = false
 
     init() {}
@@ -45,7 +45,7 @@ struct DirectedAdvertisement: AdvertisingPayload, Hashable {
     var advertiser = BluetoothAddress.none
     /// TargetA.
     var target = BluetoothAddress.none
-    /// Whether the advertiser knows channel selection algorithm #2.
+    /// Whether the advertiser supports channel selection algorithm #2.
     var knowsAlgorithm2 = false
 
     init() {}
@@ -114,9 +114,9 @@ struct ConnectIndication: AdvertisingPayload, Hashable {
     var initiator = BluetoothAddress.none
     /// AdvA.
     var advertiser = BluetoothAddress.none
-    /// What the connection will be like.
+    /// The LLData field: the parameters of the connection.
     var link = ConnectionData()
-    /// Whether the initiator knows channel selection algorithm #2.
+    /// Whether the initiator supports channel selection algorithm #2.
     var knowsAlgorithm2 = false
 
     init() {}
@@ -154,23 +154,23 @@ struct ConnectIndication: AdvertisingPayload, Hashable {
     }
 }
 
-/// LLData of CONNECT_IND: everything that both ends have to agree upon (2.3.3.1).
+/// LLData of CONNECT_IND: the parameters on which both devices have to agree (2.3.3.1).
 struct ConnectionData: PacketFields, Hashable {
     /// AA: the access address of the connection.
     var accessAddress: UInt32 = 0
-    /// Where the CRC starts, 24 bits.
+    /// The initial value of the CRC, 24 bits.
     var crcInit: UInt32 = 0
     /// The size of the transmit window, in units of 1.25 ms.
     var windowSize: UInt8 = 0
-    /// Its offset, in units of 1.25 ms.
+    /// The offset of the transmit window, in units of 1.25 ms.
     var windowOffset: UInt16 = 0
     /// The connection interval, in units of 1.25 ms.
     var interval: UInt16 = 0
-    /// Connection events that the peripheral may skip.
+    /// The peripheral latency: the number of connection events that the peripheral may skip.
     var latency: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
-    /// The channels in use.
+    /// The channel map.
     var channelMap = ChannelMap.all
     private var hopAndAccuracy: UInt8 = 0
 

@@ -3,15 +3,16 @@ import EventLoops
 import HCI
 import Radio
 
-/// AuxPtr: where and when the next PDU of an extended advertisement is sent (Core Vol 6 Part B 2.3.4.5).
+/// AuxPtr: the channel, PHY and time of the next PDU of an extended advertisement (Core Vol 6 Part B 2.3.4.5).
 struct AuxiliaryPointer: PacketFields, Hashable {
     /// The unit of short offsets, in microseconds.
     static let shortUnit: Int64 = 30
     /// The unit of long offsets, in microseconds.
     static let longUnit: Int64 = 300
-    /// From this offset on the long unit is used, in microseconds.
+    /// The offset from which the long unit is used, in microseconds.
     static let longOffset: Int64 = 245_700
-    /// T_MAFS: from the end of a PDU with a pointer to the beginning of that which it points to, in microseconds (4.1.2).
+    /// T_MAFS: the minimum time from the end of a PDU with a pointer to the start of the PDU it points to, in
+    /// microseconds (4.1.2).
     static let minimumSpace: Int64 = 300
 
     private var channelAndUnit: UInt8 = 0
@@ -19,8 +20,8 @@ struct AuxiliaryPointer: PacketFields, Hashable {
 
     init() {}
 
-    /// A pointer to a PDU that begins `offset` microseconds after the one that holds the pointer. Offsets that are no
-    /// multiple of the unit are rounded down: the PDU comes within one unit after that.
+    /// Creates a pointer to a PDU that starts `offset` microseconds after the one with the pointer. The offset is
+    /// rounded down to whole units; the PDU starts within one unit after that.
     init(channel: UInt8, offset: Int64, phy: LEPHY, isPrecise: Bool) {
         let isLong = offset >= Self.longOffset
         let units = min(max(offset, 0) / (isLong ? Self.longUnit : Self.shortUnit), 0x1FFF)
@@ -28,17 +29,17 @@ struct AuxiliaryPointer: PacketFields, Hashable {
         offsetAndPHY = UInt16(truncatingIfNeeded: units) | UInt16(phy.auxiliaryCode) << 13
     }
 
-    /// The secondary advertising channel; more than 36 is reserved.
+    /// The secondary advertising channel; values above 36 are reserved.
     var channel: UInt8 { channelAndUnit & 0x3F }
-    /// Whether the advertiser's clock is good for 50 parts in a million, and not only for 500.
+    /// Whether the advertiser's clock is accurate to 50 ppm rather than 500 ppm.
     var isPrecise: Bool { channelAndUnit & 0x40 != 0 }
     /// The unit of the offset, in microseconds.
     var unit: Int64 { channelAndUnit & 0x80 != 0 ? Self.longUnit : Self.shortUnit }
-    /// From the beginning of the PDU that holds the pointer to that of the next one at the earliest, in microseconds. 0
-    /// when nothing is sent.
+    /// The earliest start of the next PDU after the start of the PDU with the pointer, in microseconds; 0 if there is
+    /// no next PDU.
     var offset: Int64 { Int64(offsetAndPHY & 0x1FFF) * unit }
 
-    /// The PHY of the next PDU; nil for a reserved number.
+    /// The PHY of the next PDU; nil for a reserved value.
     var phy: LEPHY? {
         switch offsetAndPHY >> 13 {
         case 0: .le1M
@@ -48,7 +49,8 @@ struct AuxiliaryPointer: PacketFields, Hashable {
         }
     }
 
-    /// Whether a receiver can follow it: behind a PDU of so many microseconds, to a channel and a PHY that there are.
+    /// Whether a receiver can follow the pointer: the next PDU starts late enough after this one, which lasts `airTime`
+    /// microseconds, on a valid channel and PHY.
     func isUsable(behind airTime: Int64) -> Bool {
         channel < ChannelMap.channels && phy != nil && offset + unit >= airTime + Self.minimumSpace
     }
@@ -59,7 +61,7 @@ struct AuxiliaryPointer: PacketFields, Hashable {
     }
 }
 
-/// ADI: names an advertising set, and what it says at present (2.3.4.4).
+/// ADI: identifies an advertising set and its current data (2.3.4.4).
 struct AdvertisingDataInfo: PacketFields, Hashable {
     private var bits: UInt16 = 0
 
@@ -69,9 +71,9 @@ struct AdvertisingDataInfo: PacketFields, Hashable {
         bits = data & 0x0FFF | UInt16(set & 0x0F) << 12
     }
 
-    /// SID, 0 to 15: which of the device's sets.
+    /// SID: the advertising set, 0 to 15.
     var set: UInt8 { UInt8(bits >> 12) }
-    /// DID, 12 bits: another one for other data.
+    /// DID: the identifier of the data, 12 bits. It changes whenever the data change.
     var data: UInt16 { bits & 0x0FFF }
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -80,7 +82,7 @@ struct AdvertisingDataInfo: PacketFields, Hashable {
 }
 
 extension LEPHY {
-    /// The number of a PHY in an AuxPtr.
+    /// The code of the PHY in an AuxPtr.
     fileprivate var auxiliaryCode: UInt8 {
         switch self {
         case .le2M: 1
@@ -89,7 +91,7 @@ extension LEPHY {
         }
     }
 
-    /// What extended advertising is sent with; the coded PHY always with S=8.
+    /// The PHY on which extended advertising is sent. LE Coded always uses S=8.
     var radioPHY: RadioPHY {
         switch self {
         case .le2M: .le2M
@@ -100,8 +102,8 @@ extension LEPHY {
 }
 
 extension ReceivedFrame {
-    /// What it was sent with. The window that is open by now may be one of another PHY: what was coming in when it opened was
-    /// heard to its end.
+    /// The PHY on which the frame was sent. The current scan window may be for another PHY, since a frame in progress
+    /// when a window opens is received to its end.
     var advertisingPHY: LEPHY {
         switch frame.phy {
         case .le1M: .le1M

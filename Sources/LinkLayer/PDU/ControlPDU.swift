@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// The number of a control PDU (Core Vol 6 Part B 2.4.2).
+/// The opcode of a control PDU (Core Vol 6 Part B 2.4.2).
 struct ControlOpcode: WireValue {
     var rawValue: UInt8
 
@@ -38,9 +38,9 @@ struct ControlOpcode: WireValue {
     static let periodicSyncResponsesInd = ControlOpcode(rawValue: 0x2A)
 }
 
-/// A control PDU that this link layer knows.
+/// A control PDU that this link layer implements.
 enum ControlPDU: Hashable {
-    /// Octets of the longest, LL_PERIODIC_SYNC_WR_IND, with its opcode.
+    /// The length of the longest control PDU, LL_PERIODIC_SYNC_WR_IND, in octets, including its opcode.
     static let maximumOctets = 43
 
     case connectionUpdate(ConnectionUpdateIndication)
@@ -75,9 +75,9 @@ enum ControlPDU: Hashable {
     case subrateRequest(SubrateRequest)
     case subrateIndication(SubrateIndication)
 
-    /// Reads a control PDU: its opcode, then its data.
+    /// Parses a control PDU: its opcode, followed by its data.
     ///
-    /// - Throws: ``PacketError`` when the opcode is not known, or the data are not what belongs to it.
+    /// - Throws: ``PacketError`` if the opcode is unknown, or the data do not match it.
     init(reading bytes: PacketBuffer) throws(PacketError) {
         guard let number = bytes.first else { throw PacketError(.truncated(needed: 1, available: 0), at: "Opcode") }
         let data = bytes.suffix(after: 1)
@@ -117,14 +117,13 @@ enum ControlPDU: Hashable {
         }
     }
 
-    /// The two that tell of a train differ by what stands behind.
+    /// Parses either of the two periodic sync indications, which differ in their length.
     private static func periodicSync(_ data: PacketBuffer, opcode: UInt8) throws(PacketError) -> ControlPDU {
         let pdu = ControlPDU.periodicSync(try .init(reading: data))
         guard pdu.opcode.rawValue == opcode else { throw PacketError(.length(data.count), at: "Data") }
         return pdu
     }
 
-    /// The number of the PDU.
     var opcode: ControlOpcode {
         switch self {
         case .connectionUpdate: .connectionUpdateInd
@@ -161,7 +160,7 @@ enum ControlPDU: Hashable {
         }
     }
 
-    /// The opcode and the data.
+    /// Returns the opcode followed by the data.
     func encoded() -> PacketBuffer {
         var buffer = PacketBuffer(headroom: DataHeader.size, capacity: 27)
         buffer.append(opcode.rawValue)
@@ -169,7 +168,7 @@ enum ControlPDU: Hashable {
         return buffer
     }
 
-    /// The data behind the opcode.
+    /// The data after the opcode; nil if there are none.
     private var body: (any PacketFields)? {
         switch self {
         case .connectionUpdate(let body): body

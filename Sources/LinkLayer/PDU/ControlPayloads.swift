@@ -5,15 +5,15 @@ import HCI
 struct ConnectionUpdateIndication: PacketFields, Hashable {
     /// The size of the transmit window, in units of 1.25 ms.
     var windowSize: UInt8 = 0
-    /// Its offset, in units of 1.25 ms.
+    /// The offset of the transmit window, in units of 1.25 ms.
     var windowOffset: UInt16 = 0
     /// The interval, in units of 1.25 ms.
     var interval: UInt16 = 0
-    /// Events that the peripheral may skip.
+    /// The peripheral latency: the number of events that the peripheral may skip.
     var latency: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
-    /// The event counter at which it goes into effect.
+    /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
 
     init() {}
@@ -30,9 +30,8 @@ struct ConnectionUpdateIndication: PacketFields, Hashable {
 
 /// LL_CHANNEL_MAP_IND (2.4.2.2).
 struct ChannelMapIndication: PacketFields, Hashable {
-    /// The channels to use.
     var map = ChannelMap()
-    /// The event counter at which it goes into effect.
+    /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
 
     init() {}
@@ -48,9 +47,8 @@ struct ChannelMapIndication: PacketFields, Hashable {
     }
 }
 
-/// LL_TERMINATE_IND (2.4.2.3) and LL_REJECT_IND (2.4.2.14): a reason.
+/// LL_TERMINATE_IND (2.4.2.3) and LL_REJECT_IND (2.4.2.14).
 struct ErrorIndication: PacketFields, Hashable {
-    /// Why.
     var error = HCIStatus.success
 
     init() {}
@@ -62,11 +60,10 @@ struct ErrorIndication: PacketFields, Hashable {
     }
 }
 
-/// LL_REJECT_EXT_IND (2.4.2.18): a reason, and what it is about.
+/// LL_REJECT_EXT_IND (2.4.2.18).
 struct RejectExtendedIndication: PacketFields, Hashable {
-    /// What is rejected.
+    /// The opcode of the rejected PDU.
     var opcode = ControlOpcode(rawValue: 0)
-    /// Why.
     var error = HCIStatus.success
 
     init() {}
@@ -84,7 +81,7 @@ struct RejectExtendedIndication: PacketFields, Hashable {
 
 /// LL_UNKNOWN_RSP (2.4.2.8).
 struct UnknownResponse: PacketFields, Hashable {
-    /// The opcode that was not understood.
+    /// The opcode of the unknown PDU.
     var opcode = ControlOpcode(rawValue: 0)
 
     init() {}
@@ -98,7 +95,6 @@ struct UnknownResponse: PacketFields, Hashable {
 
 /// LL_FEATURE_REQ, LL_FEATURE_RSP and LL_PERIPHERAL_FEATURE_REQ (2.4.2.9, 2.4.2.10, 2.4.2.15).
 struct FeatureExchange: PacketFields, Hashable {
-    /// The sender's features.
     var features: LEFeatures = []
 
     init() {}
@@ -112,11 +108,11 @@ struct FeatureExchange: PacketFields, Hashable {
 
 /// LL_VERSION_IND (2.4.2.13).
 struct VersionIndication: PacketFields, Hashable {
-    /// The version of the link layer.
+    /// The link layer version.
     var version = SpecificationVersion(rawValue: 0)
-    /// The maker, by the number that the Bluetooth SIG gave it.
+    /// The company identifier of the manufacturer, assigned by the Bluetooth SIG.
     var company: UInt16 = 0
-    /// The maker's revision.
+    /// The manufacturer's revision.
     var subversion: UInt16 = 0
 
     init() {}
@@ -136,19 +132,19 @@ struct VersionIndication: PacketFields, Hashable {
 
 /// LL_CONNECTION_PARAM_REQ and LL_CONNECTION_PARAM_RSP (2.4.2.16, 2.4.2.17).
 struct ConnectionParameters: PacketFields, Hashable {
-    /// The shortest interval, in units of 1.25 ms.
+    /// The minimum interval, in units of 1.25 ms.
     var intervalMin: UInt16 = 0
-    /// The longest one.
+    /// The maximum interval, in units of 1.25 ms.
     var intervalMax: UInt16 = 0
-    /// Events that the peripheral may skip.
+    /// The peripheral latency: the number of events that the peripheral may skip.
     var latency: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
-    /// What the interval should be a multiple of, in units of 1.25 ms; 0 for no wish.
+    /// The preferred divisor of the interval, in units of 1.25 ms; 0 for no preference.
     var preferredPeriodicity: UInt8 = 0
-    /// The event that the offsets count from.
+    /// The event counter to which the offsets are relative.
     var referenceCounter: UInt16 = 0
-    /// Places for the new anchor point, the best first; 0xFFFF for none.
+    /// The preferred offsets of the new anchor point, the best first; 0xFFFF for none.
     var offsets: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16) = (.max, .max, .max, .max, .max, .max)
 
     init() {}
@@ -168,7 +164,7 @@ struct ConnectionParameters: PacketFields, Hashable {
         try coder.field("Offset5", &offsets.5)
     }
 
-    /// Whether each field is in range and they go together.
+    /// Whether the fields are in range and consistent.
     var isValid: Bool {
         let fastest = LinkTiming(interval: intervalMin, latency: latency, timeout: timeout)
         let slowest = LinkTiming(interval: intervalMax, latency: latency, timeout: timeout)
@@ -178,7 +174,7 @@ struct ConnectionParameters: PacketFields, Hashable {
             && [a, b, c, d, e, f].allSatisfy { $0 == .max || $0 < intervalMax }
     }
 
-    /// Whether a link that runs like this may go on as it is.
+    /// Whether a link with this timing satisfies the parameters.
     func allows(_ timing: LinkTiming) -> Bool {
         intervalMin <= timing.interval && timing.interval <= intervalMax && latency == timing.latency
             && timeout == timing.timeout
@@ -191,13 +187,13 @@ struct ConnectionParameters: PacketFields, Hashable {
 
 /// LL_LENGTH_REQ and LL_LENGTH_RSP (2.4.2.21).
 struct LengthExchange: PacketFields, Hashable {
-    /// The longest payload that the sender takes, in octets.
+    /// The maximum payload length that the sender can receive, in octets.
     var maxRxOctets: UInt16 = 0
-    /// The longest PDU that it takes, in microseconds.
+    /// The maximum duration of a PDU that the sender can receive, in microseconds.
     var maxRxTime: UInt16 = 0
-    /// The longest payload that it will send, in octets.
+    /// The maximum payload length that the sender will send, in octets.
     var maxTxOctets: UInt16 = 0
-    /// The longest PDU that it will send, in microseconds.
+    /// The maximum duration of a PDU that the sender will send, in microseconds.
     var maxTxTime: UInt16 = 0
 
     init() {}
@@ -212,9 +208,9 @@ struct LengthExchange: PacketFields, Hashable {
 
 /// LL_PHY_REQ and LL_PHY_RSP (2.4.2.22).
 struct PHYPreferences: PacketFields, Hashable {
-    /// What the sender would like to send with.
+    /// The PHYs on which the sender prefers to transmit.
     var tx: LEPHYs = []
-    /// What it would like to receive.
+    /// The PHYs on which the sender prefers to receive.
     var rx: LEPHYs = []
 
     init() {}
@@ -232,11 +228,11 @@ struct PHYPreferences: PacketFields, Hashable {
 
 /// LL_PHY_UPDATE_IND (2.4.2.23).
 struct PHYUpdateIndication: PacketFields, Hashable {
-    /// What the central will send with; nothing for no change.
+    /// The PHY on which the central will transmit; empty for no change.
     var centralToPeripheral: LEPHYs = []
-    /// What the peripheral will send with; nothing for no change.
+    /// The PHY on which the peripheral will transmit; empty for no change.
     var peripheralToCentral: LEPHYs = []
-    /// The event counter at which it goes into effect.
+    /// The event counter at which the change takes effect.
     var instant: UInt16 = 0
 
     init() {}
@@ -247,15 +243,15 @@ struct PHYUpdateIndication: PacketFields, Hashable {
         try coder.field("Instant", &instant)
     }
 
-    /// Whether nothing changes; then the instant does not count.
+    /// Whether neither PHY changes. If so, the instant is ignored.
     var changesNothing: Bool { centralToPeripheral.isEmpty && peripheralToCentral.isEmpty }
 }
 
 /// LL_MIN_USED_CHANNELS_IND (2.4.2.24).
 struct MinimumUsedChannels: PacketFields, Hashable {
-    /// The PHYs that it is about.
+    /// The PHYs to which the minimum applies.
     var phys: LEPHYs = []
-    /// Channels that the peripheral needs at least.
+    /// The minimum number of channels that the peripheral requests.
     var channels: UInt8 = 0
 
     init() {}
@@ -273,7 +269,7 @@ struct MinimumUsedChannels: PacketFields, Hashable {
 
 /// LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP (2.4.2.28).
 struct ClockAccuracyExchange: PacketFields, Hashable {
-    /// The sender's sleep clock: 0 for 500 ppm to 7 for 20 ppm.
+    /// The accuracy of the sender's sleep clock: 0 for 500 ppm to 7 for 20 ppm.
     var accuracy: UInt8 = 0
 
     init() {}

@@ -1,24 +1,23 @@
 import BluetoothTypes
 
-/// The two octets in front of each data channel PDU (Core Vol 6 Part B 2.4).
+/// The header of a data channel PDU, two octets (Core Vol 6 Part B 2.4).
 struct DataHeader: PacketFields, Hashable {
-    /// LLID: what the payload is.
+    /// LLID: the kind of payload.
     enum Content: UInt8 {
-        /// Reserved; such a PDU is passed over (AB-L01).
+        /// Reserved; such a PDU is ignored (AB-L01).
         case reserved = 0b00
-        /// L2CAP data that goes on, or an empty PDU.
+        /// A continuation of L2CAP data, or an empty PDU.
         case continuation = 0b01
-        /// The beginning of L2CAP data.
+        /// The start of L2CAP data.
         case start = 0b10
-        /// A control PDU.
         case control = 0b11
     }
 
-    /// Octets of the header.
+    /// The length of the header, in octets.
     static let size = 2
 
     private var flags: UInt8 = 0
-    /// Octets of the payload.
+    /// The length of the payload, in octets.
     var length: UInt8 = 0
 
     init() {}
@@ -31,7 +30,7 @@ struct DataHeader: PacketFields, Hashable {
         self.moreData = moreData
     }
 
-    /// The first octet without NESN, SN and MD: what is authenticated of the header (Core Vol 6 Part E 2.3).
+    /// The first octet without NESN, SN and MD: the authenticated part of the header (Core Vol 6 Part E 2.3).
     var authenticated: UInt8 { flags & 0b1110_0011 }
 
     /// LLID.

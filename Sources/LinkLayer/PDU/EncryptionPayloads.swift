@@ -2,11 +2,11 @@ import BluetoothTypes
 
 /// LL_ENC_REQ (Core Vol 6 Part B 2.4.2.4).
 struct EncryptionRequest: PacketFields, Hashable {
-    /// Rand: what the peripheral's host finds the key by; 0 with LE Secure Connections.
+    /// Rand: identifies the key to the peripheral's host; 0 with LE Secure Connections.
     var random: UInt64 = 0
-    /// EDIV: the same.
+    /// EDIV: identifies the key to the peripheral's host; 0 with LE Secure Connections.
     var diversifier: UInt16 = 0
-    /// SKD_C: the central's half of what the session key is made from.
+    /// SKD_C: the central's half of the session key diversifier.
     var keyDiversifier: UInt64 = 0
     /// IV_C: the central's half of the initialization vector.
     var vector: UInt32 = 0
@@ -23,7 +23,7 @@ struct EncryptionRequest: PacketFields, Hashable {
 
 /// LL_ENC_RSP (2.4.2.5).
 struct EncryptionResponse: PacketFields, Hashable {
-    /// SKD_P: the peripheral's half of what the session key is made from.
+    /// SKD_P: the peripheral's half of the session key diversifier.
     var keyDiversifier: UInt64 = 0
     /// IV_P: the peripheral's half of the initialization vector.
     var vector: UInt32 = 0

@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-/// The common extended advertising payload (Core Vol 6 Part B 2.3.4): ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP,
-/// AUX_CHAIN_IND and AUX_CONNECT_RSP. Which of them it is follows from where it was heard.
+/// The common extended advertising payload (Core Vol 6 Part B 2.3.4) of ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP,
+/// AUX_CHAIN_IND and AUX_CONNECT_RSP. Which of them it is depends on where it was received.
 struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
-    /// AdvMode: what may be done about the advertisement.
+    /// AdvMode: whether the advertisement is connectable or scannable.
     enum Mode: UInt8 {
         case nonConnectable = 0
         case connectable = 1
@@ -11,16 +11,16 @@ struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
         case reserved = 3
     }
 
-    /// Octets of payload at most.
+    /// The maximum length of the payload, in octets.
     static let maximumPayload = 255
-    /// Octets of advertising data in all PDUs of an advertisement together at most (2.3.4.9).
+    /// The maximum length of the advertising data in all PDUs of an advertisement together, in octets (2.3.4.9).
     static let maximumData = 1_650
-    /// Octets of the extended header at most.
+    /// The maximum length of the extended header, in octets.
     static let maximumHeader = 63
 
     /// AdvMode.
     var mode = Mode.nonConnectable
-    /// The extended header.
+    /// The extended header; empty if the PDU has none.
     var extended = ExtendedHeader()
     /// AdvData.
     var data: PacketBuffer = []
@@ -56,7 +56,7 @@ struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
     }
 }
 
-/// The extended header (2.3.4): a flag for each field, and the fields that there are.
+/// The extended header (2.3.4): flags for the fields present, followed by these fields.
 struct ExtendedHeader: PacketFields, Hashable {
     private struct Flags: OptionSet {
         var rawValue: UInt8
@@ -74,7 +74,7 @@ struct ExtendedHeader: PacketFields, Hashable {
     var advertiser: BluetoothAddress?
     /// TargetA.
     var target: BluetoothAddress?
-    /// CTEInfo, as it stands on the wire.
+    /// CTEInfo, unparsed.
     var constantTone: UInt8?
     /// ADI.
     var info: AdvertisingDataInfo?
@@ -84,15 +84,15 @@ struct ExtendedHeader: PacketFields, Hashable {
     var sync: SyncInfo?
     /// TxPower, in dBm.
     var txPower: Int8?
-    /// ACAD: what controllers tell each other.
+    /// ACAD: data for the peer's controller.
     var controllerData: PacketBuffer = []
 
     init() {}
 
-    /// Whether there is nothing to write.
+    /// Whether no field is present.
     var isEmpty: Bool { flags.isEmpty && controllerData.isEmpty }
 
-    /// Octets on the wire, the flags included.
+    /// The encoded length including the flags, in octets; 0 if the header is empty.
     var size: Int { isEmpty ? 0 : encoded().count }
 
     private var flags: Flags {
@@ -108,7 +108,7 @@ struct ExtendedHeader: PacketFields, Hashable {
     }
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        // A reserved flag is passed over: its field, whatever it may be, stands behind those that are known.
+        // A reserved flag is ignored: its field, if any, follows the known ones.
         var raw = flags.rawValue
         try coder.field("Extended Header Flags", &raw)
         let flags = Flags(rawValue: raw)

@@ -1,23 +1,23 @@
 import BluetoothTypes
 import HCI
 
-/// LL_PERIODIC_SYNC_IND (Core Vol 6 Part B 2.4.2.27), and LL_PERIODIC_SYNC_WR_IND (2.4.2.41) for a train with responses: tells a
-/// peer where a train is, by the events of the link.
+/// LL_PERIODIC_SYNC_IND (Core Vol 6 Part B 2.4.2.27), and LL_PERIODIC_SYNC_WR_IND (2.4.2.41) for a train with
+/// responses. It describes the location of a periodic advertising train relative to the events of the link.
 struct PeriodicSyncIndication: PacketFields, Hashable {
-    /// ID: a number for the peer's host.
+    /// ID: a value for the peer's host.
     var serviceData: UInt16 = 0
-    /// The train. The offset counts from the anchor point of the event with ``reference``.
+    /// SyncInfo of the train. The offset is relative to the anchor point of the connection event ``reference``.
     var sync = SyncInfo()
     /// connEventCount.
     var reference: UInt16 = 0
-    /// lastPaEventCounter: an AUX_SYNC_IND that the sender has heard or sent lately.
+    /// lastPaEventCounter: an AUX_SYNC_IND that the sender has recently received or sent.
     var lastCounter: UInt16 = 0
     private var bits: UInt8 = 0
     private var phys: UInt8 = 0
     private var advertiserValue: UInt64 = 0
-    /// syncConnEventCount: the event by which the sender has reckoned.
+    /// syncConnEventCount: the connection event on which the sender has based the calculation.
     var syncCounter: UInt16 = 0
-    /// How the events of the train are divided; nil for a train without responses.
+    /// The subevents and response slots of the train; nil for a train without responses.
     var responses: ResponseTiming?
 
     init() {}
@@ -28,7 +28,7 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
         set { bits = bits & 0xF0 | newValue & 0x0F }
     }
 
-    /// How good the sender's sleep clock is.
+    /// SCA: the accuracy of the sender's sleep clock.
     var accuracy: ClockAccuracy {
         get { ClockAccuracy(code: bits >> 5) }
         set { bits = bits & 0x1F | (newValue.code & 0b111) << 5 }
@@ -43,7 +43,7 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
         }
     }
 
-    /// PHY: a bit for one.
+    /// PHY: one bit for each PHY.
     var phy: LEPHYs {
         get { LEPHYs(rawValue: phys) }
         set { phys = newValue.rawValue }

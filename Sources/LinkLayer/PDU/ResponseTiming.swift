@@ -1,17 +1,17 @@
 import BluetoothTypes
 import HCI
 
-/// Periodic Advertising Response Timing Information (CSS Part A 1.24): how the events of a train are divided, and where responses
-/// go. It stands in ACAD beside SyncInfo, and behind it in LL_PERIODIC_SYNC_WR_IND.
+/// Periodic Advertising Response Timing Information (CSS Part A 1.24): the subevents and response slots of a train. It
+/// is contained in ACAD next to SyncInfo, and follows it in LL_PERIODIC_SYNC_WR_IND.
 struct ResponseTiming: PacketFields, Hashable {
     /// The AD type.
     static let kind: UInt8 = 0x32
-    /// Octets behind the AD type.
+    /// The length after the AD type, in octets.
     static let size = 8
 
     /// RspAA: the access address of responses.
     var accessAddress: UInt32 = 0
-    /// How events are divided.
+    /// The division of an event into subevents and response slots.
     var timing = LESubeventTiming()
 
     init() {}
@@ -27,16 +27,16 @@ struct ResponseTiming: PacketFields, Hashable {
 
     // MARK: ACAD
 
-    /// The same as it stands in ACAD: a length, the AD type, the octets.
+    /// The AD structure for ACAD: length, AD type, data.
     var controllerData: PacketBuffer {
         var data: PacketBuffer = [UInt8(Self.size + 1), Self.kind]
         data.append(contentsOf: encoded())
         return data
     }
 
-    /// What ACAD says of responses; nil for a train without.
+    /// Returns the response timing contained in ACAD; nil for a train without responses.
     ///
-    /// - Throws: ``PacketError`` when it says something that cannot be read.
+    /// - Throws: ``PacketError`` if ACAD is malformed.
     static func find(in controllerData: PacketBuffer) throws(PacketError) -> ResponseTiming? {
         var rest = controllerData
         while let length = rest.first {
@@ -54,37 +54,37 @@ struct ResponseTiming: PacketFields, Hashable {
 extension LESubeventTiming {
     /// The unit of subevent intervals and slot delays, in microseconds.
     static let unit: Int64 = 1_250
-    /// The unit of the spacing of slots, in microseconds.
+    /// The unit of the response slot spacing, in microseconds.
     static let slotUnit: Int64 = 125
-    /// Subevents of one event at most (Core Vol 4 Part E 7.8.61).
+    /// The maximum number of subevents of an event (Core Vol 4 Part E 7.8.61).
     static let maximumSubevents = 128
 
-    /// From the beginning of an event to that of a subevent, in microseconds.
+    /// Returns the time from the start of an event to that of a subevent, in microseconds.
     func start(of subevent: UInt8) -> Int64 { Int64(subevent) * Int64(interval) * Self.unit }
 
-    /// From the beginning of a subevent to that of a response slot, in microseconds.
+    /// Returns the time from the start of a subevent to that of a response slot, in microseconds.
     func start(ofSlot slot: UInt8) -> Int64 {
         Int64(responseSlotDelay) * Self.unit + Int64(slot) * slotLength
     }
 
-    /// From one slot to the next, in microseconds.
+    /// The time from the start of one slot to the next, in microseconds.
     var slotLength: Int64 { Int64(responseSlotSpacing) * Self.slotUnit }
 
-    /// How long AUX_SYNC_SUBEVENT_IND may be on the air, in microseconds: it ends before the first slot, and before the next
-    /// subevent.
+    /// The maximum duration of AUX_SYNC_SUBEVENT_IND, in microseconds: it ends before the first slot, and before the
+    /// next subevent.
     var requestTime: Int64 {
         Int64(responseSlotDelay == 0 ? interval : responseSlotDelay) * Self.unit - LinkTiming.interFrameSpace
     }
 
-    /// How long a response may be on the air, in microseconds.
+    /// The maximum duration of a response, in microseconds.
     var responseTime: Int64 { slotLength - LinkTiming.interFrameSpace }
 
-    /// Whether a subevent has this slot.
+    /// Whether a slot fits into the subevent.
     func hasSlot(_ slot: UInt8) -> Bool {
         responseSlotDelay > 0 && start(ofSlot: slot) + slotLength <= Int64(interval) * Self.unit
     }
 
-    /// Whether a train with this interval can be divided like this (Core Vol 4 Part E 7.8.61).
+    /// Whether the timing is valid for a train with this interval (Core Vol 4 Part E 7.8.61).
     func isUsable(within trainInterval: UInt16) -> Bool {
         let slots = responseSlotDelay == 0 || responseSlotDelay < interval && responseSlotSpacing >= 2
         return (1...Self.maximumSubevents).contains(Int(subevents)) && interval >= 6 && slots

@@ -2,13 +2,13 @@ import BluetoothTypes
 
 /// LL_SUBRATE_REQ (Core Vol 6 Part B 2.4.2.36).
 struct SubrateRequest: PacketFields, Hashable {
-    /// The smallest factor.
+    /// The minimum factor.
     var factorMin: UInt16 = 1
-    /// The largest factor.
+    /// The maximum factor.
     var factorMax: UInt16 = 1
-    /// Subrated events that the peripheral may skip, at most.
+    /// The maximum number of subrated events that the peripheral may skip.
     var maxLatency: UInt16 = 0
-    /// Events behind one with data that stay in use.
+    /// The number of events that stay in use after one with data.
     var continuation: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
@@ -20,7 +20,8 @@ struct SubrateRequest: PacketFields, Hashable {
         (self.maxLatency, self.continuation, self.timeout) = (maxLatency, continuation, timeout)
     }
 
-    /// What a central takes whose host has said nothing: every event (Core Vol 4 Part E 7.8.123).
+    /// The parameters that a central accepts unless its host sets others: every event is used (Core Vol 4 Part E
+    /// 7.8.123).
     static let initial = SubrateRequest(factorMin: 1, factorMax: 1, maxLatency: 0, continuation: 0, timeout: 3_200)
 
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -31,7 +32,7 @@ struct SubrateRequest: PacketFields, Hashable {
         try coder.field("Timeout", &timeout)
     }
 
-    /// Whether each field is in range and they go together (2.4.2.36; Core Vol 4 Part E 7.8.123).
+    /// Whether the fields are in range and consistent (2.4.2.36; Core Vol 4 Part E 7.8.123).
     var isValid: Bool {
         factorMin >= 1 && factorMin <= factorMax && factorMax <= Subrating.maximumFactor
             && maxLatency <= 499 && Int(factorMax) * (Int(maxLatency) + 1) <= Int(Subrating.maximumFactor)
@@ -41,13 +42,13 @@ struct SubrateRequest: PacketFields, Hashable {
 
 /// LL_SUBRATE_IND (2.4.2.37).
 struct SubrateIndication: PacketFields, Hashable {
-    /// Every so many events are used.
+    /// The factor: every `factor`-th event is used.
     var factor: UInt16 = 1
-    /// The counter of one that is.
+    /// The event counter of a used event.
     var base: UInt16 = 0
-    /// Subrated events that the peripheral may skip.
+    /// The number of subrated events that the peripheral may skip.
     var latency: UInt16 = 0
-    /// Events behind one with data that stay in use.
+    /// The number of events that stay in use after one with data.
     var continuation: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0

@@ -1,34 +1,34 @@
 import BluetoothTypes
 import EventLoops
 
-/// SyncInfo: where the periodic advertising of a set is found (Core Vol 6 Part B 2.3.4.6).
+/// SyncInfo: the location of a set's periodic advertising (Core Vol 6 Part B 2.3.4.6).
 struct SyncInfo: PacketFields, Hashable {
     /// The unit of short offsets, in microseconds.
     static let shortUnit: Int64 = 30
     /// The unit of long offsets, in microseconds.
     static let longUnit: Int64 = 300
-    /// From this offset on the long unit is used, in microseconds.
+    /// The offset from which the long unit is used, in microseconds.
     static let longOffset: Int64 = 245_700
-    /// What Offset Adjust adds, in microseconds.
+    /// The amount that Offset Adjust adds, in microseconds.
     static let adjustment: Int64 = 2_457_600
     /// The unit of intervals, in microseconds.
     static let intervalUnit: Int64 = 1_250
 
     private var offsetBits: UInt16 = 0
     private var mapAndAccuracy: UInt64 = 0
-    /// The periodic advertising interval, in units of 1.25 ms; 6 at least.
+    /// The periodic advertising interval, in units of 1.25 ms; at least 6.
     var interval: UInt16 = 0
     /// The access address of the train.
     var accessAddress: UInt32 = 0
-    /// Where its CRC starts.
+    /// The initial value of the train's CRC.
     var crcInit: UInt32 = 0
-    /// paEventCounter of the AUX_SYNC_IND that the offset leads to.
+    /// paEventCounter of the AUX_SYNC_IND to which the offset leads.
     var counter: UInt16 = 0
 
     init() {}
 
-    /// From the reference point to the AUX_SYNC_IND, at the earliest, in microseconds; 0 for one that is too far away. It
-    /// comes within ``unit`` after that.
+    /// The earliest start of the AUX_SYNC_IND after the reference point, in microseconds; 0 if it is too far away to
+    /// express. The PDU starts within one ``unit`` after that.
     var offset: Int64 {
         get {
             let base = Int64(offsetBits & 0x1FFF) * unit
@@ -40,22 +40,21 @@ struct SyncInfo: PacketFields, Hashable {
     /// The unit of the offset, in microseconds.
     var unit: Int64 { offsetBits & 0x2000 != 0 ? Self.longUnit : Self.shortUnit }
 
-    /// The channels of the train.
+    /// The channel map of the train.
     var map: ChannelMap {
         get { ChannelMap(bits: mapAndAccuracy) }
         set { mapAndAccuracy = mapAndAccuracy & ~0x1F_FFFF_FFFF | newValue.bits }
     }
 
-    /// How good the advertiser's sleep clock is.
+    /// The accuracy of the advertiser's sleep clock.
     var accuracy: ClockAccuracy {
         get { ClockAccuracy(code: UInt8(truncatingIfNeeded: mapAndAccuracy >> 37) & 0b111) }
         set { mapAndAccuracy = mapAndAccuracy & 0x1F_FFFF_FFFF | UInt64(newValue.code & 0b111) << 37 }
     }
 
-    /// The interval.
     var period: Duration { .microseconds(Int64(interval) * Self.intervalUnit) }
 
-    /// Whether a train can be like this, and be followed.
+    /// Whether the fields are valid, so that the train can be followed.
     var isUsable: Bool { interval >= 6 && map.isUsable && offset > 0 }
 
     private static func bits(for offset: Int64) -> UInt16 {

@@ -1,61 +1,63 @@
-/// What some real controllers do otherwise than the specification says. A virtual controller can be given any of them, so that
-/// what a host makes of it is tried without the hardware.
+/// A deviation of real controllers from the specification.
 ///
-/// `Documentation/Quirks.md` says of each by ``row`` where it was seen, and what our host does about it.
+/// A virtual controller can have any of them, so that a host's workarounds can be tested without the hardware.
+/// `Documentation/Quirks.md` lists, by ``row``, where each was seen and what Harald's host does about it.
 public enum ControllerQuirk: String, CaseIterable, Hashable, Sendable {
-    /// Data of a connection come up to 20 ms before the event that tells of it: USB has two pipes.
+    /// Data of a connection arrive up to 20 ms before the connection event, since USB has separate pipes for them.
     case dataBeforeConnection
-    /// Data on a link that is encrypted come up to 20 ms before the event that says so.
+    /// Data on an encrypted link arrive up to 20 ms before the event that reports the encryption.
     case dataBeforeEncryption
-    /// That an advertising set has ended is told before the connection that ended it.
+    /// The end of an advertising set is reported before the connection that ended it.
     case setEndBeforeConnection
-    /// A host's packet that is marked as the controller's are is taken and never sent.
+    /// ACL packets from the host with the packet boundary flag of the controller are accepted but never sent.
     case startMarkIgnored
-    /// Scanning by the commands of version 5.0 is accepted, and nothing is ever heard.
+    /// Extended scanning (version 5.0) is accepted but yields no reports.
     case extendedScanSilent
-    /// It lists the commands of version 5.0 in part only, and hangs when it is to scan by those of version 4.0.
+    /// The controller lists only some of the commands of version 5.0, and hangs when legacy scanning (version 4.0) is
+    /// enabled.
     case legacyScanHangs
-    /// It lists LE Extended Create Connection and commands about time-outs and key sizes, and refuses them.
+    /// The controller lists LE Extended Create Connection and commands for time-outs and key sizes, but refuses them.
     case claimedCommandsRefused
-    /// It lists the commands to scan of version 5.0, and refuses them.
+    /// The controller lists the extended scanning commands of version 5.0, but refuses them.
     case extendedScanRefused
-    /// It has the feature bit of the Coded PHY, and refuses to use it.
+    /// The controller has the feature bit of the Coded PHY, but refuses to use it.
     case codedRefused
-    /// It says that it does everything at once, and refuses to advertise, scan or initiate while it does one of the others.
+    /// The controller claims to support all combinations of states, but refuses to advertise, scan or initiate while it
+    /// does one of the others.
     case statesLie
-    /// Bits are set in the PHYs of advertising reports that mean nothing.
+    /// Reserved bits are set in the PHY fields of advertising reports.
     case reservedPHYBits
-    /// It reports each advertiser once, whatever it was told about duplicates.
+    /// The controller reports each advertiser only once, even with duplicate filtering disabled.
     case duplicatesHidden
-    /// Its answers end too early, and it hangs at commands that are for BR/EDR.
+    /// Responses to commands are too short, and commands for BR/EDR hang the controller.
     case shortReplies
-    /// What its firmware has to say for debugging comes as data of a connection that there is not.
+    /// Debugging output of the firmware arrives as data of a connection that does not exist.
     case debugTextAsData
-    /// It tells of buffers that cannot be, and has no public address.
+    /// The controller reports impossible buffer sizes, and has no public address.
     case badBuffers
-    /// The address of an advertising set counts from its next parameters on only, and with each change of the resolving list
-    /// it forgets the accept list.
+    /// The random address of an advertising set takes effect only with the next parameters of the set, and each change
+    /// of the resolving list clears the accept list.
     case staleAddresses
-    /// Its firmware is broken from the beginning: soon after each reset it reports a hardware error, on each line, until its power
-    /// goes once.
+    /// The firmware is broken from the start. The controller reports a hardware error soon after each reset, on each
+    /// transport, until it is power-cycled.
     case degraded
-    /// It tells its peers its version time and again.
+    /// The controller sends its version to its peers repeatedly.
     case versionRepeated
-    /// It lists 2M, and refuses connection requests with parameters for it.
+    /// The controller lists 2M, but refuses connection requests with parameters for it.
     case initiating2MRefused
-    /// After a legacy command it refuses every extended one, those that only ask about advertising sets and those of trains included;
-    /// and the other way round.
+    /// After a legacy command the controller refuses every extended one, including those that only read properties of
+    /// advertising sets and those for periodic advertising; and vice versa.
     case strictCommandSets
-    /// It takes the suggested data length, and never starts the data length update procedure by itself.
+    /// The controller accepts the suggested data length, but never starts the data length update procedure on its own.
     case dataLengthNeverStarted
-    /// It refuses to connect by the accept list: it says that there is such a link.
+    /// The controller refuses to connect by the accept list, with the error that the connection already exists.
     case acceptListConnectRefused
-    /// Of each ten requests to connect the first is not sent, and the connection fails to be established (0x3E).
+    /// The first of every ten connection requests is not sent, and the connection fails to be established (0x3E).
     case connectionsFail
-    /// Of extended advertisements it reports the first 31 octets, and says that it has lost the rest.
+    /// Reports of extended advertisements contain the first 31 octets only, and are marked as truncated.
     case extendedDataTruncated
 
-    /// The number in `Documentation/Quirks.md`.
+    /// The row of the table in `Documentation/Quirks.md`.
     public var row: Int {
         switch self {
         case .dataBeforeConnection: 1

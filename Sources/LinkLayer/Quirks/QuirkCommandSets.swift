@@ -1,7 +1,7 @@
 import HCI
 
-/// The two sets of commands to advertise, scan and connect, for a controller that refuses every command of one after any command of
-/// the other (Core Vol 4 Part E 3.1.1).
+/// The legacy and the extended command sets of a controller that refuses every command of one after any command of the
+/// other (Core Vol 4 Part E 3.1.1).
 struct QuirkCommandSets {
     private enum Kind {
         case legacy
@@ -14,7 +14,8 @@ struct QuirkCommandSets {
         LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode, LESetScanParameters.opcode, LESetScanEnable.opcode,
         LECreateConnection.opcode,
     ]
-    /// The commands of version 5.0 and later, with those that ask about advertising sets and those of periodic advertising.
+    /// The commands of version 5.0 and later, including those that read properties of advertising sets and those for
+    /// periodic advertising.
     static let extended: Set<Opcode> = [
         LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
         LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
@@ -30,10 +31,10 @@ struct QuirkCommandSets {
         LESetPeriodicAdvertisingReceiveEnable.opcode,
     ]
 
-    /// Which of them the first command since the reset was of.
+    /// The set of the first such command since the reset.
     private var used: Kind?
 
-    /// Whether the controller takes a command; the other set is refused from then on.
+    /// Whether the controller accepts a command. After the first one, the other set is refused.
     mutating func admit(_ opcode: Opcode) -> Bool {
         let kind: Kind
         if Self.legacy.contains(opcode) {

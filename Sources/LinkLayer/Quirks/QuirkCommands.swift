@@ -1,28 +1,28 @@
 import BluetoothTypes
 import HCI
 
-/// What becomes of a host's packets on their way to a controller with quirks.
+/// Applies quirks to the packets from the host to the controller.
 struct QuirkCommands {
     enum Action {
-        /// The controller gets it.
+        /// Passes a packet to the controller.
         case pass(HCIPacket)
-        /// The host gets an answer that the controller has not given.
+        /// Sends the host a response that is not the controller's.
         case answer(HCIPacket)
-        /// The controller gets a command that the host has not sent.
+        /// Sends the controller a command that is not the host's.
         case inject(HCIPacket)
-        /// The controller has misbehaved.
+        /// Counts an occurrence of a quirk.
         case show(ControllerQuirk)
-        /// The reset that was just passed has been carried out.
+        /// The reset just passed on has been carried out.
         case wasReset
     }
 
-    /// Sets whose addresses are remembered: all that there can be.
+    /// The maximum number of tracked advertising sets: all that can exist.
     static let maximumSets = 256
 
     private let quirks: Set<ControllerQuirk>
     private var isHung = false
     private var roles = QuirkRoles()
-    /// What each set shows, and what it is to show.
+    /// The address that each set uses, and the one it is to use.
     private var shownAddresses: [UInt8: BluetoothAddress] = [:]
     private var newAddresses: [UInt8: BluetoothAddress] = [:]
     private var hasAcceptList = false
@@ -40,7 +40,7 @@ struct QuirkCommands {
         }
     }
 
-    /// An event of the controller, before the host sees it.
+    /// Tracks an event from the controller before the host receives it.
     mutating func note(_ event: EventPacket) {
         if quirks.contains(.statesLie) { roles.note(event) }
     }
@@ -74,14 +74,14 @@ struct QuirkCommands {
         return quirks.contains(.staleAddresses) ? addresses(command, packet) : [.pass(packet)]
     }
 
-    // MARK: Commands that are not carried out
+    // MARK: Failing commands
 
     private func hangs(_ command: CommandPacket) -> ControllerQuirk? {
         if quirks.contains(.legacyScanHangs), command.opcode == LESetScanEnable.opcode, command.parameters.first == 1 {
             return .legacyScanHangs
         }
-        // Set Event Filter, Read Stored Link Key, Delete Stored Link Key, Read Default Erroneous Data Reporting (Core Vol 4 Part
-        // E 7.3.3, 7.3.8, 7.3.10, 7.3.64).
+        // Set Event Filter, Read Stored Link Key, Delete Stored Link Key, Read Default Erroneous Data Reporting (Core
+        // Vol 4 Part E 7.3.3, 7.3.8, 7.3.10, 7.3.64).
         let ofBREDR = [0x0005, 0x000D, 0x0012, 0x005A].map { Opcode(group: 0x03, command: $0) }
         return quirks.contains(.shortReplies) && ofBREDR.contains(command.opcode) ? .shortReplies : nil
     }
@@ -109,8 +109,8 @@ struct QuirkCommands {
         return nil
     }
 
-    /// LE Extended Create Connection, the two forms of LE Set Resolvable Private Address Timeout, Read and Write Authenticated
-    /// Payload Timeout, Read Encryption Key Size (Core Vol 4 Part E 7.5.7).
+    /// LE Extended Create Connection, both versions of LE Set Resolvable Private Address Timeout, Read and Write
+    /// Authenticated Payload Timeout, Read Encryption Key Size (Core Vol 4 Part E 7.5.7).
     private static let claimed: [Opcode] = [
         LEExtendedCreateConnection.opcode, LESetResolvablePrivateAddressTimeout.opcode,
         LESetResolvablePrivateAddressTimeoutV2.opcode, ReadAuthenticatedPayloadTimeout.opcode,
@@ -146,7 +146,7 @@ struct QuirkCommands {
         }
     }
 
-    /// A failed command may come with its status alone (Core Vol 4 Part E 7.7.14).
+    /// The response to a failed command may consist of the status alone (Core Vol 4 Part E 7.7.14).
     private static func answer(_ opcode: Opcode, _ status: HCIStatus) -> HCIPacket {
         if HCICommandRegistry.type(for: opcode)?.isAnsweredByStatus == true {
             return HCIPacket(CommandStatus(status: status, credits: CommandTable.credits, opcode: opcode))
@@ -155,7 +155,7 @@ struct QuirkCommands {
         return HCIPacket(CommandComplete(credits: CommandTable.credits, opcode: opcode, parameters: parameters))
     }
 
-    // MARK: Addresses that are not used
+    // MARK: Stale addresses
 
     private mutating func addresses(_ command: CommandPacket, _ packet: HCIPacket) -> [Action] {
         switch command.opcode {

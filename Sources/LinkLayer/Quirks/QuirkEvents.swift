@@ -1,12 +1,12 @@
 import BluetoothTypes
 import HCI
 
-/// What becomes of a controller's events on their way to the host, where the controller has quirks.
+/// Applies quirks to the events from the controller to the host.
 struct QuirkEvents {
-    /// What an event is about, as far as quirks care.
+    /// The kind of an event, as far as it matters to quirks.
     enum Kind {
         case connection
-        /// A connection that ends the advertising of a set, which is told too.
+        /// A connection that ends the advertising of a set, which the controller reports as well.
         case connectionToSet
         case setEnd
         case encryption
@@ -15,20 +15,20 @@ struct QuirkEvents {
 
     enum Action {
         case pass(HCIPacket, Kind)
-        /// The controller has misbehaved.
+        /// Counts an occurrence of a quirk.
         case show(ControllerQuirk)
     }
 
-    /// The connection that debugging text pretends to be of.
+    /// The handle of the nonexistent connection that carries debugging output.
     static let debugHandle: UInt16 = 0xEDC
-    /// Advertisers that a filter of duplicates remembers; with more it begins anew.
+    /// The capacity of the duplicate filter in advertisers. When full, it starts over.
     static let maximumSeen = 1_024
-    /// Bits of a PHY that mean nothing (Core Vol 4 Part E 7.7.65.13).
+    /// The reserved bits of a PHY field (Core Vol 4 Part E 7.7.65.13).
     static let reservedPHYBits: UInt8 = 0xE0
 
-    /// Octets of an extended advertisement that are left.
+    /// The number of octets to which an extended advertisement is truncated.
     static let truncatedLength = 31
-    /// Advertisements whose further parts are left out; with more it begins anew.
+    /// The number of truncated advertisements tracked to drop their further fragments. When full, tracking starts over.
     static let maximumTruncated = 64
 
     private struct Seen: Hashable {
@@ -39,7 +39,7 @@ struct QuirkEvents {
 
     private let quirks: Set<ControllerQuirk>
     private var seen: Set<Seen> = []
-    /// Advertisements whose next parts are still to come, and to be left out.
+    /// Truncated advertisements whose further fragments are yet to come, and to be dropped.
     private var truncated: Set<Seen> = []
 
     init(_ quirks: Set<ControllerQuirk>) { self.quirks = quirks }
@@ -54,7 +54,7 @@ struct QuirkEvents {
             return [.pass(packet, .encryption)]
         case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
             (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
-            // Status, handle and role come first in all forms.
+            // Status, handle and role come first in all versions of the event.
             let parameters = event.eventParameters
             let isOfSet = parameters.count > 3 && parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
             return [.pass(packet, isOfSet ? .connectionToSet : .connection)]
@@ -65,7 +65,7 @@ struct QuirkEvents {
         }
     }
 
-    // MARK: Answers
+    // MARK: Command responses
 
     private mutating func answer(_ packet: HCIPacket, _ event: EventPacket) -> [Action] {
         guard var answer = try? CommandComplete.reading(event.parameters) else { return [.pass(packet, .other)] }
@@ -80,7 +80,8 @@ struct QuirkEvents {
         return shown.isEmpty ? [.pass(packet, .other)] : shown + [.pass(HCIPacket(answer), .other)]
     }
 
-    /// Not all of the commands of version 5.0 are listed. That counts as misbehaviour when the others hang.
+    /// Removes one of the version 5.0 commands from the supported commands. Counts as
+    /// ``ControllerQuirk/legacyScanHangs``.
     private static func claim(_ answer: CommandComplete) -> (ControllerQuirk, PacketBuffer)? {
         guard answer.opcode == ReadLocalSupportedCommands.opcode,
             var response = try? ReadLocalSupportedCommands.Response.reading(answer.parameters)
@@ -108,7 +109,7 @@ struct QuirkEvents {
         lengths[answer.opcode].map { (.shortReplies, answer.parameters.prefix(upTo: min($0, answer.parameters.count))) }
     }
 
-    /// Octets that are left of answers. Of the supported commands all that are used are in front.
+    /// The lengths to which responses are cut. The supported commands keep every octet that is in use.
     private static let lengths: [Opcode: Int] = [
         ReadLocalSupportedCommands.opcode: 1 + 42, LEReadLocalSupportedFeatures.opcode: 1 + 5,
         LEReadSupportedStates.opcode: 1, LEReadFilterAcceptListSize.opcode: 1, ReadBDADDR.opcode: 1 + 3,
@@ -155,7 +156,7 @@ struct QuirkEvents {
         return [.show(.duplicatesHidden)] + rest
     }
 
-    /// What is left of a report; nil for the rest of an advertisement that was cut off before.
+    /// Returns the truncated report; nil for a further fragment of an advertisement truncated before.
     private mutating func truncate(_ report: ExtendedAdvertisingReport) -> ExtendedAdvertisingReport? {
         guard !report.kind.contains(.legacy) else { return report }
         let advertisement = Seen(address: report.address, kind: report.kind.rawValue & ~0x60, sid: report.sid)
@@ -169,13 +170,13 @@ struct QuirkEvents {
         if !isLast { truncated.insert(advertisement) }
         var left = report
         left.data = report.data.prefix(upTo: Self.truncatedLength)
-        // Data_Status 0b10: incomplete, and no more to come (Core Vol 4 Part E 7.7.65.13).
+        // Data_Status 0b10: incomplete, no more to come (Core Vol 4 Part E 7.7.65.13).
         left.kind.dataStatus = .truncated
         return left
     }
 
     private mutating func isNew(_ report: Seen) -> Bool {
-        // The parts of one long advertisement are of one kind, and none is a duplicate.
+        // The fragments of one long advertisement are of the same kind, and none is a duplicate.
         guard report.kind & 0x60 == 0 else { return true }
         if seen.count >= Self.maximumSeen { seen = [] }
         return seen.insert(report).inserted

@@ -3,22 +3,22 @@ import DequeModule
 import EventLoops
 import HCI
 
-/// The line of a virtual controller to its host with quirks in between: the controller behind it keeps to the specification, and
-/// what passes here is rewritten, held up, put in another order or lost.
+/// A transport between a virtual controller and its host that adds quirks. The controller behind it follows the
+/// specification; the transport rewrites, delays, reorders or drops packets.
 final class QuirkLine: HCITransport {
-    /// Takes each packet for the controller.
+    /// Called with each packet for the controller.
     var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone.
+    /// Called once when the transport has closed.
     var onClose: ((HCITransportError) -> Void)?
 
-    /// How late an event may be, in microseconds.
+    /// The maximum delay of an event, in microseconds.
     static let longestLag: UInt64 = 20_000
     /// How long broken firmware works after a reset.
     static let degradedAfter = Duration.milliseconds(50)
-    /// Events that wait; the line is not late for more than these.
+    /// The maximum number of delayed events; beyond it they are sent at once.
     static let maximumLate = 256
 
-    /// How often the controller has misbehaved.
+    /// How often each quirk has occurred.
     private(set) var shown: [ControllerQuirk: Int] = [:]
 
     private let line: any HCITransport
@@ -47,7 +47,7 @@ final class QuirkLine: HCITransport {
 
     func close() { line.close() }
 
-    // MARK: From the host
+    // MARK: Packets from the host
 
     private func fromHost(_ packet: HCIPacket) {
         for action in commands.handle(packet) {
@@ -76,11 +76,11 @@ final class QuirkLine: HCITransport {
 
     private func show(_ quirk: ControllerQuirk) { shown[quirk, default: 0] += 1 }
 
-    // MARK: To the host
+    // MARK: Packets to the host
 
     func send(_ packet: HCIPacket) {
         guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return pass(packet) }
-        // The answer to a command that is not the host's.
+        // The response to an injected command, which the host has not sent.
         if isInjecting, event.code == CommandComplete.eventCode { return }
         commands.note(event)
         for action in events.handle(packet, event) {
@@ -96,7 +96,7 @@ final class QuirkLine: HCITransport {
         switch kind {
         case .connectionToSet where quirks.contains(.setEndBeforeConnection):
             heldConnection = packet
-            // Nothing but a set's end at the same instant comes before it.
+            // Only the end of a set reported at the same instant precedes it.
             loop.execute { [weak self] in self?.releaseConnection() }
         case .setEnd where heldConnection != nil:
             show(.setEndBeforeConnection)
@@ -114,7 +114,7 @@ final class QuirkLine: HCITransport {
         put(packet, .dataBeforeConnection)
     }
 
-    /// Sends an event, late if the line is late with those before it, or with such as these.
+    /// Sends an event, delayed if earlier events are being delayed, or if `quirk` is configured.
     private func put(_ packet: HCIPacket, _ quirk: ControllerQuirk?) {
         if late.isEmpty {
             guard let quirk, quirks.contains(quirk) else { return line.send(packet) }
@@ -134,7 +134,7 @@ final class QuirkLine: HCITransport {
         for packet in packets { line.send(packet) }
     }
 
-    /// Data do not wait for events.
+    /// Sends data, which overtake delayed events.
     private func pass(_ packet: HCIPacket) {
         if let lateness { show(lateness) }
         line.send(packet)

@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// A controller that advertises, scans or initiates, and cannot do two of these at once, whatever it says (Core Vol 4 Part E
-/// 7.8.27).
+/// The state of a controller that can advertise, scan or initiate, but do only one of these at a time, whatever it
+/// claims (Core Vol 4 Part E 7.8.27).
 struct QuirkRoles {
     private enum Role: CaseIterable {
         case advertising
@@ -11,10 +11,10 @@ struct QuirkRoles {
     }
 
     private var underWay: Set<Role> = []
-    /// What the command that is being answered begins.
+    /// The role that the pending command starts.
     private var beginning: (opcode: Opcode, role: Role)?
 
-    /// Whether the controller takes a command.
+    /// Whether the controller accepts a command.
     mutating func admit(_ command: CommandPacket) -> Bool {
         guard let (role, isBeginning) = Self.role(of: command) else { return true }
         guard isBeginning else {
@@ -27,7 +27,7 @@ struct QuirkRoles {
         return true
     }
 
-    /// Takes note of what has begun after all, or ended.
+    /// Tracks which roles have started or ended.
     mutating func note(_ event: EventPacket) {
         switch (event.code, event.subevent) {
         case (CommandComplete.eventCode, nil):
@@ -40,7 +40,7 @@ struct QuirkRoles {
         case (.leMeta, LEScanTimeout.leSubevent): underWay.remove(.scanning)
         case (.leMeta, LEConnectionComplete.leSubevent), (.leMeta, LEEnhancedConnectionComplete.leSubevent),
             (.leMeta, LEEnhancedConnectionCompleteV2.leSubevent):
-            // Status, handle and role come first in all forms.
+            // Status, handle and role come first in all versions of the event.
             let parameters = event.eventParameters
             guard parameters.count > 3 else { return }
             let isPeripheral = parameters[0] == 0 && parameters[3] == LERole.peripheral.rawValue
@@ -55,7 +55,7 @@ struct QuirkRoles {
         if isRefused { underWay.remove(role) }
     }
 
-    /// Which role a command begins or ends.
+    /// The role that a command starts or ends.
     private static func role(of command: CommandPacket) -> (Role, isBeginning: Bool)? {
         let isOn = command.parameters.first == 1
         return switch command.opcode {
