@@ -3,15 +3,15 @@ import EventLoops
 import HCI
 import Radio
 
-/// How far an extended event has come.
+/// The stage of an extended advertising event.
 enum ExtendedStage {
     /// A PDU of the plan is on the air.
     case sending(step: Int)
-    /// A PDU of the plan is due at the timer.
+    /// The next PDU of the plan is due when the timer fires.
     case pausing(step: Int)
-    /// Behind AUX_ADV_IND, for a request.
+    /// Listening for a request after AUX_ADV_IND.
     case listening(channel: UInt8)
-    /// AUX_CONNECT_RSP is due, or on the air: the request that it answers, and when that ended.
+    /// AUX_CONNECT_RSP is due or on the air, in response to a request that ended at `end`.
     case connecting(ConnectIndication, end: Instant)
 }
 
@@ -30,7 +30,8 @@ extension Advertiser {
         )
     }
 
-    /// Puts the PDUs of a chain where nobody more important is known to need the radio.
+    /// Returns a placement that puts the PDUs of a chain at times at which no user of higher priority is expected to
+    /// need the radio.
     private func placement(from begin: Instant) -> ExtendedEvent.Placement {
         { [unowned self] start, airTime in
             let free = arbiter.firstFree(airTime, from: begin + .microseconds(start), for: self)
@@ -56,14 +57,15 @@ extension Advertiser {
     }
 
     private func send(step: Int) {
-        // A connection event may have had the radio meanwhile.
+        // A connection event may have taken the radio in the meantime.
         guard let event, arbiter.claim(self) else { return endEvent() }
         guard hasTime(for: step, of: event.plan) else { return step == 0 ? postpone(event.plan) : endEvent() }
         state = .extended(.sending(step: step))
         arbiter.node.send(event.plan.steps[step].frame, power: power)
     }
 
-    /// Moves an event that cannot begin now behind those who need the radio, if this is not when the next one is due.
+    /// Postpones an event that cannot begin now until the radio is expected to be free, unless the next event is due by
+    /// then.
     private func postpone(_ plan: ExtendedEvent) {
         let needed = time(from: 0, of: plan)
         let begin = arbiter.firstFree(needed, from: loop.now, for: self)
@@ -75,12 +77,13 @@ extension Advertiser {
         arbiter.release(self)
     }
 
-    /// Whether a PDU has its time. ADV_EXT_IND is sent only if AUX_ADV_IND can be, and the answer to a request.
+    /// Whether a PDU can be sent in full. ADV_EXT_IND requires time for AUX_ADV_IND as well, and for the response to a
+    /// request.
     private func hasTime(for step: Int, of plan: ExtendedEvent) -> Bool {
         arbiter.isFree(time(from: step, of: plan), from: loop.now, for: self)
     }
 
-    /// How long the radio is needed once a PDU is begun, in microseconds.
+    /// Returns how long the radio is needed once a PDU starts, in microseconds.
     private func time(from step: Int, of plan: ExtendedEvent) -> Int64 {
         let steps = plan.steps
         let last = max(step, plan.auxiliary)
@@ -89,13 +92,13 @@ extension Advertiser {
         return end - steps[step].start + (isFollowed ? set.answerTime : 0)
     }
 
-    /// Whether somebody's request has been accepted, and is being answered.
+    /// Whether a connection request has been accepted and is being answered.
     var isConnecting: Bool {
         if case .extended(.connecting) = state { return true }
         return false
     }
 
-    /// Whether the next PDU is one of a chain: somebody else may have the radio until then.
+    /// Whether the next PDU is part of a chain. Other users may have the radio until then.
     var isBetweenChainedPDUs: Bool {
         guard case .extended(.pausing(let step)) = state, let event else { return false }
         return step > event.plan.auxiliary

@@ -4,91 +4,93 @@ import EventLoops
 import HCI
 import Radio
 
-/// What an advertiser asks of its controller.
+/// The services that an advertiser needs from its controller, and its callbacks.
 protocol AdvertiserOwner: AnyObject {
-    /// What is known of addresses.
+    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// Whether there can be the link that somebody asks for.
+    /// Whether a connection request can be accepted.
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool
-    /// Somebody connects with a request that ended at `end` and was acceptable.
+    /// Called when an acceptable connection request that ended at `end` has been received.
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant)
-    /// Somebody has asked for the scan response.
+    /// Called when a scanner has requested the scan response.
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress)
-    /// The set has another private address.
+    /// Called when the set has a new private address.
     func advertiserChangedAddress(_ advertiser: Advertiser)
-    /// Advertising has come to the end that was set for it.
+    /// Called when advertising has ended on its own.
     func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End)
 }
 
-/// Advertising of one set (Core Vol 6 Part B 4.4.2): an event every so often. In legacy ones there is on each channel one
-/// PDU with its answers; the extended ones are in an extension.
+/// The advertising of one set (Core Vol 6 Part B 4.4.2), as a sequence of events.
+///
+/// A legacy event consists of one PDU and its responses on each channel. Extended events are implemented in an
+/// extension.
 final class Advertiser: RadioUser {
-    /// High duty cycle directed advertising ends after so long (4.4.2.4.3).
+    /// The duration of high duty cycle directed advertising (4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
-    /// advDelay is less than this many microseconds (4.4.2.2.1).
+    /// The exclusive upper bound of advDelay, in microseconds (4.4.2.2.1).
     static let maximumDelay: UInt64 = 10_000
-    /// How late an answer may begin after an inter frame space, in microseconds.
+    /// How late a response may start after the inter frame space, in microseconds.
     static let responseMargin: Int64 = 4
-    /// From the end of the listening on one channel to the PDU on the next, in microseconds.
+    /// The time from the end of listening on one channel to the PDU on the next, in microseconds.
     static let channelSwitch: Int64 = 150
 
-    /// Why advertising has ended by itself.
+    /// The reason for which advertising has ended on its own.
     enum End {
-        /// The time is over.
+        /// The duration has elapsed.
         case timeout
-        /// There have been as many events as the host wanted.
+        /// The maximum number of events has been reached.
         case limitReached
     }
 
     enum State {
         case off
-        /// The next event is due at the timer.
+        /// The next event is due when the timer fires.
         case idle
-        /// An event is due, but the radio is not free.
+        /// An event is due, but the radio is in use.
         case awaitsRadio
         case sending(channel: Int)
         case listening(channel: Int)
-        /// A SCAN_RSP is about to be sent, or is being sent.
+        /// A SCAN_RSP is due or on the air.
         case responding(channel: Int)
-        /// The next channel follows at the timer.
+        /// The next channel follows when the timer fires.
         case switching(channel: Int)
-        /// An extended event.
+        /// An extended event is in progress.
         case extended(ExtendedStage)
     }
 
     var priority: RadioPriority { .advertising }
     let share: RadioShare
-    /// What is advertised. The data may change at any time.
+    /// The advertised set. Its data may change at any time.
     var set: AdvertisingSet {
         didSet { interval = nil }
     }
-    /// The periodic advertising of the set, once the host has said how.
+    /// The set's periodic advertising, once the host has configured it.
     var train: PeriodicAdvertiser?
     /// The channels of the auxiliary PDUs.
     var secondary: SecondaryChannels
     private(set) var isEnabled = false
-    /// Events since advertising began.
+    /// The number of events since advertising started; saturates at the maximum.
     private(set) var completedEvents: UInt8 = 0
 
     var state = State.off
     var timer: ScheduledTask?
-    /// The extended event that is going on, and when it began.
+    /// The extended event in progress, and when it started.
     var event: (plan: ExtendedEvent, begin: Instant)?
     private var limit: ScheduledTask?
     private var maximumEvents: UInt8 = 0
-    /// What ``pace`` is for the set as it is.
+    /// The cached ``pace`` of the current set.
     private var interval: Duration?
     private(set) var eventStart = Instant.zero
-    // The private addresses of the set, as far as it has any.
+    // The private addresses of the set and its target, if any.
     private var ownPrivate: RotatingAddress?
     private var targetPrivate: RotatingAddress?
     private var pdu: [UInt8] = []
     private var channels: [UInt8] = []
     let arbiter: RadioArbiter
     let loop: any EventLoop
-    /// Whether the clock is good for 50 parts in a million.
+    /// Whether the clock is accurate to 50 ppm.
     let isPrecise: Bool
     private let random: RandomSource
     unowned let owner: any AdvertiserOwner
@@ -111,22 +113,22 @@ final class Advertiser: RadioUser {
         secondary = SecondaryChannels(identifier: UInt32(truncatingIfNeeded: random.next() >> 32))
     }
 
-    /// From the beginning of one event to that of the next, without the random delay.
+    /// The time from the start of one event to the next, without the random delay.
     var pace: Duration {
         let pace = interval ?? set.interval
         interval = pace
         return pace
     }
 
-    /// The power of every PDU, in dBm.
+    /// The transmit power in dBm.
     var power: Double { Double(set.txPower) }
 
-    /// Fixes what the set has on the air.
+    /// Sets the addresses on the air.
     ///
     /// - Parameters:
-    ///   - address: the own address when there is no key for a private one.
-    ///   - ownKey: what private addresses of the set are made with.
-    ///   - targetKey: what those of the device are made with that the set is for.
+    ///   - address: The own address in the absence of a key for private ones.
+    ///   - ownKey: The key for the set's own private addresses.
+    ///   - targetKey: The key for the private addresses of the set's target.
     func setAddresses(_ address: BluetoothAddress?, ownKey: Key128?, targetKey: Key128?) {
         let rules = owner.privacy.rules
         ownPrivate = ownKey.map { RotatingAddress($0, rules) }
@@ -137,12 +139,12 @@ final class Advertiser: RadioUser {
         showPrivateAddresses()
     }
 
-    /// Another private address is used from the next event on, before the time of this one is over.
+    /// Changes the private address with the next event, before its lifetime is over.
     func replaceAddress() {
         ownPrivate?.renew(owner.privacy.rules)
     }
 
-    /// Private addresses change between two events, so that an answer finds the address that was advertised.
+    /// Private addresses change only between events, so that a response matches the advertised address.
     private func rotateAddresses() {
         guard ownPrivate != nil || targetPrivate != nil else { return }
         let rules = owner.privacy.rules
@@ -157,11 +159,11 @@ final class Advertiser: RadioUser {
         if ownPrivate != nil { owner.advertiserChangedAddress(self) }
     }
 
-    /// Begins to advertise, with a first event now.
+    /// Starts advertising, with the first event now.
     ///
     /// - Parameters:
-    ///   - duration: how long; nil for ever.
-    ///   - maximumEvents: how many events; 0 for no limit.
+    ///   - duration: The duration; nil for no limit.
+    ///   - maximumEvents: The maximum number of events; 0 for no limit.
     func start(duration: Duration? = nil, maximumEvents: UInt8 = 0) {
         stop()
         isEnabled = true
@@ -172,7 +174,7 @@ final class Advertiser: RadioUser {
         if let duration {
             limit = loop.schedule(after: duration) { [unowned self] in
                 limit = nil
-                // Whoever has just been accepted ends it.
+                // A request that has just been accepted ends advertising instead.
                 if !isConnecting { finish(.timeout) }
             }
         }
@@ -180,7 +182,7 @@ final class Advertiser: RadioUser {
         timer = loop.schedule(at: eventStart) { [unowned self] in beginEvent() }
     }
 
-    /// Ends advertising; what is on the air is still sent.
+    /// Stops advertising. A PDU on the air is still sent.
     func stop() {
         isEnabled = false
         state = .off
@@ -215,11 +217,11 @@ final class Advertiser: RadioUser {
         arbiter.node.send(frame(pdu, channel: index), power: power)
     }
 
-    /// Whether the whole exchange on a channel is over before a connection event begins.
+    /// Whether the whole exchange on a channel ends before a connection event starts.
     private var hasTime: Bool {
         let phy = RadioPHY.le1M
         var needed = phy.airTimeMicroseconds(octets: pdu.count)
-        // The longest answer is CONNECT_IND with 34 octets, and SCAN_REQ with 12 and SCAN_RSP with 37 together.
+        // The longest response is CONNECT_IND with 34 octets, or SCAN_REQ with 12 and SCAN_RSP with 37 octets together.
         if set.isScannable {
             needed += 2 * LinkTiming.interFrameSpace + 176 + 376
         } else if set.isConnectable {
@@ -228,20 +230,20 @@ final class Advertiser: RadioUser {
         return arbiter.isFree(needed, from: loop.now, for: self)
     }
 
-    /// Everything of an event has been sent.
+    /// Counts an event whose PDUs have all been sent.
     func completeEvent() {
         completedEvents = completedEvents == .max ? .max : completedEvents + 1
         if maximumEvents > 0, completedEvents >= maximumEvents { return finish(.limitReached) }
         endEvent()
     }
 
-    /// Prepares the next event.
+    /// Schedules the next event.
     func endEvent() {
         state = .idle
         event = nil
         let delay = set.isHighDutyCycle ? 0 : random.below(Self.maximumDelay)
         var next = eventStart + pace + .microseconds(Int64(delay))
-        // An event that had to wait for the radio does not make the following ones come in a heap.
+        // A delayed event must not make the following ones bunch up.
         if next < loop.now { next = loop.now + .microseconds(Int64(delay)) }
         eventStart = next
         timer = loop.schedule(at: next) { [unowned self] in beginEvent() }
@@ -310,7 +312,7 @@ final class Advertiser: RadioUser {
         return isWelcome(request.initiator, isFiltered: policy == .connectFromAcceptList || policy == .acceptListOnly)
     }
 
-    /// Whether somebody is answered: by who they are, not by the address that they have just now (6.2).
+    /// Whether a request is answered. This depends on the requester's identity, not on its current address (6.2).
     private func isWelcome(_ address: BluetoothAddress, isFiltered: Bool) -> Bool {
         guard let device = owner.privacy.device(address) else { return false }
         if set.isDirected { return device.identity.device == set.target }

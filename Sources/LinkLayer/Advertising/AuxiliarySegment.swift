@@ -3,27 +3,27 @@ import EventLoops
 import HCI
 import Radio
 
-/// The PDUs on the secondary channels that belong together: AUX_ADV_IND or AUX_SCAN_RSP, and the AUX_CHAIN_IND behind it
-/// (Core Vol 6 Part B 4.4.2.1).
+/// A sequence of PDUs on the secondary channels: AUX_ADV_IND or AUX_SCAN_RSP, followed by the AUX_CHAIN_IND PDUs
+/// chained to it (Core Vol 6 Part B 4.4.2.1).
 struct AuxiliarySegment {
-    /// One PDU.
     struct Part {
-        /// How long after the first PDU of the segment it begins, in microseconds.
+        /// The start of the PDU after that of the first PDU, in microseconds.
         var start: Int64
-        /// The secondary channel.
+        /// The secondary channel index.
         var channel: UInt8
-        /// The PDU with its header.
+        /// The PDU including its header.
         var pdu: [UInt8]
     }
 
-    /// The PDUs in their order, one at least.
+    /// The PDUs in order; at least one.
     private(set) var parts: [Part] = []
-    /// From the beginning of the first PDU to the end of the last, in microseconds.
+    /// The time from the start of the first PDU to the end of the last, in microseconds.
     private(set) var duration: Int64 = 0
 
-    /// Spreads data over as few PDUs as can be.
+    /// Distributes data over as few PDUs as possible.
     ///
-    /// - Parameter place: when a PDU that could begin so many microseconds after the first, and takes so many, does begin.
+    /// - Parameter place: Returns when a PDU starts that could start `start` microseconds after the first one, and that
+    ///   lasts `airTime`.
     init(
         mode: ExtendedAdvertisement.Mode,
         header: ExtendedHeader,
@@ -58,19 +58,20 @@ struct AuxiliarySegment {
         duration = start + (airTimes.last ?? 0)
     }
 
-    /// From the beginning of a PDU of so many microseconds to that of the one that it points to, at the earliest.
+    /// Returns the earliest start of a PDU after that of the PDU pointing to it, which lasts `airTime`, in
+    /// microseconds.
     static func start(behind airTime: Int64) -> Int64 {
         rounded(airTime + AuxiliaryPointer.minimumSpace)
     }
 
-    /// An offset in whole units, so that the pointer is exact.
+    /// Rounds an offset up to whole units, so that the pointer is exact.
     static func rounded(_ offset: Int64) -> Int64 {
         let isLong = offset >= AuxiliaryPointer.longOffset
         let unit = isLong ? AuxiliaryPointer.longUnit : AuxiliaryPointer.shortUnit
         return (offset + unit - 1) / unit * unit
     }
 
-    /// The PDUs with pointers that say nothing yet.
+    /// Returns the PDUs with placeholders for their pointers.
     private static func bodies(
         of data: PacketBuffer,
         behind first: ExtendedHeader,
@@ -85,7 +86,7 @@ struct AuxiliarySegment {
         }
     }
 
-    /// The header of AUX_CHAIN_IND: ADI is in it when the PDU before had one (2.3.1.8).
+    /// Returns the header of AUX_CHAIN_IND. It has an ADI if the preceding PDU has one (2.3.1.8).
     private static func chained(_ first: ExtendedHeader) -> ExtendedHeader {
         var header = ExtendedHeader()
         header.info = first.info
@@ -107,14 +108,14 @@ struct AuxiliarySegment {
         return pieces
     }
 
-    /// Octets of data that fit behind a header.
+    /// Returns the number of data octets that fit after a header.
     static func capacity(behind header: ExtendedHeader) -> Int {
         ExtendedAdvertisement.maximumPayload - 1 - header.size
     }
 }
 
-/// Which secondary channels an advertiser uses: a pseudo-random choice among those that the host allows, made as channel
-/// selection algorithm #2 does it (Core Vol 6 Part B 4.4.2.1 leaves it to the advertiser).
+/// The choice of secondary channels: pseudo-random among those that the host allows, by the hash of channel selection
+/// algorithm #2 (Core Vol 6 Part B 4.4.2.1 leaves the choice to the advertiser).
 struct SecondaryChannels {
     private let selection: ChannelSelection2
     private var counter: UInt16 = 0

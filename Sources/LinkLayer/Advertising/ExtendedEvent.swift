@@ -3,22 +3,23 @@ import EventLoops
 import HCI
 import Radio
 
-/// One extended advertising event (Core Vol 6 Part B 4.4.2.2): ADV_EXT_IND on the primary channels, then what they point
-/// to.
+/// The plan of an extended advertising event (Core Vol 6 Part B 4.4.2.2): ADV_EXT_IND on the primary channels, followed
+/// by the PDUs they point to.
 struct ExtendedEvent {
-    /// A PDU that is to be sent.
+    /// A PDU to send.
     struct Step {
-        /// How long after the beginning it is sent, in microseconds.
+        /// The start after the beginning of the event, in microseconds.
         var start: Int64
         var frame: RadioFrame
     }
 
-    /// All PDUs in their order.
+    /// The PDUs in order.
     private(set) var steps: [Step] = []
-    /// Which of them is AUX_ADV_IND.
+    /// The index of AUX_ADV_IND in ``steps``.
     private(set) var auxiliary = 0
 
-    /// When a PDU that could be sent so many microseconds after the beginning, and takes so many, is sent.
+    /// Returns when a PDU is sent that could be sent `start` microseconds after the beginning, and that lasts
+    /// `airTime`.
     typealias Placement = (_ start: Int64, _ airTime: Int64) -> Int64
 
     init(_ set: AdvertisingSet, isPrecise: Bool, channels: inout SecondaryChannels, place: Placement) {
@@ -44,7 +45,7 @@ struct ExtendedEvent {
         add(segment, at: begin, phy: set.parameters.secondaryPHY.radioPHY)
     }
 
-    /// AUX_SCAN_RSP and what is chained to it.
+    /// Creates the plan of an AUX_SCAN_RSP and the PDUs chained to it.
     init(
         response set: AdvertisingSet,
         channel: UInt8,
@@ -54,7 +55,7 @@ struct ExtendedEvent {
     ) {
         let segment = set.responseSegment(isPrecise: isPrecise, channels: &channels, place: place)
         add(segment, at: 0, phy: set.parameters.secondaryPHY.radioPHY)
-        // It is sent where the request was.
+        // The response is sent on the channel of the request.
         steps[0].frame.channel = channel
     }
 
@@ -65,19 +66,19 @@ struct ExtendedEvent {
         }
     }
 
-    // MARK: Time
+    // MARK: Timing
 
-    /// ADV_EXT_IND with ADI and AuxPtr.
+    /// The length of ADV_EXT_IND with ADI and AuxPtr.
     static let primarySize = 2 + 1 + 1 + 2 + 3
 
-    /// From the beginning of one ADV_EXT_IND to that of the next, in microseconds; whole units of AuxPtr, so that each
-    /// pointer is exact.
+    /// Returns the time from the start of one ADV_EXT_IND to the next, in microseconds. It is a multiple of AuxPtr's
+    /// unit, so that each pointer is exact.
     static func spacing(_ airTime: Int64) -> Int64 {
         let unit = AuxiliaryPointer.shortUnit
         return (airTime + Advertiser.channelSwitch + unit - 1) / unit * unit
     }
 
-    /// From the beginning of the event to AUX_ADV_IND, in microseconds.
+    /// Returns the time from the start of the event to AUX_ADV_IND, in microseconds.
     static func segmentStart(of set: AdvertisingSet) -> Int64 {
         let airTime = set.parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: primarySize)
         return segmentStart(set.channels.count, airTime)
@@ -89,7 +90,7 @@ struct ExtendedEvent {
 }
 
 extension AdvertisingSet {
-    /// AdvMode.
+    /// The AdvMode field.
     var mode: ExtendedAdvertisement.Mode {
         isConnectable ? .connectable : isScannable ? .scannable : .nonConnectable
     }
@@ -108,7 +109,7 @@ extension AdvertisingSet {
         return header
     }
 
-    /// AUX_ADV_IND and what is chained to it.
+    /// Returns AUX_ADV_IND and the PDUs chained to it.
     func segment(
         isPrecise: Bool,
         channels: inout SecondaryChannels,
@@ -125,7 +126,7 @@ extension AdvertisingSet {
         )
     }
 
-    /// AUX_SCAN_RSP and what is chained to it.
+    /// Returns AUX_SCAN_RSP and the PDUs chained to it.
     func responseSegment(
         isPrecise: Bool,
         channels: inout SecondaryChannels,
@@ -142,7 +143,7 @@ extension AdvertisingSet {
         )
     }
 
-    /// How long an event takes when nothing comes between its PDUs, in microseconds: with the request and the answer.
+    /// The duration of an event without gaps between its PDUs, including a request and its response, in microseconds.
     var eventTime: Int64 {
         var channels = SecondaryChannels(identifier: 0)
         let airTime = parameters.primaryPHY.radioPHY.airTimeMicroseconds(octets: ExtendedEvent.primarySize)
@@ -151,16 +152,16 @@ extension AdvertisingSet {
         return begin + segment(isPrecise: true, channels: &channels).duration + requestTime + answer
     }
 
-    /// How long it takes from the end of AUX_ADV_IND until a request has been answered with one PDU, in microseconds.
+    /// The time from the end of AUX_ADV_IND until a request has been answered with one PDU, in microseconds.
     var answerTime: Int64 {
         guard isConnectable || isScannable else { return 0 }
-        // AUX_CONNECT_RSP, or AUX_SCAN_RSP with all that it may hold.
+        // AUX_CONNECT_RSP, or AUX_SCAN_RSP with the maximum of data.
         let size = 1 + responseHeader.size + scanResponse.bytes.count
         let answer = isConnectable ? 14 : min(size, ExtendedAdvertisement.maximumPayload)
         return requestTime + parameters.secondaryPHY.radioPHY.airTimeMicroseconds(octets: 2 + answer)
     }
 
-    /// AUX_CONNECT_REQ or AUX_SCAN_REQ with the spaces around it.
+    /// The duration of AUX_CONNECT_REQ or AUX_SCAN_REQ including the spaces around it.
     private var requestTime: Int64 {
         guard isConnectable || isScannable else { return 0 }
         let octets = isConnectable ? 2 + 34 : 2 + 12
@@ -177,7 +178,7 @@ extension AdvertisingSet {
 }
 
 extension RadioFrame {
-    /// A PDU on an advertising channel.
+    /// Creates the frame of a PDU on an advertising channel.
     static func advertising(_ pdu: [UInt8], channel: UInt8, phy: RadioPHY) -> RadioFrame {
         RadioFrame(
             channel: channel,
@@ -190,7 +191,7 @@ extension RadioFrame {
 }
 
 extension RadioTuning {
-    /// A receiver for PDUs on an advertising channel.
+    /// Creates the settings of a receiver for PDUs on an advertising channel.
     static func advertising(channel: UInt8, phy: LEPHY) -> RadioTuning {
         RadioTuning(
             channel: channel,

@@ -1,17 +1,17 @@
 import EventLoops
 
-/// Where a new central puts its anchor points, so that its links do not ask for the radio at the same time.
+/// Chooses the anchor points of a central's new links, so that its links do not need the radio at the same time.
 enum AnchorPlacement {
-    /// How far apart anchor points should be, in microseconds: room for two PDUs of 251 octets on 1M.
+    /// The desired distance between anchor points, in microseconds: enough for two PDUs of 251 octets on 1M.
     static let distance: Int64 = 5_000
 
-    /// The transmit window offset for a new link.
+    /// Returns the transmit window offset for a new link.
     ///
     /// - Parameters:
-    ///   - first: when the transmit window would begin with an offset of 0.
-    ///   - interval: of the new link, in units of 1.25 ms.
-    ///   - others: an anchor point and the interval of each link that there is.
-    /// - Returns: units of 1.25 ms: the first place that is far enough from all others, or the farthest one.
+    ///   - first: When the transmit window would start with an offset of 0.
+    ///   - interval: The interval of the new link, in units of 1.25 ms.
+    ///   - others: An anchor point and the interval of each existing link.
+    /// - Returns: The first offset far enough from all other links, or the one farthest from them, in units of 1.25 ms.
     static func offset(first: Instant, interval: UInt16, others: [(anchor: Instant, interval: UInt16)]) -> UInt16 {
         var best: (offset: UInt16, distance: Int64) = (0, -1)
         for offset in 0..<max(interval, 1) {

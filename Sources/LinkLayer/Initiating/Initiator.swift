@@ -3,24 +3,25 @@ import EventLoops
 import HCI
 import Radio
 
-/// What an initiator asks of its controller, and tells it.
+/// The services that an initiator needs from its controller, and its callbacks.
 protocol InitiatorOwner: AnyObject {
-    /// What is known of addresses.
+    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
-    /// Whether the controller knows channel selection algorithm #2.
+    /// Whether the controller supports channel selection algorithm #2.
     var knowsAlgorithm2: Bool { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// What a new link will be like, if one to this device may be; `end` is when the request will have been sent.
+    /// Returns the parameters of a new link to a device; nil if it is not allowed. `start` holds when the request will
+    /// have been sent.
     func initiator(
         _ initiator: Initiator,
         prepares advertiser: HeardDevice,
         parameters: PHYConnectionParameters,
         start: LinkStart
     ) -> ConnectionData?
-    /// Whether a request that nobody acknowledges is lost on the way.
+    /// Whether a CONNECT_IND, which is not acknowledged, is to be lost on purpose.
     func initiatorLosesRequest(_ initiator: Initiator) -> Bool
-    /// The request has been sent, and initiating is over.
+    /// Called when the request has been sent, and initiating has ended.
     func initiator(
         _ initiator: Initiator,
         requested request: ConnectIndication,
@@ -28,9 +29,9 @@ protocol InitiatorOwner: AnyObject {
         usesAlgorithm2: Bool,
         start: LinkStart
     )
-    /// Something has been heard that is of no use here.
+    /// Called with an advertisement that is of no use for initiating.
     func initiator(_ initiator: Initiator, overheard pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY)
-    /// An AUX_ADV_IND has been heard that is of no use here.
+    /// Called with an AUX_ADV_IND that is of no use for initiating.
     func initiator(
         _ initiator: Initiator,
         overheard pdu: ExtendedAdvertisement,
@@ -39,26 +40,25 @@ protocol InitiatorOwner: AnyObject {
     )
 }
 
-/// Where a link begins: the end of the request for it, and the PHY that this was sent with.
+/// The start of a link: the end of its connection request, and the PHY of the request.
 struct LinkStart: Hashable {
     /// When the request ends.
     var end: Instant
-    /// The PHY.
     var phy = LEPHY.le1M
-    /// Whether the request is AUX_CONNECT_REQ, and not CONNECT_IND.
+    /// Whether the request is AUX_CONNECT_REQ rather than CONNECT_IND.
     var isAuxiliary = false
 
-    /// transmitWindowDelay, in microseconds: from the end of the request to the transmit window with an offset of 0 (Core
-    /// Vol 6 Part B 4.5.3).
+    /// transmitWindowDelay, in microseconds: the time from the end of the request to the transmit window with an offset
+    /// of 0 (Core Vol 6 Part B 4.5.3).
     var windowDelay: Int64 {
         if !isAuxiliary { return 1_250 }
         return phy == .coded ? 3_750 : 2_500
     }
 }
 
-/// Waits for a device to advertise, and connects to it (Core Vol 6 Part B 4.4.4).
+/// Listens for a device's advertisements and connects to it (Core Vol 6 Part B 4.4.4).
 final class Initiator: PrimaryListener {
-    /// A request that is on its way, or waits for the answer.
+    /// A request that is on its way, or awaits its response.
     private struct Request {
         var pdu: ConnectIndication
         var advertiser: HeardDevice
@@ -66,11 +66,11 @@ final class Initiator: PrimaryListener {
         var start: LinkStart
     }
 
-    /// What the host asked for; a legacy command speaks of 1M only.
+    /// The host's command. Legacy commands are represented with parameters for 1M only.
     private(set) var command = LEExtendedCreateConnection()
-    /// Whether it asked in an extended command.
+    /// Whether the host used an extended command.
     private(set) var isExtended = false
-    /// The address on the air.
+    /// The own address on the air.
     private(set) var own = OwnAddress()
 
     private var request: Request?
@@ -88,12 +88,12 @@ final class Initiator: PrimaryListener {
         super.init(arbiter: arbiter, loop: loop, random: random, power: power, accuracy: accuracy)
     }
 
-    /// Whether a request is on its way, so that there is nothing to cancel any more.
+    /// Whether a request is on its way, so that it is too late to cancel.
     var isCommitted: Bool { request != nil }
 
     override var windowPriority: RadioPriority { .initiating }
 
-    /// Begins to look for the device, or for those on the accept list.
+    /// Starts to listen for the named device, or for those on the accept list.
     func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as own: OwnAddress) {
         self.command = command
         self.isExtended = isExtended
@@ -107,7 +107,6 @@ final class Initiator: PrimaryListener {
         begin([le1M, coded].compactMap { $0 })
     }
 
-    /// Ends initiating.
     func stop() {
         request = nil
         end()
@@ -157,30 +156,30 @@ final class Initiator: PrimaryListener {
         }
     }
 
-    /// Who an advertiser is, if the host wants a connection to it.
+    /// Returns the device behind an advertiser's address, if the host wants to connect to it.
     private func wanted(_ advertiser: BluetoothAddress) -> HeardDevice? {
         guard let device = owner.privacy.device(advertiser) else { return nil }
         if command.filterPolicy == .acceptList { return owner.isAccepted(device.identity) ? device : nil }
         let named = command.peerAddress
-        // An identity by name stands for its private addresses alone (Core Vol 4 Part E 7.8.12).
+        // An identity address stands for the device's private addresses only (Core Vol 4 Part E 7.8.12).
         if named.kind.isIdentity { return device.identity == named ? device : nil }
         return device.identity.device == named || advertiser == named ? device : nil
     }
 
-    /// Whether a directed advertisement is for this device.
+    /// Whether directed advertising is directed at this device.
     private func isForUs(_ target: BluetoothAddress, from advertiser: HeardDevice) -> Bool {
         owner.privacy.mayAnswer(target, own, from: advertiser)
     }
 
     // MARK: Requests
 
-    /// Where a request goes.
+    /// The channel of a request.
     private enum Place {
         case advertising(channel: UInt8)
         case auxiliary(channel: UInt8, AuxiliaryTrail)
     }
 
-    /// Connects if there can be a link, and the radio has the time.
+    /// Sends a connection request if a link is allowed and there is time for it.
     private func connect(_ advertiser: HeardDevice, _ place: Place, _ knowsAlgorithm2: Bool) -> Bool {
         let start: LinkStart
         let channel: UInt8
@@ -207,7 +206,7 @@ final class Initiator: PrimaryListener {
             initiator: address,
             advertiser: advertiser.address,
             link: data,
-            // In AUX_CONNECT_REQ the bit is reserved (2.3.3.1).
+            // The bit is reserved in AUX_CONNECT_REQ (2.3.3.1).
             knowsAlgorithm2: !start.isAuxiliary && owner.knowsAlgorithm2
         )
         request = Request(pdu: pdu, advertiser: advertiser, usesAlgorithm2: knowsAlgorithm2, start: later)
@@ -217,7 +216,7 @@ final class Initiator: PrimaryListener {
         return true
     }
 
-    /// The parameters for a link on a PHY: those of the primary PHY when the host has given none.
+    /// Returns the parameters for a link on a PHY; those of the primary PHY if the host has given none.
     private func parameters(_ phy: LEPHY, primary: LEPHY) -> PHYConnectionParameters? {
         let own = phy == .coded ? command.coded : phy == .le2M ? command.le2M : command.le1M
         return own ?? (primary == .coded ? command.coded : command.le1M)
@@ -231,7 +230,7 @@ final class Initiator: PrimaryListener {
     }
 
     override func heardReply(_ frame: ReceivedFrame) {
-        // Without AUX_CONNECT_RSP there is no link (4.4.4.2).
+        // Without AUX_CONNECT_RSP no link is made (4.4.4.2).
         guard let request, !frame.isCorrupted,
             let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)),
             case .connectResponse(let body) = pdu, body.extended.advertiser == request.pdu.advertiser,

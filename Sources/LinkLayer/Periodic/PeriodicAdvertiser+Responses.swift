@@ -3,49 +3,49 @@ import EventLoops
 import HCI
 import Radio
 
-/// Whom a subevent of a train connects to (Core Vol 4 Part E 7.8.66).
+/// A pending request to connect to a device in a subevent of a train (Core Vol 4 Part E 7.8.66).
 struct ConnectionWish {
-    /// The subevent that the request is sent in.
+    /// The subevent in which to send the connection request.
     var subevent: UInt8
-    /// What the host asked for.
+    /// The host's command.
     var command: LEExtendedCreateConnection
-    /// The address on the air.
+    /// The own address on the air.
     var own: OwnAddress
 }
 
-/// How far a subevent has come.
+/// The stage of a subevent.
 enum SubeventStage {
     /// AUX_SYNC_SUBEVENT_IND is on the air.
     case sending(ResponseSlots)
-    /// The next slot begins at the timer.
+    /// The next response slot begins when the timer fires.
     case pausing(ResponseSlots)
-    /// A slot is listened to.
+    /// Listening in a response slot.
     case listening(ResponseSlots)
     /// AUX_CONNECT_REQ is on the air.
     case requesting(ConnectIndication, ConnectionWish, channel: UInt8)
-    /// AUX_CONNECT_RSP is listened for.
+    /// Listening for AUX_CONNECT_RSP.
     case awaiting(ConnectIndication, ConnectionWish, LinkStart)
 }
 
-/// The response slots of one subevent that are listened to.
+/// The response slots of one subevent in which to listen.
 struct ResponseSlots {
     /// When the subevent began.
     let origin: Instant
-    /// Its channel, on which responses come too.
+    /// The channel of the subevent, which its responses use as well.
     let channel: UInt8
     let timing: ResponseTiming
-    /// The slots that are left.
+    /// The remaining slots.
     var left: Range<UInt16>
-    /// What was heard in the others.
+    /// The responses received in the previous slots.
     var heard: [LEPeriodicResponse] = []
 
-    /// When the next slot begins; nil behind the last.
+    /// The start of the next slot; nil after the last one.
     var next: Instant? {
         guard let slot = left.first else { return nil }
         return origin + .microseconds(timing.timing.start(ofSlot: UInt8(truncatingIfNeeded: slot)))
     }
 
-    /// Takes what was heard in the next slot.
+    /// Records the response in the next slot.
     mutating func take(_ change: (inout LEPeriodicResponse) -> Void = { _ in }) {
         guard let slot = left.first else { return }
         left = slot + 1..<left.upperBound
@@ -57,13 +57,14 @@ struct ResponseSlots {
 
 // Periodic advertising with responses (Core Vol 6 Part B 4.4.2.12).
 extension PeriodicAdvertiser {
-    /// Subevents for which the host is asked for data ahead of time, at most; one command takes 15 (Core Vol 4 Part E 7.8.125).
+    /// The maximum number of subevents for which data are requested in advance; a command holds data for 15 (Core Vol 4
+    /// Part E 7.8.125).
     static let maximumAhead: UInt8 = 15
-    /// By how much earlier and later than expected a response is listened for at most, in microseconds: what others send in the
-    /// slots around it must be over.
+    /// The maximum by which listening for a response starts earlier and ends later than the slot, in microseconds. It
+    /// must not reach into the responses in the neighbouring slots.
     static let maximumWidening = LinkTiming.interFrameSpace / 2
 
-    /// Subevents for which the host is asked ahead of time.
+    /// Returns the number of subevents for which data are requested in advance.
     private func ahead(_ responses: ResponseTiming) -> UInt8 { min(responses.timing.subevents, Self.maximumAhead) }
 
     func askForFirstData() {
@@ -71,7 +72,7 @@ extension PeriodicAdvertiser {
         owner.train(self, wantsDataFrom: 0, count: ahead(responses))
     }
 
-    /// The subevent is over, and there is room for the data of another one.
+    /// Ends the subevent, and requests data for another one.
     private func endSubevent() {
         if let responses {
             let next = (UInt16(subevent) + UInt16(ahead(responses))) % UInt16(responses.timing.subevents)
@@ -81,7 +82,7 @@ extension PeriodicAdvertiser {
     }
 
     func beginSubevent(_ responses: ResponseTiming) {
-        // The channel follows from the event and the subevent (4.5.8.3).
+        // The event and the subevent determine the channel (4.5.8.3).
         let channel = selection.channel(counter: counter ^ UInt16(subevent), map: map)
         if let wish, wish.subevent == subevent { return request(wish, on: channel) }
         guard let data = subeventData.removeValue(forKey: subevent) else { return endSubevent() }
@@ -124,7 +125,7 @@ extension PeriodicAdvertiser {
             timer = nil
             listen(slots, until: next + .microseconds(widening))
         }
-        // Until then others may have the radio.
+        // Until then other users may have the radio.
         arbiter.reserve(self, at: begin)
         arbiter.release(self)
     }
@@ -191,7 +192,7 @@ extension PeriodicAdvertiser {
         endSubevent()
     }
 
-    /// A link needs the radio: what was not heard is lost.
+    /// Handles the loss of the radio to a link: the remaining responses are lost.
     func subeventTaken(_ stage: SubeventStage) {
         switch stage {
         case .sending(var slots), .pausing(var slots), .listening(var slots):
@@ -204,7 +205,7 @@ extension PeriodicAdvertiser {
 
     // MARK: Connections
 
-    /// Whether a request is on the air, or waits for its answer.
+    /// Whether a connection request is on the air, or awaits its response.
     var isRequesting: Bool {
         switch state {
         case .subevent(.requesting), .subevent(.awaiting): true
@@ -215,7 +216,7 @@ extension PeriodicAdvertiser {
     private func request(_ wish: ConnectionWish, on channel: UInt8) {
         let time = phy.radioPHY.airTimeMicroseconds(octets: 2 + 34)
         let answer = LinkTiming.interFrameSpace + phy.radioPHY.airTimeMicroseconds(octets: 2 + 14)
-        // Without time for it the subevent of the next event is as good.
+        // Without time for it, the request is sent in the same subevent of the next event.
         guard arbiter.isFree(time + answer, from: loop.now, for: self), arbiter.claim(self) else {
             return endSubevent()
         }
@@ -234,14 +235,14 @@ extension PeriodicAdvertiser {
         deadline(at: loop.now + .microseconds(time)) { [unowned self] in fail(wish) }
     }
 
-    /// One request is sent, and when nobody answers there is no connection.
+    /// Reports a failed connection. The request is sent only once.
     private func fail(_ wish: ConnectionWish) {
         self.wish = nil
         endSubevent()
         owner.train(self, failed: wish)
     }
 
-    /// The train is over, and with it the wish for a connection.
+    /// Cancels the pending connection request when the train ends.
     func giveUp() {
         guard let wish else { return }
         self.wish = nil
@@ -250,12 +251,12 @@ extension PeriodicAdvertiser {
 }
 
 extension LEPeriodicAdvertisingResponseReport {
-    /// Octets of one event at most, behind the subevent code (Core Vol 4 Part E 5.4.4).
+    /// The maximum length of an event after the subevent code, in octets (Core Vol 4 Part E 5.4.4).
     static let maximumSize = 254
-    /// Octets in front of the responses, and of each in front of its data.
+    /// The length of the event's header, and of each response's header, in octets.
     static let (headerSize, responseHeaderSize) = (4, 6)
 
-    /// Responses in as few events as they need; what does not fit one comes in pieces.
+    /// Packs responses into as few events as possible, and fragments those that do not fit into one.
     static func reports(set: UInt8, subevent: UInt8, _ responses: [LEPeriodicResponse]) -> [Self] {
         var reports = [Self(set: set, subevent: subevent, responses: [])]
         var room = maximumSize - headerSize
@@ -273,12 +274,12 @@ extension LEPeriodicAdvertisingResponseReport {
 }
 
 extension LEPeriodicResponse {
-    /// Octets of data in one piece at most.
+    /// The maximum length of the data in one fragment, in octets.
     static let maximumPiece =
         LEPeriodicAdvertisingResponseReport.maximumSize - LEPeriodicAdvertisingResponseReport.headerSize
         - LEPeriodicAdvertisingResponseReport.responseHeaderSize
 
-    /// The same in pieces that are short enough for an event: all but the last say that there is more.
+    /// The response as fragments that fit into an event. All but the last indicate that more follow.
     fileprivate var pieces: [LEPeriodicResponse] {
         guard data.count > Self.maximumPiece else { return [self] }
         var (first, rest) = (self, self)

@@ -3,15 +3,15 @@ import EventLoops
 import HCI
 import Radio
 
-/// What a train of this device tells.
+/// The services that a periodic advertiser needs from its controller, and its callbacks.
 protocol PeriodicAdvertiserOwner: AnyObject {
-    /// There is room for the data of so many subevents.
+    /// Called when there is space for the data of `count` subevents, starting with `first`.
     func train(_ train: PeriodicAdvertiser, wantsDataFrom first: UInt8, count: UInt8)
-    /// What was heard in the response slots of a subevent.
+    /// Called with the responses received in a subevent.
     func train(_ train: PeriodicAdvertiser, reports report: LEPeriodicAdvertisingResponseReport)
-    /// The request for a connection that ends at an instant; nil when there can be none.
+    /// Returns the connection request to send, which ends at `end`; nil if no connection is allowed.
     func train(_ train: PeriodicAdvertiser, prepares wish: ConnectionWish, endingAt end: Instant) -> ConnectIndication?
-    /// A request was answered, or was not.
+    /// Called when a connection request has been answered.
     func train(
         _ train: PeriodicAdvertiser,
         requested request: ConnectIndication,
@@ -21,40 +21,41 @@ protocol PeriodicAdvertiserOwner: AnyObject {
     func train(_ train: PeriodicAdvertiser, failed wish: ConnectionWish)
 }
 
-/// Periodic advertising of one set (Core Vol 6 Part B 4.4.2.12): AUX_SYNC_IND at fixed times, with what is chained to it, or
-/// the subevents of a train with responses. It begins with the advertising of the set, which tells where it is, and goes on
-/// without.
+/// The periodic advertising of one set (Core Vol 6 Part B 4.4.2.12): a train of AUX_SYNC_IND and the PDUs chained to
+/// it, or of subevents with responses.
+///
+/// The train starts with the advertising of the set, which announces its location, and continues without it.
 final class PeriodicAdvertiser: RadioUser {
     enum State {
         case off
-        /// The next event is due at the timer.
+        /// The next event is due when the timer fires.
         case waiting
         /// A PDU of the event is on the air.
         case sending(step: Int)
-        /// A PDU of the event is due at the timer.
+        /// The next PDU of the event is due when the timer fires.
         case pausing(step: Int)
-        /// A subevent of a train with responses.
+        /// A subevent of a train with responses is in progress.
         case subevent(SubeventStage)
     }
 
-    /// What an AUX_ADV_IND at least comes before the AUX_SYNC_IND that it tells of, in microseconds: the longest PDU of the
-    /// PHYs without coding, and time to turn round.
+    /// The minimum time from an AUX_ADV_IND to the AUX_SYNC_IND that it announces, in microseconds: the longest PDU of
+    /// the uncoded PHYs, and time to switch the radio.
     private static let leadTime: Int64 = 3_000
 
     var priority: RadioPriority { .periodic }
     let share: RadioShare
     var period: Int64? { Int64(interval) * SyncInfo.intervalUnit }
 
-    /// The parameters as the host gave them; nil before it has.
+    /// The parameters set by the host; nil if it has set none.
     var parameters: LESetPeriodicAdvertisingParametersV2?
-    /// The data, which may change at any time.
+    /// The advertising data, which may change at any time.
     var data = AdvertisingSet.HostData()
-    /// Whether the host wants the train.
+    /// Whether the host has enabled the train.
     var isWanted = false
 
     private(set) var accessAddress: UInt32 = 0
     private(set) var crcInit: UInt32 = 0
-    /// paEventCounter of the event that is prepared or running, and when it begins.
+    /// paEventCounter of the event being prepared or in progress, and its start.
     private(set) var counter: UInt16 = 0
     private(set) var anchor = Instant.zero
     private(set) var map = ChannelMap.all
@@ -73,14 +74,14 @@ final class PeriodicAdvertiser: RadioUser {
     let accuracy: ClockAccuracy
     unowned let owner: any PeriodicAdvertiserOwner
 
-    // A train with responses.
-    /// How its events are divided; nil for a train without.
+    // State of a train with responses.
+    /// The subevents and response slots; nil for a train without responses.
     private(set) var responses: ResponseTiming?
-    /// The subevent that is prepared or running.
+    /// The subevent being prepared or in progress.
     private(set) var subevent: UInt8 = 0
-    /// What the host has given for the next time of each subevent.
+    /// The data supplied for the next occurrence of each subevent.
     var subeventData: [UInt8: LESubeventData] = [:]
-    /// Whom a subevent is to connect to instead.
+    /// The pending connection request, which replaces the data of its subevent.
     var wish: ConnectionWish?
 
     init(
@@ -100,13 +101,13 @@ final class PeriodicAdvertiser: RadioUser {
         self.accuracy = accuracy
     }
 
-    /// Whether the train is on the air.
     var isRunning: Bool {
         if case .off = state { return false }
         return true
     }
 
-    /// Begins with a first event one interval from now, if the host wants it and it does not run yet.
+    /// Starts the train, with its first event one interval from now. Does nothing if the host has not enabled it, or if
+    /// it is already running.
     func begin(_ set: AdvertisingSet, map: ChannelMap) {
         guard isWanted, !isRunning, let parameters else { return }
         interval = parameters.v1.intervalMin
@@ -124,12 +125,12 @@ final class PeriodicAdvertiser: RadioUser {
         askForFirstData()
     }
 
-    /// The access address of responses is another one than that of the train.
+    /// Returns the response timing with a random access address, distinct from that of the train.
     private func respondable(_ timing: LESubeventTiming) -> ResponseTiming {
         ResponseTiming(accessAddress: AccessAddress.random(random), timing: timing)
     }
 
-    /// Ends the train; what is on the air is still sent.
+    /// Stops the train. A PDU on the air is still sent.
     func stop() {
         state = .off
         if let timer { loop.cancel(timer) }
@@ -139,21 +140,21 @@ final class PeriodicAdvertiser: RadioUser {
         giveUp()
     }
 
-    /// What AUX_ADV_IND that begins at an instant says of the train; nil while there is none.
+    /// Returns SyncInfo for an AUX_ADV_IND that starts at `start`; nil if the train is not running.
     func syncInfo(from start: Instant) -> SyncInfo? {
         guard isRunning else { return nil }
         let next = event(after: start + .microseconds(Self.leadTime))
         return syncInfo(at: next.counter, offset: (next.anchor - start).microseconds)
     }
 
-    /// The first event that begins at an instant or later.
+    /// Returns the first event that starts at or after an instant.
     func event(after instant: Instant) -> (anchor: Instant, counter: UInt16) {
         guard let period, anchor < instant else { return (anchor, counter) }
         let events = ((instant - anchor).microseconds + period - 1) / period
         return (anchor + .microseconds(events * period), counter &+ UInt16(truncatingIfNeeded: events))
     }
 
-    /// The train by one of its events, so many microseconds behind what the offset is counted from.
+    /// Returns SyncInfo for one of the events, which starts `offset` microseconds after the reference point.
     func syncInfo(at counter: UInt16, offset: Int64) -> SyncInfo {
         var info = SyncInfo()
         info.offset = offset
@@ -178,16 +179,16 @@ final class PeriodicAdvertiser: RadioUser {
         if let responses { return beginSubevent(responses) }
         let segment = segment(&secondary)
         parts = segment.parts
-        // The first PDU is where its counter says; where the others are, the one before tells.
+        // The event counter determines the channel of the first PDU; pointers give those of the others.
         parts[0].channel = selection.channel(counter: counter, map: map)
-        // An event that has no time is left out; the next one is where it would have been.
+        // An event without time is skipped. The next one keeps its time.
         guard arbiter.isFree(segment.duration, from: loop.now, for: self), arbiter.claim(self) else {
             return endEvent()
         }
         send(step: 0)
     }
 
-    /// AUX_SYNC_IND and what is chained to it.
+    /// Returns AUX_SYNC_IND and the PDUs chained to it.
     private func segment(_ channels: inout SecondaryChannels) -> AuxiliarySegment {
         AuxiliarySegment(
             mode: .nonConnectable,
@@ -199,14 +200,14 @@ final class PeriodicAdvertiser: RadioUser {
         )
     }
 
-    /// The extended header of each first PDU.
+    /// The extended header of the first PDU of an event or subevent.
     var header: ExtendedHeader {
         var header = ExtendedHeader()
         if parameters?.v1.properties.contains(.includeTxPower) ?? false { header.txPower = txPower }
         return header
     }
 
-    /// How long an event takes, in microseconds.
+    /// Returns the duration of an event, in microseconds. For a train that is not running, adopts `phy` as its PHY.
     func eventTime(on phy: LEPHY) -> Int64 {
         self.phy = isRunning ? self.phy : phy
         var channels = SecondaryChannels(identifier: 0)
@@ -230,7 +231,7 @@ final class PeriodicAdvertiser: RadioUser {
         arbiter.node.send(frame, power: Double(txPower))
     }
 
-    /// Goes on to the next event, or subevent.
+    /// Moves on to the next event or subevent.
     func endEvent() {
         guard isRunning else { return }
         if let timer { loop.cancel(timer) }

@@ -3,26 +3,26 @@ import EventLoops
 import HCI
 import Radio
 
-/// What is to be sent in a response slot (Core Vol 4 Part E 7.8.126).
+/// A response to send in a response slot (Core Vol 4 Part E 7.8.126).
 struct PeriodicResponse {
-    /// paEventCounter of the event whose slot it is.
+    /// paEventCounter of the event that contains the slot.
     var event: UInt16
     var subevent: UInt8
     var slot: UInt8
     var data: PacketBuffer
 
-    /// Whether another one is for the same slot.
+    /// Whether another response is for the same slot.
     func shares(_ other: PeriodicResponse) -> Bool {
         event == other.event && subevent == other.subevent && slot == other.slot
     }
 }
 
-// Responses to a train, and connections that its advertiser makes (Core Vol 6 Part B 4.4.2.12).
+// Responses to a train, and connections made by its advertiser (Core Vol 6 Part B 4.4.2.12).
 extension PeriodicFollower {
-    /// Responses that wait for their slots at most.
+    /// The maximum number of responses waiting for their slots.
     static let maximumResponses = 16
 
-    /// When a response is to be sent.
+    /// Returns when to send a response.
     func time(of response: PeriodicResponse) -> Instant {
         let events = Int64(Int16(bitPattern: response.event &- counter))
         let timing = train.responses?.timing ?? LESubeventTiming()
@@ -30,7 +30,7 @@ extension PeriodicFollower {
         return anchor + .microseconds(events * Int64(train.sync.interval) * SyncInfo.intervalUnit + offset)
     }
 
-    /// Sends a response when its slot comes (Core Vol 4 Part E 7.8.126).
+    /// Schedules a response for its slot (Core Vol 4 Part E 7.8.126).
     func add(_ command: LESetPeriodicAdvertisingResponseData) -> HCIStatus {
         guard let layout = train.responses?.timing, subevents.contains(command.requestSubevent), hasChosen else {
             return .commandDisallowed
@@ -39,7 +39,7 @@ extension PeriodicFollower {
             return .invalidParameters
         }
         guard airTime(command.data) <= layout.responseTime else { return .packetTooLong }
-        // A slot that is over in this event comes again in the next one.
+        // A slot that has passed in this event recurs in the next one.
         let isLater = command.responseSubevent < command.requestSubevent
         let response = PeriodicResponse(
             event: command.requestEvent &+ (isLater ? 1 : 0),
@@ -59,7 +59,7 @@ extension PeriodicFollower {
         return .success
     }
 
-    /// The first response that is to be sent before an instant; what is late is forgotten.
+    /// Returns the first response to send before an instant, discarding those that are late.
     func nextResponse(before instant: Instant) -> PeriodicResponse? {
         responses.removeAll { time(of: $0) < loop.now }
         return responses.min { time(of: $0) < time(of: $1) }.flatMap { time(of: $0) < instant ? $0 : nil }
@@ -94,7 +94,7 @@ extension PeriodicFollower {
         arbiter.node.send(frame, power: power)
     }
 
-    /// Goes on to what comes next.
+    /// Moves on after a response.
     func endResponse() {
         guard !isOff else { return }
         wait()
@@ -103,7 +103,7 @@ extension PeriodicFollower {
 
     // MARK: Connections
 
-    /// Answers to AUX_CONNECT_REQ, as a connectable advertiser does.
+    /// Responds to AUX_CONNECT_REQ, as a connectable advertiser does.
     func connect(_ request: ConnectIndication, on channel: UInt8) {
         var header = ExtendedHeader()
         (header.advertiser, header.target) = (request.advertiser, request.initiator)

@@ -3,25 +3,25 @@ import EventLoops
 import HCI
 import Radio
 
-/// Follows one train of AUX_SYNC_IND, or of AUX_SYNC_SUBEVENT_IND (Core Vol 6 Part B 4.4.3.4).
+/// Follows a train of AUX_SYNC_IND or AUX_SYNC_SUBEVENT_IND (Core Vol 6 Part B 4.4.3.4).
 final class PeriodicFollower: RadioUser {
-    /// Events without a PDU after which a train that was never heard is given up (4.4.3.4).
+    /// The number of missed events after which establishing the synchronization fails (4.4.3.4).
     static let maximumAttempts = 6
-    /// PDUs behind AUX_SYNC_IND that are followed at most: more than the data that a train may have need.
+    /// The maximum number of PDUs to follow after AUX_SYNC_IND: more than the maximum of advertising data requires.
     static let maximumChain = AuxiliaryTrail.maximumPDUs
 
     enum State {
         case off
-        /// The next event begins at the timer.
+        /// The next event begins when the timer fires.
         case waiting
-        /// AUX_SYNC_IND is listened for.
+        /// Listening for AUX_SYNC_IND.
         case listening
-        /// AUX_CHAIN_IND is due, so many PDUs behind the first.
+        /// An AUX_CHAIN_IND is due.
         case pausing(Chain)
         case chained(Chain)
         /// A response is on the air.
         case responding
-        /// AUX_CONNECT_RSP is due, or on the air: the request that it answers, and when that ended.
+        /// AUX_CONNECT_RSP is due or on the air, in response to a request that ended at `end`.
         case connecting(ConnectIndication, end: Instant)
     }
 
@@ -39,11 +39,11 @@ final class PeriodicFollower: RadioUser {
     let train: PeriodicTrain
     var rules: PeriodicRules
     private(set) var isEstablished = false
-    /// paEventCounter of the event that is prepared or running, when it begins, and how much later it may.
+    /// paEventCounter of the event being prepared or in progress, its start, and how much later it may start.
     private(set) var counter: UInt16
     private(set) var anchor: Instant
     private var window: Int64
-    /// When the train was heard last, and its counter then.
+    /// When the train was last received, and its counter then.
     private(set) var lastHeard: Instant
     private(set) var lastCounter: UInt16
     private var attempts = 0
@@ -60,18 +60,18 @@ final class PeriodicFollower: RadioUser {
     private let accuracy: ClockAccuracy
     unowned let owner: any PeriodicFollowerOwner
 
-    // A train with responses.
-    /// The subevents that are listened to, in their order; the first keeps the train until the host has chosen.
+    // State of a train with responses.
+    /// The subevents to listen to, in order. Until the host has chosen some, the first one keeps the synchronization.
     private(set) var subevents: [UInt8] = [0]
     private(set) var hasChosen = false
-    /// Which of them is next, and whether one of this event was heard.
+    /// The index of the next subevent, and whether one of this event was received.
     private var place = 0
     private var hasHeard = false
-    /// What the host has chosen while a subevent was listened to.
+    /// The subevents that the host has chosen while one was being received.
     private var choice: [UInt8]?
-    /// What is to be sent in response slots.
+    /// The responses waiting for their slots.
     var responses: [PeriodicResponse] = []
-    /// What responses hold.
+    /// The fields to include in responses.
     var responseProperties: LEPeriodicProperties = []
 
     init(
@@ -92,13 +92,13 @@ final class PeriodicFollower: RadioUser {
         (anchor, window, lastHeard) = (train.anchor, train.sync.unit, train.reckonedAt)
     }
 
-    /// Prepares the first event that is not over.
+    /// Schedules the first event that has not passed.
     func start() {
         while beginning < loop.now { advance() }
         wait()
     }
 
-    /// Follows the train no longer.
+    /// Stops following the train.
     func stop() {
         state = .off
         for task in [timer, supervision].compactMap({ $0 }) { loop.cancel(task) }
@@ -108,7 +108,7 @@ final class PeriodicFollower: RadioUser {
 
     // MARK: Between events
 
-    /// By how much earlier and later than expected to listen (4.2.4).
+    /// How much earlier and later than expected to listen, in microseconds (4.2.4).
     private var widening: Int64 {
         let other = isEstablished ? train.sync.accuracy : train.uncertainty
         let widening = ClockAccuracy.widening(accuracy, other, since: target - lastHeard)
@@ -116,14 +116,14 @@ final class PeriodicFollower: RadioUser {
         return min(widening, period / 2 - LinkTiming.interFrameSpace)
     }
 
-    /// The subevent that is next, or is listened to.
+    /// The subevent being prepared or in progress.
     var subevent: UInt8 { subevents[place] }
 
     private var target: Instant { anchor + .microseconds(train.responses?.timing.start(of: subevent) ?? 0) }
 
     private var beginning: Instant { target - .microseconds(widening) }
 
-    /// Prepares what comes next: to listen, or to respond.
+    /// Schedules the next reception or response.
     func wait() {
         state = .waiting
         let response = nextResponse(before: beginning)
@@ -135,7 +135,7 @@ final class PeriodicFollower: RadioUser {
         }
     }
 
-    /// The first of the next event that counts, or the next subevent of this one.
+    /// Moves on to the next subevent to listen to, in this event or in the next one that is not skipped.
     private func advance() {
         if place + 1 < subevents.count {
             place += 1
@@ -147,7 +147,7 @@ final class PeriodicFollower: RadioUser {
         anchor = anchor + .microseconds(Int64(events) * Int64(train.sync.interval) * SyncInfo.intervalUnit)
     }
 
-    /// Listens to these subevents from now on.
+    /// Chooses the subevents to listen to from now on.
     func choose(_ chosen: [UInt8], _ properties: LEPeriodicProperties) {
         (choice, responseProperties) = (chosen.sorted(), properties)
         guard case .waiting = state else { return }
@@ -171,7 +171,7 @@ final class PeriodicFollower: RadioUser {
         deadline(at: target + .microseconds(window + widening))
     }
 
-    /// The channel of an event, or of a subevent (4.5.8.3).
+    /// Returns the channel of an event or subevent (4.5.8.3).
     func channel(_ counter: UInt16, _ subevent: UInt8) -> UInt8 {
         selection.channel(counter: counter ^ UInt16(subevent), map: train.sync.map)
     }
@@ -195,7 +195,7 @@ final class PeriodicFollower: RadioUser {
         }
     }
 
-    /// Nothing has come where something should.
+    /// Handles the absence of an expected PDU.
     private func silence() {
         if case .listening = state { return endEvent(wasHeard: false) }
         truncate()
@@ -271,7 +271,7 @@ final class PeriodicFollower: RadioUser {
         }
     }
 
-    /// The anchor point is where the first PDU begins.
+    /// Synchronizes with a received PDU: its start is the new anchor point.
     private func heard(_ frame: ReceivedFrame) {
         anchor = frame.start - (target - anchor)
         (lastHeard, lastCounter, window, attempts) = (frame.start, counter, 0, 0)
@@ -282,7 +282,7 @@ final class PeriodicFollower: RadioUser {
         if !isOff { supervise() }
     }
 
-    /// The advertiser wants a connection (4.4.2.12).
+    /// Handles the advertiser's connection request (4.4.2.12).
     private func take(_ request: ConnectIndication, _ frame: ReceivedFrame) {
         heard(frame)
         guard !isOff else { return }
@@ -291,7 +291,7 @@ final class PeriodicFollower: RadioUser {
     }
 
     private func take(_ body: ExtendedAdvertisement, _ frame: ReceivedFrame, count: Int) {
-        // Whoever was told of the first PDU may have had enough.
+        // The owner may have stopped the follower when notified of the first PDU.
         guard !isOff else { return }
         rssi = frame.rssi
         txPower = body.extended.txPower ?? txPower
@@ -335,9 +335,9 @@ final class PeriodicFollower: RadioUser {
 
     // MARK: Reports
 
-    /// Tells the host what has come, in as many pieces as it takes.
+    /// Reports the received data to the host, in fragments.
     private func report(_ status: LEPeriodicDataStatus) {
-        // Before the host has chosen it hears nothing of subevents.
+        // Subevents are not reported before the host has chosen some.
         guard rules.reports, train.responses == nil || hasChosen else { return }
         var rest = data
         repeat {

@@ -2,51 +2,52 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// A train that is to be followed, as far as it is known before its first PDU has been heard.
+/// A periodic advertising train to follow, as known before its first PDU is received.
 struct PeriodicTrain {
-    /// Who advertises: the identity if the address was resolved.
+    /// The advertiser: its identity address if its address was resolved.
     var advertiser: BluetoothAddress
-    /// The address on the air.
+    /// The advertiser's address on the air.
     var address: BluetoothAddress
     var sid: UInt8
     var phy: LEPHY
     var sync: SyncInfo
-    /// How its events are divided; nil for a train without responses.
+    /// The subevents and response slots; nil for a train without responses.
     var responses: ResponseTiming?
-    /// When the AUX_SYNC_IND with ``SyncInfo/counter`` begins at the earliest.
+    /// The earliest start of the AUX_SYNC_IND with ``SyncInfo/counter``.
     var anchor: Instant
-    /// By what that is reckoned: when somebody was heard, and how good his clock is.
+    /// The basis of ``anchor``: when the train's location was received, and the accuracy of the sender's clock.
     var reckonedAt: Instant
     var uncertainty: ClockAccuracy
 }
 
-/// How a train is followed.
+/// How to follow a train.
 struct PeriodicRules {
-    /// Events that may be left out behind one that was heard.
+    /// The number of events that may be skipped after one that was received.
     var skip: UInt16
-    /// After how long without the train it is lost.
+    /// The time without reception after which the synchronization is lost.
     var timeout: Duration
-    /// Whether the host is told of the data.
+    /// Whether the data are reported to the host.
     var reports: Bool
 }
 
-/// What a follower tells.
+/// The services that a follower needs from its owner, and its callbacks.
 protocol PeriodicFollowerOwner: AnyObject {
-    /// The first PDU of the train has come.
+    /// Called when the first PDU of the train has been received.
     func followerEstablished(_ follower: PeriodicFollower)
-    /// None of the first events was heard, or the train has been lost.
+    /// Called when none of the first events was received, or when the synchronization is lost.
     func followerLost(_ follower: PeriodicFollower)
-    /// Octets of data that one report has room for (Core Vol 4 Part E 7.7.65.15).
+    /// The maximum length of the data in one report, in octets (Core Vol 4 Part E 7.7.65.15).
     var reportSize: Int { get }
-    /// Data of the train, or a part of them, with paEventCounter of the event, and the subevent if there are any.
+    /// Called with data of the train, in whole or in part, and with paEventCounter of the event and the subevent, if
+    /// there is one.
     func follower(
         _ follower: PeriodicFollower,
         reports report: LEPeriodicAdvertisingReport,
         event: UInt16,
         subevent: UInt8?
     )
-    /// Whether the advertiser may connect, who has asked for it in a subevent.
+    /// Whether the advertiser's connection request in a subevent can be accepted.
     func follower(_ follower: PeriodicFollower, canAccept request: ConnectIndication) -> Bool
-    /// AUX_CONNECT_RSP has been sent; the request ended at an instant.
+    /// Called when AUX_CONNECT_RSP has been sent, in response to a request that ended at `end`.
     func follower(_ follower: PeriodicFollower, accepts request: ConnectIndication, at end: Instant)
 }

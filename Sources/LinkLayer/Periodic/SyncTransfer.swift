@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// How a link takes trains that its peer tells of (Core Vol 4 Part E 7.8.91).
+/// How a link handles periodic advertising trains that its peer transfers (Core Vol 4 Part E 7.8.91).
 struct SyncTransferRules: Hashable {
     var mode = LESyncTransferMode.ignore
     var skip: UInt16 = 0
@@ -11,7 +11,7 @@ struct SyncTransferRules: Hashable {
 
 // Periodic Advertising Sync Transfer (Core Vol 6 Part B 5.1.13).
 extension VirtualController {
-    /// What a peer is told of a train: an event of the train by an event of the link that comes before it.
+    /// Returns the description of a train for a peer: an event of the train relative to an earlier event of the link.
     func indication(
         of sync: (UInt16, Int64) -> SyncInfo,
         at event: (anchor: Instant, counter: UInt16),
@@ -19,7 +19,7 @@ extension VirtualController {
     ) -> PeriodicSyncIndication {
         let interval = link.interval.microseconds
         let distance = (event.anchor - link.anchor).microseconds
-        // An offset of less than one unit would be none.
+        // An offset of less than one unit would be encoded as 0, which means none.
         let events = Int((Double(distance - SyncInfo.shortUnit) / Double(interval)).rounded(.down))
         var pdu = PeriodicSyncIndication()
         pdu.sync = sync(event.counter, distance - Int64(events) * interval)
@@ -30,7 +30,7 @@ extension VirtualController {
         return pdu
     }
 
-    /// The peer of a link has told of a train.
+    /// Handles a periodic advertising train transferred by a link's peer.
     func take(_ pdu: PeriodicSyncIndication, from link: Link) {
         let rules = link.transferRules
         guard rules.mode != .ignore, let phy = pdu.phy.single, supportedPHYs.isSuperset(of: pdu.phy)
@@ -47,7 +47,7 @@ extension VirtualController {
             responses: pdu.responses,
             anchor: link.anchor + link.interval * events + .microseconds(pdu.sync.offset),
             reckonedAt: loop.now,
-            // The clocks of three devices are in it: the worse of the two others counts for both.
+            // The clocks of three devices are involved. The worse of the two remote ones counts for both.
             uncertainty: ClockAccuracy(code: min(pdu.sync.accuracy.code, pdu.accuracy.code))
         )
         guard let train = synchronizer.followable(train) else { return }
@@ -64,7 +64,7 @@ extension VirtualController {
 }
 
 extension LEPHYs {
-    /// The PHY, if it is one.
+    /// The PHY, if the set contains exactly one.
     var single: LEPHY? {
         switch self {
         case .le1M: .le1M

@@ -3,30 +3,29 @@ import EventLoops
 import HCI
 import Radio
 
-/// Finds trains and keeps those that are followed (Core Vol 6 Part B 4.4.3.4, 4.3.5).
+/// Synchronizes with periodic advertising trains, and owns the followers (Core Vol 6 Part B 4.4.3.4, 4.3.5).
 final class Synchronizer {
-    /// Trains that are followed at the same time, at most.
+    /// The maximum number of trains to follow at the same time.
     static let maximumTrains = 8
-    /// Sets on the periodic advertiser list, at most.
+    /// The capacity of the periodic advertiser list, in sets.
     static let listSize = 16
 
-    /// A set of an advertiser.
+    /// An advertiser's advertising set.
     struct Entry: Hashable {
         var advertiser: BluetoothAddress
         var sid: UInt8
     }
 
-    /// Why a train is followed, and so what the host is told of the beginning.
+    /// The reason for which a train is followed, which determines the event that reports the outcome.
     enum Reason: Hashable {
-        /// The host has asked for it.
+        /// The host has requested it.
         case asked
-        /// A peer has told of it.
+        /// A peer has transferred it.
         case told(ConnectionHandle, serviceData: UInt16)
     }
 
-    /// The periodic advertiser list.
     var list: [Entry] = []
-    /// What is looked for.
+    /// The host's pending command; nil if none is pending.
     private(set) var wanted: LEPeriodicAdvertisingCreateSync?
     private var followers: [UInt16: (follower: PeriodicFollower, reason: Reason)] = [:]
     private var lastHandle: UInt16 = 0
@@ -36,21 +35,21 @@ final class Synchronizer {
         self.controller = controller
     }
 
-    /// The train with this handle, once it has been heard.
+    /// Returns the follower with this handle, if its synchronization is established.
     func follower(_ handle: UInt16) -> PeriodicFollower? {
         guard let follower = followers[handle]?.follower, follower.isEstablished else { return nil }
         return follower
     }
 
-    /// Whether a set is followed, or about to be.
+    /// Whether a set is being followed, established or not.
     func isFollowing(_ entry: Entry) -> Bool {
         followers.values.contains { $0.follower.entry == entry }
     }
 
-    /// How many trains are followed.
+    /// The number of followed trains.
     var count: Int { followers.count }
 
-    /// What a reset leaves.
+    /// Stops everything and clears the list.
     func reset() {
         for entry in followers.values { entry.follower.stop() }
         followers = [:]
@@ -58,12 +57,12 @@ final class Synchronizer {
         wanted = nil
     }
 
-    /// Looks for a train from now on.
+    /// Starts to look for a train.
     func look(for command: LEPeriodicAdvertisingCreateSync) {
         wanted = command
     }
 
-    /// Looks no longer. False when nothing was looked for.
+    /// Cancels the pending command. Returns false if none is pending.
     func cancel() -> Bool {
         guard wanted != nil else { return false }
         for (handle, entry) in followers where entry.reason == .asked && !entry.follower.isEstablished {
@@ -73,12 +72,12 @@ final class Synchronizer {
         return true
     }
 
-    /// Follows a train no longer.
+    /// Stops following a train.
     func remove(_ handle: UInt16) {
         followers.removeValue(forKey: handle)?.follower.stop()
     }
 
-    /// AUX_ADV_IND tells of a train.
+    /// Handles a train announced in an AUX_ADV_IND.
     func heard(_ train: PeriodicTrain) {
         let entry = Entry(advertiser: train.advertiser.device, sid: train.sid)
         guard let wanted, let train = followable(train), !isFollowing(entry), !isUnderWay else { return }
@@ -95,7 +94,8 @@ final class Synchronizer {
         follow(train, rules, .asked)
     }
 
-    /// A train as it can be followed; nil when it cannot. A controller that knows nothing of responses follows the first subevent.
+    /// Returns a train in the form in which it can be followed; nil if it cannot. A controller without support for
+    /// responses follows the first subevent only.
     func followable(_ train: PeriodicTrain) -> PeriodicTrain? {
         var train = train
         if !controller.configuration.features.contains(.periodicResponsesScanner) { train.responses = nil }
@@ -107,7 +107,7 @@ final class Synchronizer {
         followers.values.contains { $0.reason == .asked && !$0.follower.isEstablished }
     }
 
-    /// Begins to follow a train. What there is no room for is not followed.
+    /// Starts to follow a train, unless the maximum number is being followed.
     func follow(_ train: PeriodicTrain, _ rules: PeriodicRules, _ reason: Reason) {
         guard followers.count < Self.maximumTrains else { return }
         repeat {
@@ -166,7 +166,7 @@ extension Synchronizer: PeriodicFollowerOwner {
         controller.accept(request, at: end, of: follower)
     }
 
-    /// Tells the host how the beginning has come out.
+    /// Reports the outcome of a synchronization to the host.
     private func tell(_ status: HCIStatus, _ follower: PeriodicFollower) {
         guard let reason = followers[follower.handle]?.reason else { return }
         let train = follower.train
@@ -204,7 +204,7 @@ extension Synchronizer: PeriodicFollowerOwner {
         }
     }
 
-    /// The second versions take the place of the first for a host that wants them (Core Vol 4 Part E 7.7.65.14).
+    /// Sends the event, as version 2 if the host has enabled that (Core Vol 4 Part E 7.7.65.14).
     func send(_ event: LEPeriodicAdvertisingSyncEstablished, _ timing: LESubeventTiming) {
         guard controller.host.isWanted(LEPeriodicAdvertisingSyncEstablishedV2.self) else {
             return controller.host.send(event)
@@ -221,6 +221,6 @@ extension Synchronizer: PeriodicFollowerOwner {
 }
 
 extension PeriodicFollower {
-    /// Whose train it is.
+    /// The advertising set of the train.
     var entry: Synchronizer.Entry { .init(advertiser: train.advertiser.device, sid: train.sid) }
 }

@@ -1,12 +1,11 @@
 import BluetoothTypes
 
-/// Who the two devices of a link are, whatever addresses they have made it with.
+/// The identities of the two devices of a link, behind the addresses used to make it.
 struct LinkIdentities: Hashable {
-    /// By what address the peer tells this device from others; nil when it has a key for that.
+    /// The address by which the peer identifies this device; nil if the peer has a key for that.
     var own: BluetoothAddress?
-    /// The private address that this controller has made for itself, if it has.
+    /// The private address that this controller has generated for itself, if any.
     var ownPrivate: BluetoothAddress?
-    /// The peer.
     var peer: HeardDevice
 
     /// The peer's private address, if it was resolved.

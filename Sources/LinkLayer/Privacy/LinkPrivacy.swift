@@ -3,47 +3,46 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// A device that was heard: the address that it had on the air, and who it is.
+/// A received device, with its address on the air and its identity.
 struct HeardDevice: Hashable {
-    /// The address on the air.
     var address: BluetoothAddress
-    /// What the host is told: the identity if the address was resolved, else the address itself.
+    /// The address reported to the host: the identity address if the address was resolved, otherwise the address
+    /// itself.
     var identity: BluetoothAddress
 
     /// Whether a private address was resolved.
     var isResolved: Bool { identity.kind.isIdentity }
 }
 
-/// Which address somebody shows who sends requests.
+/// The own address for requests.
 struct OwnAddress: Hashable {
-    /// What the host has chosen.
+    /// The own address type chosen by the host.
     var kind = OwnAddressKind.publicDevice
-    /// The public or the random address; nil when the host has not set it.
+    /// The public or the random address; nil if the host has not set it.
     var fallback: BluetoothAddress? = BluetoothAddress.none
 }
 
-/// Whom a directed advertisement is for.
+/// The target of directed advertising.
 enum DirectedTarget: Hashable {
-    /// This device; the address as the host is told it.
+    /// This device, by the address as reported to the host.
     case own(BluetoothAddress)
-    /// This device, by a private address that has been resolved.
+    /// This device, by a private address that was resolved.
     case ownPrivate(BluetoothAddress)
-    /// A private address that nothing is known about.
+    /// A private address that could not be resolved.
     case unresolved
-    /// Somebody else.
+    /// Another device.
     case foreign
 }
 
-/// Privacy in the link layer (Core Vol 6 Part B 6): what those who advertise, scan and initiate ask about addresses.
+/// Link layer privacy (Core Vol 6 Part B 6): resolves and generates addresses for advertising, scanning and initiating.
 final class LinkPrivacy {
-    /// How long a private address is used unless the host says otherwise (Core Vol 4 Part E 7.8.45).
+    /// The default lifetime of a private address (Core Vol 4 Part E 7.8.45).
     static let initialTimeout = Duration.seconds(900)
 
-    /// The peers.
     var list: ResolvingList
-    /// Whether private addresses of others are resolved. Own ones are made in any case (7.8.44).
+    /// Whether private addresses of peers are resolved. Own ones are generated regardless (7.8.44).
     var isResolving = false
-    /// Between which times a private address is used.
+    /// The range of lifetimes of a private address.
     var lifetimes = LinkPrivacy.initialTimeout...LinkPrivacy.initialTimeout
 
     private let loop: any EventLoop
@@ -55,17 +54,18 @@ final class LinkPrivacy {
         self.random = random
     }
 
-    /// What a reset leaves.
+    /// Restores the state after a reset.
     func reset() {
         list.clear()
         isResolving = false
         lifetimes = Self.initialTimeout...Self.initialTimeout
     }
 
-    /// What a new private address follows from.
+    /// The rules for generating private addresses at this instant.
     var rules: RotatingAddress.Rules { .init(now: loop.now, lifetimes: lifetimes, random: random) }
 
-    /// Who uses an address; nil when that device is to be ignored, because it shows an identity that it should hide.
+    /// Returns the device that uses an address; nil if it must be ignored because it shows an identity that it should
+    /// hide.
     func device(_ address: BluetoothAddress) -> HeardDevice? {
         guard isResolving else { return HeardDevice(address: address, identity: address) }
         switch list.sender(address) {
@@ -75,7 +75,7 @@ final class LinkPrivacy {
         }
     }
 
-    /// Whom a directed advertisement is for.
+    /// Determines the target of directed advertising.
     func judge(_ target: BluetoothAddress, _ own: OwnAddress) -> DirectedTarget {
         if target == own.fallback { return .own(target) }
         guard target.randomKind == .resolvable else { return .foreign }
@@ -83,19 +83,21 @@ final class LinkPrivacy {
         return .ownPrivate(own.fallback?.identity ?? target)
     }
 
-    /// The address for a request to a device; nil when there is none.
+    /// Returns the own address for a request to a device; nil if there is none.
     func address(_ own: OwnAddress, towards peer: HeardDevice) -> BluetoothAddress? {
         guard own.kind.isPrivate else { return own.fallback }
         return list.localAddress(towards: peer.identity, rules) ?? own.fallback
     }
 
-    /// By what address a peer tells this device from others; nil when it has a key for that.
+    /// Returns the address by which a peer identifies this device; nil if the peer has a key for that.
     func lastingAddress(_ own: OwnAddress, towards peer: BluetoothAddress) -> BluetoothAddress? {
         own.kind.isPrivate && list.localKey(towards: peer) != nil ? nil : own.fallback
     }
 
-    /// Whether a directed advertisement may be answered. Those from whom this device hides are not, when they show its
-    /// identity: the answer would tell that the private address in it is the same device's (6.4).
+    /// Whether a directed advertisement may be answered.
+    ///
+    /// If this device uses private addresses towards the advertiser, an advertisement directed at its identity address
+    /// is not answered: the response would reveal that the private address belongs to the same device (6.4).
     func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddress, from peer: HeardDevice) -> Bool {
         switch judge(target, own) {
         case .own: !(own.kind.isPrivate && list.localKey(towards: peer.identity) != nil)
@@ -106,15 +108,15 @@ final class LinkPrivacy {
 }
 
 extension OwnAddressKind {
-    /// Whether the controller makes a private address, if it can.
+    /// Whether the controller generates a private address, if it can.
     var isPrivate: Bool { self == .resolvableOrPublic || self == .resolvableOrRandom }
-    /// Whether it is the random address, or that in place of a private one.
+    /// Whether the address, or the fallback of a private one, is the random address.
     var isRandom: Bool { self == .randomDevice || self == .resolvableOrRandom }
 }
 
 extension BluetoothAddress.Kind {
-    /// Whether it is said of an address that was resolved.
+    /// Whether the kind marks a resolved address.
     var isIdentity: Bool { self == .publicIdentity || self == .randomIdentity }
-    /// A target that the controller could not resolve (Core Vol 4 Part E 7.7.65.13).
+    /// The kind of a target address that the controller could not resolve (Core Vol 4 Part E 7.7.65.13).
     static let unresolved = BluetoothAddress.Kind(rawValue: 0xFE)
 }

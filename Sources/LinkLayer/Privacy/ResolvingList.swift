@@ -2,54 +2,54 @@ import BluetoothTypes
 import Cryptography
 import HCI
 
-/// The resolving list: peers whose private addresses the controller recognises, and towards whom it makes its own (Core
-/// Vol 6 Part B 6).
+/// The resolving list: the peers whose private addresses the controller resolves, and towards which it generates its
+/// own (Core Vol 6 Part B 6).
 struct ResolvingList {
-    /// Why a peer cannot be added (Core Vol 4 Part E 7.8.38).
+    /// The reasons for which a peer cannot be added (Core Vol 4 Part E 7.8.38).
     enum Refusal: Error, Hashable {
-        /// There is no room.
+        /// The list is full.
         case full
-        /// The identity or the key is there already.
+        /// The identity address or the key is on the list already.
         case known
     }
 
     private struct Entry {
-        /// The identity, as public or random.
+        /// The identity address, as public or random.
         let peer: BluetoothAddress
         /// The peer's identity resolving key, if it has one.
         let peerKey: Key128?
-        /// The own one towards this peer, if there is one.
+        /// The own identity resolving key towards this peer, if there is one.
         let localKey: Key128?
         var mode = LEPrivacyMode.network
-        /// The private address with which the peer was seen last.
+        /// The last private address received from the peer.
         var seen: BluetoothAddress?
-        /// The private address that was used towards the peer last.
+        /// The last private address used towards the peer.
         var used: BluetoothAddress?
-        /// The own address towards the peer, for requests.
+        /// The own private address for requests to the peer.
         var local: RotatingAddress?
     }
 
-    /// Who sent something.
+    /// The sender of a PDU.
     enum Sender: Hashable {
-        /// A peer of the list: its identity.
+        /// A peer on the list, with its identity address.
         case peer(BluetoothAddress)
-        /// A peer of the list that should have hidden its identity (6.2 to 6.4).
+        /// A peer on the list that should have hidden its identity (6.2 to 6.4).
         case exposed
-        /// Somebody else.
+        /// A device that is not on the list.
         case stranger
     }
 
-    /// Peers at most.
+    /// The capacity in peers.
     let size: Int
     private var entries: [Entry] = []
-    // By what they are looked for.
+    // The indices of the entries, by identity address.
     private var places: [BluetoothAddress: Int] = [:]
     private var localKeys: [Key128] = []
     private var senders = AddressCache<Sender>()
     private var targets = AddressCache<Bool>()
-    /// How many times a key has been tried on an address.
+    /// How often a key has been tried on an address.
     private(set) var attempts = 0
-    /// Addresses of which is remembered whose they are, others' and own ones.
+    /// The number of cached addresses of peers and of this device.
     var remembered: (senders: Int, targets: Int) { (senders.count, targets.count) }
 
     init(size: UInt8) {
@@ -58,7 +58,7 @@ struct ResolvingList {
 
     // MARK: The list
 
-    /// Adds a peer, in network privacy mode. A key of zeros is none.
+    /// Adds a peer in network privacy mode. A key of zero counts as none.
     mutating func add(_ peer: BluetoothAddress, peerKey: Key128, localKey: Key128) throws(Refusal) {
         guard entries.count < size else { throw .full }
         let key = peerKey == .zero ? nil : peerKey
@@ -68,7 +68,7 @@ struct ResolvingList {
         rebuild()
     }
 
-    /// Takes a peer off the list. False when it is not there.
+    /// Removes a peer. Returns false if it is not on the list.
     mutating func remove(_ peer: BluetoothAddress) -> Bool {
         guard let index = places[peer.device] else { return false }
         entries.remove(at: index)
@@ -76,13 +76,12 @@ struct ResolvingList {
         return true
     }
 
-    /// Empties the list.
     mutating func clear() {
         entries.removeAll()
         rebuild()
     }
 
-    /// Says how strict to be with a peer. False when it is not there.
+    /// Sets the privacy mode of a peer. Returns false if it is not on the list.
     mutating func set(_ mode: LEPrivacyMode, for peer: BluetoothAddress) -> Bool {
         guard let index = places[peer.device] else { return false }
         entries[index].mode = mode
@@ -91,7 +90,7 @@ struct ResolvingList {
 
     private mutating func rebuild() {
         places = Dictionary(entries.enumerated().map { ($1.peer, $0) }) { first, _ in first }
-        // Most hosts have one key towards all.
+        // Most hosts use the same key towards all peers.
         localKeys = []
         for key in entries.compactMap(\.localKey) where !localKeys.contains(key) { localKeys.append(key) }
         senders.clear()
@@ -100,11 +99,11 @@ struct ResolvingList {
 
     // MARK: Received addresses
 
-    /// Who uses an address.
+    /// Returns the sender that uses an address.
     mutating func sender(_ address: BluetoothAddress) -> Sender {
         guard !entries.isEmpty else { return .stranger }
         guard address.randomKind == .resolvable else {
-            // AB-L11: who has a key and shows its identity all the same is not answered.
+            // AB-L11: a peer with a key that shows its identity address nevertheless is ignored.
             guard let index = places[address.device], entries[index].peerKey != nil, entries[index].mode == .network
             else { return .stranger }
             return .exposed
@@ -127,7 +126,7 @@ struct ResolvingList {
         return sender
     }
 
-    /// Whether an address was made with one of the own keys, and so is an own one for somebody who knows that.
+    /// Whether an address was generated with one of this device's own keys.
     mutating func isOwn(_ target: BluetoothAddress) -> Bool {
         guard !localKeys.isEmpty, target.randomKind == .resolvable else { return false }
         if let known = targets.finding(for: target.value) { return known }
@@ -139,13 +138,13 @@ struct ResolvingList {
 
     // MARK: Own addresses
 
-    /// The own key towards a peer, if there is one.
+    /// Returns the own key towards a peer, if there is one.
     func localKey(towards peer: BluetoothAddress) -> Key128? { places[peer.device].flatMap { entries[$0].localKey } }
 
-    /// The key of a peer, if it has one.
+    /// Returns the key of a peer, if it has one.
     func key(of peer: BluetoothAddress) -> Key128? { places[peer.device].flatMap { entries[$0].peerKey } }
 
-    /// The own private address for requests to a peer; nil without a key for it.
+    /// Returns the own private address for requests to a peer; nil without a key for it.
     mutating func localAddress(
         towards peer: BluetoothAddress,
         _ rules: RotatingAddress.Rules
@@ -158,18 +157,18 @@ struct ResolvingList {
         return address
     }
 
-    /// A private address is used towards a peer.
+    /// Records the private address used towards a peer.
     mutating func note(_ address: BluetoothAddress, towards peer: BluetoothAddress) {
         guard let index = places[peer.device] else { return }
         entries[index].used = address
     }
 
-    /// The own private address that was used towards a peer last, if there was one.
+    /// Returns the last private address used towards a peer, if any.
     func usedAddress(towards peer: BluetoothAddress) -> BluetoothAddress? {
         places[peer.device].flatMap { entries[$0].used }
     }
 
-    /// The private address with which a peer was seen last, if it was.
+    /// Returns the last private address received from a peer, if any.
     func seenAddress(of peer: BluetoothAddress) -> BluetoothAddress? {
         places[peer.device].flatMap { entries[$0].seen }
     }

@@ -3,35 +3,35 @@ import EventLoops
 import HCI
 import Radio
 
-/// What is known of an extended advertisement of which not all PDUs have been heard (Core Vol 6 Part B 4.4.3.5): where
-/// the next one is, and what the others said.
+/// An extended advertisement that has been received in part (Core Vol 6 Part B 4.4.3.5): the location of its next PDU,
+/// and the content of the previous ones.
 struct AuxiliaryTrail {
-    /// PDUs behind ADV_EXT_IND that are followed at most: more than the data that an advertisement may have need.
+    /// The maximum number of PDUs to follow after ADV_EXT_IND: more than the maximum of advertising data requires.
     static let maximumPDUs = 32
 
-    /// Where the advertisement began.
+    /// The primary PHY on which the advertisement started.
     let primaryPHY: LEPHY
     let mode: ExtendedAdvertisement.Mode
-    /// When the PDU with ``pointer`` began.
+    /// When the PDU with ``pointer`` started.
     private(set) var origin: Instant
-    /// Where the next PDU is.
+    /// The location of the next PDU.
     private(set) var pointer: AuxiliaryPointer
     private(set) var advertiser: BluetoothAddress?
     private(set) var target: BluetoothAddress?
     private(set) var info: AdvertisingDataInfo?
     private(set) var txPower: Int8?
-    /// The interval of periodic advertising, in units of 1.25 ms; 0 for none.
+    /// The periodic advertising interval, in units of 1.25 ms; 0 for none.
     private(set) var periodicInterval: UInt16 = 0
     private(set) var data: PacketBuffer = []
     private(set) var secondaryPHY: LEPHY
-    /// The strength of the PDU that was heard last, in dBm.
+    /// The strength of the last received PDU, in dBm.
     private(set) var rssi: Int8
     /// Whether the data are those of a scan response.
     private(set) var isResponse = false
-    /// PDUs on the secondary channels so far.
+    /// The number of PDUs received on the secondary channels.
     private(set) var count = 0
 
-    /// Begins with ADV_EXT_IND; nil when it points nowhere.
+    /// Starts with an ADV_EXT_IND; nil if it has no pointer that can be followed.
     init?(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, primaryPHY: LEPHY) {
         guard let pointer = pdu.extended.pointer, let phy = pointer.phy,
             pointer.isUsable(behind: frame.frame.airTimeMicroseconds), pdu.mode != .reserved
@@ -45,10 +45,10 @@ struct AuxiliaryTrail {
         _ = take(pdu.extended)
     }
 
-    /// Whether the PDU that is pointed to at present is AUX_ADV_IND.
+    /// Whether the next PDU is AUX_ADV_IND.
     var leadsToAdvertisement: Bool { count == 0 && !isResponse }
 
-    /// Takes the next PDU. False when it does not belong to the others.
+    /// Adds the next PDU. Returns false if it does not belong to the advertisement.
     mutating func take(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame) -> Bool {
         guard pdu.mode == (leadsToAdvertisement ? mode : .nonConnectable), take(pdu.extended) else { return false }
         count += 1
@@ -58,18 +58,18 @@ struct AuxiliaryTrail {
         return pdu.data.count <= room
     }
 
-    /// Whether a PDU that has been taken says that there is another one, and where.
+    /// Whether another PDU follows.
     enum Next {
         case none
-        /// Followed now.
+        /// Another PDU follows; the trail now leads to it.
         case pointed
-        /// It cannot be followed.
+        /// Another PDU follows, but its pointer cannot be followed.
         case lost
     }
 
-    /// Goes on to what a PDU that has been taken points to.
+    /// Moves on to the PDU to which the last added one points.
     mutating func follow(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame) -> Next {
-        // Only advertisements for nobody in particular, and scan responses, go on behind their first PDU (2.3.1.6).
+        // Only advertisements that are neither connectable nor scannable, and scan responses, are chained (2.3.1.6).
         guard mode == .nonConnectable || isResponse, let pointer = pdu.extended.pointer, pointer.offset > 0 else {
             return .none
         }
@@ -80,7 +80,7 @@ struct AuxiliaryTrail {
         return .pointed
     }
 
-    /// The same advertisement, for its scan response.
+    /// Returns the trail for the scan response to this advertisement.
     func response() -> AuxiliaryTrail {
         var trail = self
         trail.isResponse = true
@@ -99,7 +99,7 @@ struct AuxiliaryTrail {
         return true
     }
 
-    /// When to listen for the next PDU, with what the clocks of both may be off.
+    /// Returns when to listen for the next PDU, allowing for the inaccuracy of both clocks.
     func window(_ own: ClockAccuracy) -> (start: Instant, end: Instant) {
         let advertiser = ClockAccuracy(code: pointer.isPrecise ? 5 : 0)
         let widening = ClockAccuracy.widening(own, advertiser, since: .microseconds(pointer.offset))
@@ -107,7 +107,7 @@ struct AuxiliaryTrail {
         return (start, origin + .microseconds(pointer.offset + pointer.unit + widening))
     }
 
-    /// Whether this leads to the same PDU as another one: several ADV_EXT_IND of one event do.
+    /// Whether this trail leads to the same PDU as another one. Several ADV_EXT_IND of one event do.
     func meets(_ other: AuxiliaryTrail) -> Bool {
         let distance = origin + .microseconds(pointer.offset) - (other.origin + .microseconds(other.pointer.offset))
         return pointer.channel == other.pointer.channel && abs(distance.microseconds) <= pointer.unit

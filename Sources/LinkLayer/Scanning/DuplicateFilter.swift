@@ -2,10 +2,11 @@ import BluetoothTypes
 import DequeModule
 import HCI
 
-/// Remembers what has been reported (Core Vol 6 Part B 4.3.3; Vol 4 Part E 7.8.11, 7.8.65): the same device with the same
-/// kind of PDU, and with the same ADI if there is one. When it is full the oldest is forgotten, and reported again.
+/// Recognises duplicate reports (Core Vol 6 Part B 4.3.3; Vol 4 Part E 7.8.11, 7.8.65): those of the same device with
+/// the same kind of PDU, and the same ADI if there is one. When full, it evicts the oldest entry, which will be
+/// reported again.
 struct DuplicateFilter {
-    /// Advertisements remembered at most.
+    /// The capacity in advertisements.
     static let maximum = 512
 
     private struct Entry: Hashable {
@@ -17,12 +18,12 @@ struct DuplicateFilter {
     private var known: Set<Entry> = []
     private var order = Deque<Entry>()
 
-    /// Whether this has not been reported before; it is remembered now.
+    /// Records a legacy report. Returns whether it is new.
     mutating func isNew(_ address: BluetoothAddress, _ kind: LEAdvertisingReportKind) -> Bool {
         isNew(Entry(address: address, kind: UInt16(kind.rawValue), info: nil))
     }
 
-    /// The same for an extended report.
+    /// Records an extended report. Returns whether it is new.
     mutating func isNew(
         _ address: BluetoothAddress,
         _ kind: LEExtendedReportKind,

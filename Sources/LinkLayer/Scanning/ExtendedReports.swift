@@ -2,17 +2,17 @@ import BluetoothTypes
 import HCI
 import Radio
 
-// How what was heard becomes LE Extended Advertising Reports (Core Vol 4 Part E 7.7.65.13).
+// Conversion of received advertisements to LE Extended Advertising Reports (Core Vol 4 Part E 7.7.65.13).
 
 extension ExtendedAdvertisingReport {
-    /// Octets of data in one report at most.
+    /// The maximum length of the data in one report, in octets.
     static let maximumData = 229
-    /// There is no ADI.
+    /// The SID that stands for no ADI.
     static let noSet: UInt8 = 0xFF
-    /// The power is not known.
+    /// The value that stands for an unknown transmit power.
     static let noPower: Int8 = 127
 
-    /// A legacy PDU.
+    /// Creates the report of a legacy PDU.
     init(
         legacy kind: LEExtendedReportKind,
         _ address: BluetoothAddress,
@@ -34,7 +34,8 @@ extension ExtendedAdvertisingReport {
         )
     }
 
-    /// An ADV_EXT_IND with nothing behind it; nil when it has to have something, or does not say whose it is.
+    /// Creates the report of an ADV_EXT_IND without auxiliary PDUs; nil if it requires them, or has no advertiser
+    /// address.
     init?(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, primaryPHY: LEPHY) {
         guard pdu.mode == .nonConnectable, pdu.extended.pointer == nil, let advertiser = pdu.extended.advertiser else {
             return nil
@@ -53,7 +54,7 @@ extension ExtendedAdvertisingReport {
         )
     }
 
-    /// An advertisement, or the scan response to it, as far as it was heard.
+    /// Creates the report of an advertisement, or of the scan response to it, as far as it was received.
     init(_ trail: AuxiliaryTrail, _ status: LEExtendedReportKind.DataStatus) {
         var kind: LEExtendedReportKind = []
         if trail.mode == .connectable { kind.insert(.connectable) }
@@ -75,7 +76,7 @@ extension ExtendedAdvertisingReport {
         )
     }
 
-    /// The same in reports that are short enough for an event: all but the last say that there is more.
+    /// The report as fragments that fit into an event. All but the last indicate that more follow.
     var pieces: [ExtendedAdvertisingReport] {
         var pieces: [ExtendedAdvertisingReport] = []
         var rest = data
@@ -91,7 +92,8 @@ extension ExtendedAdvertisingReport {
 }
 
 extension LEExtendedReportKind {
-    /// What a legacy PDU is; a scan response shows what it responds for.
+    /// Creates the properties of a legacy PDU. Those of a scan response include the properties of the advertisement
+    /// that it answers.
     init(legacy kind: LEAdvertisingReportKind, of advertisement: LEAdvertisingReportKind) {
         switch kind {
         case .connectableScannable: self = [.legacy, .connectable, .scannable]

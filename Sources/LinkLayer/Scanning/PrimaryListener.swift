@@ -3,23 +3,23 @@ import EventLoops
 import HCI
 import Radio
 
-/// Listens on the primary channels window by window, as far as nobody more important needs the radio, and on the
-/// secondary ones where an AuxPtr leads. What scanning and initiating have in common.
+/// The common base of scanning and initiating. It listens on the primary channels during scan windows, and on the
+/// secondary channels for the PDU to which an AuxPtr leads, unless a user of higher priority needs the radio.
 class PrimaryListener: RadioUser {
-    /// How late an answer may begin after an inter frame space, in microseconds.
+    /// How late a response may start after the inter frame space, in microseconds.
     static let responseMargin: Int64 = 4
-    /// Advertisements whose next PDU is waited for at most.
+    /// The maximum number of advertisements whose next PDU is awaited.
     static let maximumTrails = 8
 
-    /// What the radio is used for.
+    /// The current use of the radio.
     enum Phase {
-        /// Listening in a window, if there is one.
+        /// Listening in a scan window, if one is open.
         case window
-        /// Listening for the PDU that an AuxPtr leads to.
+        /// Listening for the PDU to which an AuxPtr leads.
         case following(AuxiliaryTrail)
-        /// An answer is about to be sent, or on the air.
+        /// A request is due or on the air.
         case answering(RadioTuning)
-        /// Listening for what comes back.
+        /// Listening for the response to the request.
         case awaitingReply
     }
 
@@ -33,7 +33,6 @@ class PrimaryListener: RadioUser {
     let random: RandomSource
     let power: Double
     let accuracy: ClockAccuracy
-    /// Whether it is in use.
     private(set) var isEnabled = false
     private(set) var phase = Phase.window
 
@@ -49,19 +48,19 @@ class PrimaryListener: RadioUser {
         self.accuracy = accuracy
     }
 
-    /// How important its windows are.
+    /// The priority of the scan windows.
     var windowPriority: RadioPriority { .scanning }
 
-    /// What its time counts as.
+    /// The account of its radio use.
     private(set) lazy var share = arbiter.share(of: windowPriority == .initiating ? .initiating : .scanning)
 
-    /// How important it is: what an AuxPtr leads to, or an answer, has no other time.
+    /// The priority, raised for auxiliary PDUs and responses, whose times cannot be changed.
     var priority: RadioPriority {
         if case .window = phase { return windowPriority }
         return .following
     }
 
-    /// Begins with a first window now.
+    /// Starts listening, with the first window now.
     func begin(_ windows: [ScanWindows]) {
         end()
         isEnabled = true
@@ -69,7 +68,7 @@ class PrimaryListener: RadioUser {
         for window in self.windows { window.start() }
     }
 
-    /// Ends at once.
+    /// Stops at once.
     func end() {
         isEnabled = false
         phase = .window
@@ -81,18 +80,18 @@ class PrimaryListener: RadioUser {
         arbiter.remove(self)
     }
 
-    /// Advertisements whose next PDU is waited for.
+    /// The number of advertisements whose next PDU is awaited.
     var waitingTrails: Int { pending.count }
 
-    /// The channel that is being listened to.
+    /// The channel of the current window.
     var channel: UInt8 { current?.windows.channel ?? windows.first?.windows.channel ?? 37 }
 
-    /// The PHY that is being listened to.
+    /// The PHY of the current window.
     var primaryPHY: LEPHY { current?.windows.phy ?? .le1M }
 
     // MARK: Windows
 
-    /// The window that was opened last of those that are open.
+    /// The open window that was opened last.
     private var current: WindowTimer? {
         var last: WindowTimer?
         for window in windows {
@@ -106,27 +105,27 @@ class PrimaryListener: RadioUser {
         if current == nil { rest() } else { resume() }
     }
 
-    /// Listens if there is a window and the radio is to be had; else waits for either.
+    /// Listens if a window is open and the radio is available; otherwise waits for either.
     func resume() {
         guard isEnabled, case .window = phase else { return }
         guard let windows = current?.windows else { return rest() }
         guard arbiter.claim(self) else { return arbiter.wait(self) }
-        // A frame that is coming in is heard to its end before the channel changes.
+        // A frame in progress is received to its end before the channel changes.
         if arbiter.node.isReceiving { return }
         arbiter.node.listen(.advertising(channel: windows.channel, phy: windows.phy))
     }
 
-    /// Gives the radio back between two windows, once nothing is coming in.
+    /// Releases the radio between two windows, unless a frame is in progress.
     private func rest() {
         guard case .window = phase, arbiter.owner === self, !arbiter.node.isReceiving else { return }
         arbiter.release(self)
     }
 
-    /// Goes back to the windows.
+    /// Returns to the scan windows.
     private func settle() {
         phase = .window
         clearDeadline()
-        // What still comes in on another channel is of no use.
+        // A frame in progress on another channel is of no use.
         if arbiter.owner === self { arbiter.node.sleep() }
         resume()
     }
@@ -138,7 +137,7 @@ class PrimaryListener: RadioUser {
 
     // MARK: Auxiliary PDUs
 
-    /// Listens for the next PDU of an advertisement when its time comes. False when that cannot be done.
+    /// Schedules listening for the next PDU of an advertisement. Returns false if it cannot be followed.
     @discardableResult
     func follow(_ trail: AuxiliaryTrail) -> Bool {
         let isKnown = trail.leadsToAdvertisement && pending.contains { $0.trail.meets(trail) }
@@ -169,9 +168,9 @@ class PrimaryListener: RadioUser {
         }
     }
 
-    // MARK: Answers
+    // MARK: Requests
 
-    /// Sends an answer one inter frame space after the frame that has just come in.
+    /// Sends a request one inter frame space after the frame just received.
     func answer(_ pdu: AdvertisingPDU, on channel: UInt8, phy: LEPHY) {
         phase = .answering(.advertising(channel: channel, phy: phy))
         let frame = RadioFrame.advertising(pdu.encoded(), channel: channel, phy: phy.radioPHY)
@@ -181,7 +180,7 @@ class PrimaryListener: RadioUser {
         }
     }
 
-    /// Whether there is time for an answer of so many microseconds, the space in front of it included.
+    /// Whether there is time for an exchange of a number of microseconds, plus the inter frame space before it.
     func hasTime(_ microseconds: Int64) -> Bool {
         arbiter.isFree(microseconds + LinkTiming.interFrameSpace, from: loop.now, for: self)
     }
@@ -198,19 +197,19 @@ class PrimaryListener: RadioUser {
         }
     }
 
-    // MARK: For those who listen
+    // MARK: Methods for subclasses
 
-    /// A frame has come in on a primary channel.
+    /// Called with a frame received on a primary channel.
     func heard(_ frame: ReceivedFrame) {}
-    /// What an AuxPtr led to has come in.
+    /// Called with the frame to which an AuxPtr led.
     func heard(_ frame: ReceivedFrame, on trail: AuxiliaryTrail) {}
-    /// What an AuxPtr led to has not been heard.
+    /// Called when the PDU to which an AuxPtr leads was not received.
     func lost(_ trail: AuxiliaryTrail) {}
-    /// The answer has been sent: whether something comes back.
+    /// Called when the request has been sent. Returns whether to listen for a response.
     func hasAnswered() -> Bool { false }
-    /// Something has come in where the reply should.
+    /// Called with a frame received in place of the response.
     func heardReply(_ frame: ReceivedFrame) {}
-    /// Nothing has come back, or the radio was lost before it could.
+    /// Called when no response was received, or when the radio was lost before.
     func noReply() {}
 
     // MARK: Radio
@@ -230,7 +229,7 @@ class PrimaryListener: RadioUser {
         case .answering: return
         case .window: break
         case .following: clearDeadline()
-        // What has ended already began too early to be the reply.
+        // A frame that has just ended started too early to be the response.
         case .awaitingReply: if deadline != nil { return }
         }
         phase = .window
@@ -260,10 +259,10 @@ class PrimaryListener: RadioUser {
     }
 }
 
-/// Opens and closes the windows of one PHY.
+/// Opens and closes the scan windows of one PHY.
 private final class WindowTimer {
     private(set) var windows: ScanWindows
-    /// When the window that is open was opened.
+    /// When the current window was opened; nil if none is open.
     private(set) var opened: Instant?
     private let loop: any EventLoop
     private let onChange: () -> Void

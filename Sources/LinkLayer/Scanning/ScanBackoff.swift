@@ -1,9 +1,9 @@
 import EventLoops
 
-/// How an active scanner holds back when its requests are not answered, because others ask at the same time (Core Vol 6
-/// Part B 4.4.3.2).
+/// The backoff procedure of active scanning, which reduces scan requests when they collide with those of other scanners
+/// (Core Vol 6 Part B 4.4.3.2).
 struct ScanBackoff: Hashable {
-    /// upperLimit never becomes more than this.
+    /// The maximum of upperLimit.
     static let maximumLimit: UInt64 = 256
 
     private var upperLimit: UInt64 = 1
@@ -11,13 +11,13 @@ struct ScanBackoff: Hashable {
     private var failures = 0
     private var successes = 0
 
-    /// A scannable PDU has come: whether to ask now.
+    /// Counts a scannable PDU. Returns whether to send a scan request.
     mutating func mayRequest() -> Bool {
         if count > 0 { count -= 1 }
         return count == 0
     }
 
-    /// A request was answered, or was not.
+    /// Records whether a scan request was answered.
     mutating func requested(answered: Bool, _ random: RandomSource) {
         if answered {
             failures = 0

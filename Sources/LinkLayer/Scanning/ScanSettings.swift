@@ -2,14 +2,14 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// How a scanner scans: what the legacy and the extended commands say in common.
+/// The parameters of scanning, common to the legacy and the extended commands.
 struct ScanSettings {
-    /// The parameters as the host gave them; a legacy command speaks of 1M only.
+    /// The parameters as set by the host. Legacy commands are represented with parameters for 1M only.
     let parameters: LESetExtendedScanParameters
-    /// Whether they came in an extended command: the reports go the same way.
+    /// Whether the parameters come from an extended command. This determines the form of the reports.
     let isExtended: Bool
 
-    /// What a reset leaves (Core Vol 4 Part E 7.8.10, 7.8.64).
+    /// Creates the parameters after a reset (Core Vol 4 Part E 7.8.10, 7.8.64).
     init() {
         self.init(
             LESetScanParameters(
@@ -22,7 +22,7 @@ struct ScanSettings {
         )
     }
 
-    /// What a legacy command says.
+    /// Creates the parameters of a legacy command.
     init(_ command: LESetScanParameters) {
         isExtended = false
         parameters = LESetExtendedScanParameters(
@@ -36,23 +36,23 @@ struct ScanSettings {
         )
     }
 
-    /// What an extended command says.
+    /// Creates the parameters of an extended command.
     init(_ command: LESetExtendedScanParameters) {
         isExtended = true
         parameters = command
     }
 
-    /// The same for a host that uses extended commands and has set no parameters.
+    /// The parameters marked as extended, for a host that uses extended commands without having set parameters.
     var asExtended: ScanSettings { ScanSettings(parameters) }
 
     var filterPolicy: LEScanFilterPolicy { parameters.filterPolicy }
 
-    /// Whether scan responses are asked for on a primary PHY.
+    /// Whether scanning on a primary PHY is active.
     func isActive(on phy: LEPHY) -> Bool {
         (phy == .coded ? parameters.coded : parameters.le1M)?.kind == .active
     }
 
-    /// The windows of each PHY.
+    /// The scan windows of each PHY.
     var windows: [ScanWindows] {
         let le1M = parameters.le1M.map { ScanWindows(interval: $0.scanInterval, window: $0.scanWindow) }
         let coded = parameters.coded.map {
@@ -63,17 +63,17 @@ struct ScanSettings {
     }
 }
 
-/// For how long a scanner scans.
+/// The duration, period and duplicate filter of scanning.
 struct ScanTiming {
-    /// Whether, and until when, duplicates are left out.
+    /// Whether duplicates are filtered, and when the filter is cleared.
     var filter = LEDuplicateFilter.disabled
-    /// How long; nil for ever.
+    /// The duration; nil for no limit.
     var duration: Duration?
-    /// From the beginning of one duration to that of the next; nil for no repetition.
+    /// The time from the start of one scan duration to that of the next; nil for no repetition.
     var period: Duration?
 }
 
 extension BluetoothAddress {
-    /// Stands for advertisers that do not tell who they are (Core Vol 4 Part E 7.7.65.13, 7.8.16).
+    /// Stands for anonymous advertisers (Core Vol 4 Part E 7.7.65.13, 7.8.16).
     static let anonymous = BluetoothAddress(0, kind: .init(rawValue: 0xFF))
 }

@@ -1,29 +1,29 @@
 import EventLoops
 import HCI
 
-/// Scan windows on one PHY: when the radio listens, and on which primary channel (Core Vol 6 Part B 4.4.3). Scanning and
-/// initiating both keep to them.
+/// The scan windows on one PHY: when the radio listens, and on which primary channel (Core Vol 6 Part B 4.4.3). Used
+/// for scanning and initiating.
 struct ScanWindows: Hashable {
-    /// The PHY that is listened to: 1M or Coded.
+    /// The PHY: 1M or Coded.
     let phy: LEPHY
-    /// From one window to the next, in microseconds.
+    /// The scan interval, in microseconds.
     let interval: Int64
-    /// How long the radio listens, in microseconds.
+    /// The scan window, in microseconds.
     let window: Int64
-    /// How long after the beginning the first window opens, in microseconds.
+    /// The delay of the first window after the start, in microseconds.
     var delay: Int64 = 0
-    /// The channel of the window: the three in turn.
+    /// The channel of the window. The windows use the three channels in turn.
     private(set) var channel: UInt8 = 37
 
-    /// Windows in units of 0.625 ms.
+    /// Creates windows from values in units of 0.625 ms.
     init(phy: LEPHY = .le1M, interval: UInt16, window: UInt16) {
         self.phy = phy
         self.interval = Int64(interval) * 625
         self.window = Int64(window) * 625
     }
 
-    /// The windows on two PHYs: those of the second open behind those of the first, or take half of their time when
-    /// there is no room for both.
+    /// Arranges the windows on two PHYs. Those of the second PHY follow those of the first or, if both do not fit into
+    /// the interval, take half of their time.
     static func inTurn(_ first: ScanWindows, _ second: ScanWindows) -> [ScanWindows] {
         var second = second
         let fits = first.window + second.window <= first.interval
@@ -31,10 +31,10 @@ struct ScanWindows: Hashable {
         return [first, second]
     }
 
-    /// Whether the radio listens all the time.
+    /// Whether the window covers the whole interval.
     var isContinuous: Bool { window >= interval }
 
-    /// The next window has the next channel.
+    /// Moves on to the channel of the next window.
     mutating func advance() {
         channel = channel == 39 ? 37 : channel + 1
     }

@@ -3,38 +3,38 @@ import EventLoops
 import HCI
 import Radio
 
-/// What a scanner asks of its controller, and tells it.
+/// The services that a scanner needs from its controller, and its callbacks.
 protocol ScannerOwner: AnyObject {
-    /// What is known of addresses.
+    /// The controller's resolving list and address state.
     var privacy: LinkPrivacy { get }
     /// Whether a device is on the accept list.
     func isAccepted(_ address: BluetoothAddress) -> Bool
-    /// Something has been heard by a scanner of the legacy commands.
+    /// Called with a report of legacy scanning.
     func scanner(_ scanner: Scanner, reports report: AdvertisingReport)
-    /// A directed advertisement has been heard by a scanner of the legacy commands, and nobody knows for whom it is.
+    /// Called with a report of legacy scanning of a directed advertisement whose target could not be resolved.
     func scanner(_ scanner: Scanner, reports report: DirectedAdvertisingReport)
-    /// Something has been heard by a scanner of the extended commands.
+    /// Called with a report of extended scanning.
     func scanner(_ scanner: Scanner, reports report: ExtendedAdvertisingReport)
-    /// AUX_ADV_IND tells where a train is.
+    /// Called when an AUX_ADV_IND has announced a periodic advertising train.
     func scanner(_ scanner: Scanner, heard train: PeriodicTrain)
-    /// The time of scanning is over.
+    /// Called when the duration of scanning has elapsed.
     func scannerTimedOut(_ scanner: Scanner)
 }
 
-/// Scanning, passive and active (Core Vol 6 Part B 4.4.3).
+/// The scanner, passive and active (Core Vol 6 Part B 4.4.3).
 final class Scanner: PrimaryListener {
-    /// Whom a request was sent to, and what is known of the advertisement.
+    /// The advertisement for which a scan request is pending.
     private enum Asked {
         case legacy(BluetoothAddress, LEAdvertisingReportKind)
         case extended(AuxiliaryTrail)
     }
 
-    /// The parameters as the host gave them.
+    /// The parameters set by the host.
     var settings = ScanSettings()
-    /// The address on the air, fixed when scanning begins.
+    /// The own address on the air, set when scanning starts.
     var own = OwnAddress()
 
-    /// Whether the host has it scan; between two periods it rests.
+    /// Whether scanning is enabled, including the pauses between two periods.
     private(set) var isActive = false
     private var duplicates: DuplicateFilter?
     private var backoff = ScanBackoff()
@@ -55,7 +55,6 @@ final class Scanner: PrimaryListener {
         super.init(arbiter: arbiter, loop: loop, random: random, power: power, accuracy: accuracy)
     }
 
-    /// Begins to scan.
     func start(_ timing: ScanTiming) {
         stop()
         isActive = true
@@ -64,7 +63,6 @@ final class Scanner: PrimaryListener {
         startPeriod()
     }
 
-    /// Ends scanning.
     func stop() {
         isActive = false
         asked = nil
@@ -101,14 +99,15 @@ final class Scanner: PrimaryListener {
         guard let (advertiser, kind) = scannable(pdu), settings.isActive(on: phy),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device)
         else { return }
-        // SCAN_REQ 176, SCAN_RSP 376 at most.
+        // SCAN_REQ lasts 176, SCAN_RSP at most 376.
         guard hasTime(176 + LinkTiming.interFrameSpace + 376), backoff.mayRequest() else { return }
         asked = .legacy(advertiser, kind)
         let request = AdvertisingPDU.scanRequest(.init(scanner: address, advertiser: advertiser))
         answer(request, on: frame.frame.channel, phy: .le1M)
     }
 
-    /// Reports what somebody advertises, without asking for more. Also what an initiator on the same radio has heard.
+    /// Reports an advertisement without requesting a scan response. Also used for what an initiator on the same radio
+    /// receives.
     func overhear(_ pdu: AdvertisingPDU, _ frame: ReceivedFrame, on phy: LEPHY) {
         guard isEnabled else { return }
         switch pdu {
@@ -127,7 +126,7 @@ final class Scanner: PrimaryListener {
         }
     }
 
-    /// ADV_EXT_IND: all of the advertisement, or the beginning of it.
+    /// Handles an ADV_EXT_IND, which is the entire advertisement or the start of one.
     private func take(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on phy: LEPHY) {
         if let trail = AuxiliaryTrail(pdu, frame, primaryPHY: phy) {
             follow(trail)
@@ -147,13 +146,14 @@ final class Scanner: PrimaryListener {
         ask(next, frame)
     }
 
-    /// An AUX_ADV_IND that an initiator on the same radio has heard.
+    /// Handles an AUX_ADV_IND received by an initiator on the same radio.
     func overhear(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
         guard isEnabled, settings.isExtended else { return }
         _ = take(pdu, frame, on: trail)
     }
 
-    /// Takes the next PDU of an advertisement, and reports it when it is the last. Nil when it is of no use.
+    /// Adds the next PDU of an advertisement, and reports the advertisement if it was the last. Returns nil if the PDU
+    /// is of no use.
     private func take(
         _ pdu: ExtendedAdvertisement,
         _ frame: ReceivedFrame,
@@ -165,7 +165,7 @@ final class Scanner: PrimaryListener {
             lost(trail)
             return nil
         }
-        // Whose train is followed is not the scan's business (Core Vol 6 Part B 4.3.5).
+        // Synchronization with trains is independent of the scan filters (Core Vol 6 Part B 4.3.5).
         if isFirst, !trail.isResponse { tell(pdu, frame, trail) }
         guard !isFirst || trail.isResponse || isForUs(trail) else { return nil }
         switch trail.follow(pdu, frame) {
@@ -176,7 +176,7 @@ final class Scanner: PrimaryListener {
         return trail
     }
 
-    /// AUX_ADV_IND may say where the periodic advertising of the set is.
+    /// Passes on the location of the set's periodic advertising, if an AUX_ADV_IND contains it.
     private func tell(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, _ trail: AuxiliaryTrail) {
         guard let sync = pdu.extended.sync, let info = trail.info, let advertiser = trail.advertiser,
             let device = owner.privacy.device(advertiser)
@@ -185,7 +185,7 @@ final class Scanner: PrimaryListener {
         do throws(PacketError) {
             responses = try ResponseTiming.find(in: pdu.extended.controllerData)
         } catch {
-            // What nobody can read nobody can follow.
+            // A train with a malformed ACAD cannot be followed.
             return
         }
         owner.scanner(
@@ -205,11 +205,11 @@ final class Scanner: PrimaryListener {
     }
 
     override func lost(_ trail: AuxiliaryTrail) {
-        // Without AUX_ADV_IND there is nothing to be told.
+        // Without AUX_ADV_IND there is nothing to report.
         if trail.count > 0 { report(trail, .truncated) }
     }
 
-    /// Asks for the scan response.
+    /// Requests the scan response.
     private func ask(_ trail: AuxiliaryTrail, _ frame: ReceivedFrame) {
         guard let advertiser = trail.advertiser, settings.isActive(on: trail.primaryPHY),
             let device = accepted(advertiser), let address = owner.privacy.address(own, towards: device),
@@ -263,7 +263,7 @@ final class Scanner: PrimaryListener {
         }
     }
 
-    /// Who an advertiser is, if the accept list lets it through; one that does not tell has an entry of its own.
+    /// Returns the advertiser's device if the accept list admits it. Anonymous advertisers have an entry of their own.
     private func accepted(_ advertiser: BluetoothAddress?) -> HeardDevice? {
         let address = advertiser ?? .anonymous
         guard let device = owner.privacy.device(address) else { return nil }
@@ -271,7 +271,8 @@ final class Scanner: PrimaryListener {
         return !isFiltered || owner.isAccepted(device.identity) ? device : nil
     }
 
-    /// How the host is told whom a directed advertisement is for; nil when it is not told at all (4.3.3).
+    /// Returns the target of a directed advertisement in the form for the host; nil if it is not to be reported
+    /// (4.3.3).
     private func told(_ target: BluetoothAddress) -> BluetoothAddress? {
         switch owner.privacy.judge(target, own) {
         case .own(let address), .ownPrivate(let address): return address
@@ -282,7 +283,7 @@ final class Scanner: PrimaryListener {
         }
     }
 
-    /// Whether what AUX_ADV_IND says is for this device (4.3.3, 4.4.3.1).
+    /// Whether an AUX_ADV_IND is to be reported to the host (4.3.3, 4.4.3.1).
     private func isForUs(_ trail: AuxiliaryTrail) -> Bool {
         accepted(trail.advertiser) != nil && (trail.target.map { told($0) != nil } ?? true)
     }
@@ -320,7 +321,7 @@ final class Scanner: PrimaryListener {
         send(.init(trail, status), info: trail.info)
     }
 
-    /// Tells the host, in as many pieces as it takes, and not twice. What was not heard whole may be told again.
+    /// Sends a report to the host in fragments, unless it is a duplicate. Incomplete reports may be repeated.
     private func send(_ report: ExtendedAdvertisingReport, info: AdvertisingDataInfo?) {
         guard let report = addressed(report) else { return }
         let isWhole = report.kind.dataStatus == .complete
@@ -328,7 +329,7 @@ final class Scanner: PrimaryListener {
         for piece in report.pieces { owner.scanner(self, reports: piece) }
     }
 
-    /// The report with the addresses as the host is told them; nil when it is not for the host.
+    /// Returns the report with its addresses in the form for the host; nil if it is not to be reported.
     private func addressed(_ report: ExtendedAdvertisingReport) -> ExtendedAdvertisingReport? {
         let isAnonymous = report.address.kind == BluetoothAddress.anonymous.kind
         guard let device = accepted(isAnonymous ? nil : report.address) else { return nil }
