@@ -8,7 +8,7 @@ struct AcceptList {
         var isAnonymous: Bool
     }
 
-    /// Devices at most.
+    /// The capacity in devices.
     let size: Int
     private var entries: Set<Entry> = []
 
@@ -16,7 +16,7 @@ struct AcceptList {
         self.size = Int(size)
     }
 
-    /// Adds a device; one that is there already stays. False when the list is full.
+    /// Adds a device unless it is present already. Returns false if the list is full.
     mutating func add(_ address: BluetoothAddress) -> Bool {
         let entry = entry(address)
         guard entries.count < size || entries.contains(entry) else { return false }
@@ -36,7 +36,8 @@ struct AcceptList {
         entries.contains(entry(address))
     }
 
-    /// Type 0xFF stands for advertisers without an address, whatever address comes with it (Core Vol 4 Part E 7.8.16).
+    /// Address type 0xFF stands for advertisers without an address, whatever address accompanies it (Core Vol 4 Part E
+    /// 7.8.16).
     private func entry(_ address: BluetoothAddress) -> Entry {
         if address.kind.rawValue == 0xFF { return Entry(value: 0, isRandom: false, isAnonymous: true) }
         return Entry(value: address.value, isRandom: address.kind.isRandom, isAnonymous: false)

@@ -1,42 +1,41 @@
 import BluetoothTypes
 import HCI
 
-/// The controller's way to its host: events as far as the host wants them.
+/// The controller's output to its host. It filters events by the host's event masks.
 final class HostPort {
-    /// Set Event Mask.
+    /// The mask set by Set Event Mask.
     var mask = EventMask.initial
-    /// Set Event Mask Page 2.
+    /// The mask set by Set Event Mask Page 2.
     var maskPage2: EventMaskPage2 = []
-    /// LE Set Event Mask.
+    /// The mask set by LE Set Event Mask.
     var leMask = LEEventMask.initial
 
     private let transport: any HCITransport
-    // While a command is being carried out, its answer goes before the events that follow from it.
+    // Events sent while a command is carried out. They follow the command's answer.
     private var held: [HCIPacket]?
 
     init(transport: any HCITransport) {
         self.transport = transport
     }
 
-    /// What a reset leaves.
+    /// Restores the masks that apply after a reset.
     func reset() {
         mask = .initial
         maskPage2 = []
         leMask = .initial
     }
 
-    /// Sends an event unless the host does not want it (Core Vol 4 Part E 7.3.1, 7.3.69, 7.8.1).
+    /// Sends an event unless the host has masked it (Core Vol 4 Part E 7.3.1, 7.3.69, 7.8.1).
     func send<E: HCIEvent>(_ event: E) {
         guard isWanted(E.self) else { return }
         pass(HCIPacket(event))
     }
 
-    /// Sends connection data.
     func send(_ packet: ACLPacket) {
         pass(HCIPacket(packet))
     }
 
-    /// Runs `body`, which carries a command out, and sends the answer before all else.
+    /// Runs `body`, which carries out a command, and sends its answer before any event it raises.
     func answering(_ body: () -> HCIPacket?) {
         held = []
         let answer = body()
@@ -46,7 +45,7 @@ final class HostPort {
         for event in events { transport.send(event) }
     }
 
-    /// Whether the host wants an LE event.
+    /// Whether the host's masks let an event through.
     func isWanted<E: HCIEvent>(_ event: E.Type) -> Bool {
         let code = E.eventCode.rawValue
         switch code {

@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 import Radio
 
-// How links begin, what they report, and how they end.
+// How links are made, what they report, and how they end.
 
 extension VirtualController: AdvertiserOwner {
     func isAccepted(_ address: BluetoothAddress) -> Bool {
@@ -11,12 +11,12 @@ extension VirtualController: AdvertiserOwner {
     }
 
     func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
-        // AB-L03: a connection that cannot be is not begun.
+        // AB-L03: connections with invalid parameters are refused.
         request.link.isValid && links.count < configuration.maximumLinks
             && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
     }
 
-    /// A device whose request has been accepted.
+    /// Returns the device that sent a request from an address.
     func heard(_ address: BluetoothAddress) -> HeardDevice {
         privacy.device(address) ?? HeardDevice(address: address, identity: address)
     }
@@ -58,7 +58,7 @@ extension VirtualController: AdvertiserOwner {
 
     func advertiserChangedAddress(_ advertiser: Advertiser) {
         privacy.list.note(advertiser.set.ownAddress, towards: advertiser.set.target)
-        // With the old DID everybody would know that it is the same set.
+        // With the old DID, a scanner could link the new address to the old one.
         if !advertiser.set.isLegacy { renewDataIdentifier(advertiser) }
     }
 
@@ -71,7 +71,7 @@ extension VirtualController: AdvertiserOwner {
         reportEnd(of: advertiser.set, status, handle: none, completed: advertiser.completedEvents)
     }
 
-    /// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18), behind the events of the connection.
+    /// Sends LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18), after the events of the connection.
     private func reportEnd(of set: AdvertisingSet, _ status: HCIStatus, handle: ConnectionHandle, completed: UInt8) {
         guard let number = set.handle else { return }
         host.send(
@@ -112,7 +112,7 @@ extension VirtualController: InitiatorOwner {
         connectionData(to: advertiser, as: initiator.own, parameters, start)
     }
 
-    /// What a link to a device will be like; nil when there can be none.
+    /// Returns the parameters of a new link to a device; nil if there can be none.
     func connectionData(
         to advertiser: HeardDevice,
         as own: OwnAddress,
@@ -140,7 +140,8 @@ extension VirtualController: InitiatorOwner {
         return data
     }
 
-    /// The first of each ten, with a controller that is so.
+    /// Whether a connection request is lost on purpose: with ``ControllerQuirk/connectionsFail``, the first of every
+    /// ten.
     func initiatorLosesRequest(_ initiator: Initiator) -> Bool {
         guard configuration.quirks.contains(.connectionsFail) else { return false }
         defer { requests.made += 1 }
@@ -159,7 +160,7 @@ extension VirtualController: InitiatorOwner {
         addCentral(request, to: advertiser, as: initiator.own, usesAlgorithm2: usesAlgorithm2, start)
     }
 
-    /// The link that a request has made.
+    /// Adds the link made by a connection request.
     func addCentral(
         _ request: ConnectIndication,
         to advertiser: HeardDevice,
@@ -257,7 +258,7 @@ extension VirtualController: LinkOwner {
 extension VirtualController {
     var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
 
-    /// Makes a link, tells the host, and gets it going (Core Vol 4 Part E 7.7.65.1, .10, .20).
+    /// Creates a link, reports it to the host, and starts it (Core Vol 4 Part E 7.7.65.1, .10, .20).
     func addLink(_ parameters: Link.Parameters) {
         let data = parameters.data
         let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
@@ -287,7 +288,8 @@ extension VirtualController {
         hostFlow.opened(link.handle)
         reportConnection(link, timing)
         link.start()
-        // A controller asks for longer PDUs by itself when the host has suggested them (Core Vol 6 Part B 4.5.10).
+        // If the host has suggested a longer data length, the controller requests it on its own (Core Vol 6 Part B
+        // 4.5.10).
         if suggestedOctets > DataLength.minimumOctets, configuration.features.contains(.dataLengthExtension) {
             _ = link.request(.dataLength(octets: suggestedOctets, time: suggestedTime))
         }
@@ -322,7 +324,7 @@ extension VirtualController {
         )
     }
 
-    /// A connection that the host waits for has not come about.
+    /// Reports to the host that a pending connection was not established.
     func reportFailedConnection(
         _ status: HCIStatus,
         role: LERole,
@@ -336,7 +338,7 @@ extension VirtualController {
         sendConnectionComplete(event, train)
     }
 
-    /// Of the three forms the host gets the newest that it wants (7.7.65.10).
+    /// Sends the newest of the three connection events that the host has enabled (7.7.65.10).
     private func sendConnectionComplete(_ event: LEEnhancedConnectionComplete, _ train: LinkTrain) {
         if host.isWanted(LEEnhancedConnectionCompleteV2.self) {
             var newest = LEEnhancedConnectionCompleteV2()
@@ -348,7 +350,7 @@ extension VirtualController {
         plain.status = event.status
         plain.handle = event.handle
         plain.role = event.role
-        // This one knows nothing of identities: it has the address on the air (7.7.65.1).
+        // This form has no identity addresses: it carries the address on the air (7.7.65.1).
         plain.peerAddress = event.peerAddress.kind.isIdentity ? event.peerResolvableAddress : event.peerAddress
         plain.interval = event.interval
         plain.latency = event.latency
@@ -359,7 +361,7 @@ extension VirtualController {
 }
 
 extension ConnectionData {
-    /// Whether a connection can be like this (Core Vol 6 Part B 2.3.3.1; AB-L03).
+    /// Whether these are valid parameters of a connection (Core Vol 6 Part B 2.3.3.1; AB-L03).
     var isValid: Bool {
         LinkTiming(interval: interval, latency: latency, timeout: timeout).isValid
             && isWindowValid(size: windowSize, offset: windowOffset, interval: interval)

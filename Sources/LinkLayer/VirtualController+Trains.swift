@@ -2,18 +2,17 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// The train that a link came out of (Core Vol 4 Part E 7.7.65.10).
+/// The periodic advertising train from which a link was made (Core Vol 4 Part E 7.7.65.10).
 struct LinkTrain: Hashable {
-    /// As central, the advertising set; 0xFF for none.
+    /// As central: the advertising set; 0xFF for none.
     var set: UInt8 = 0xFF
-    /// As peripheral, the synchronization; 0xFFFF for none.
+    /// As peripheral: the synchronization; 0xFFFF for none.
     var sync: UInt16 = 0xFFFF
 
-    /// None.
     static let none = LinkTrain()
 }
 
-// Connections out of trains with responses (Core Vol 6 Part B 4.4.2.12), and what such trains report.
+// Connections made from trains with responses (Core Vol 6 Part B 4.4.2.12), and the reports of such trains.
 extension VirtualController: PeriodicAdvertiserOwner {
     func train(_ train: PeriodicAdvertiser, wantsDataFrom first: UInt8, count: UInt8) {
         host.send(LEPeriodicAdvertisingSubeventDataRequest(set: train.set, first: first, count: count))
@@ -23,12 +22,12 @@ extension VirtualController: PeriodicAdvertiserOwner {
         host.send(report)
     }
 
-    /// The train that is to make a connection, if one is.
+    /// The train with a pending connection request, if any.
     var connectingTrain: PeriodicAdvertiser? {
         advertisers.values.lazy.compactMap(\.train).first { $0.wish != nil }
     }
 
-    /// Who a wish is for: by the private address that it had last, if its addresses are resolved.
+    /// Returns the device to connect to, under the private address that it used last if its addresses are resolved.
     private func device(_ wish: ConnectionWish) -> HeardDevice {
         let named = wish.command.peerAddress
         guard named.kind.isIdentity else { return heard(named) }
@@ -56,7 +55,7 @@ extension VirtualController: PeriodicAdvertiserOwner {
             initiator: address,
             advertiser: device.address,
             link: data,
-            // In AUX_CONNECT_REQ the bit is reserved (2.3.3.1).
+            // The bit is reserved in AUX_CONNECT_REQ (2.3.3.1).
             knowsAlgorithm2: false
         )
     }
@@ -80,9 +79,9 @@ extension VirtualController: PeriodicAdvertiserOwner {
         )
     }
 
-    // MARK: The other end
+    // MARK: Peripheral
 
-    /// Whether a request in a subevent is for this device, and can be followed (AB-L03).
+    /// Whether a connection request in a subevent is for this device and can be accepted (AB-L03).
     func canAccept(_ request: ConnectIndication) -> Bool {
         guard let own = identity(behind: request.advertiser), request.link.isValid,
             links.count < configuration.maximumLinks, let peer = privacy.device(request.initiator)
@@ -90,7 +89,7 @@ extension VirtualController: PeriodicAdvertiserOwner {
         return !isConnected(own, peer.identity)
     }
 
-    /// The address of this device that another one of it stands for; nil when it is not this device's.
+    /// Returns this device's identity address behind an address; nil if the address is not this device's.
     private func identity(behind address: BluetoothAddress) -> BluetoothAddress? {
         if address == configuration.publicAddress || address == randomAddress { return address }
         guard address.randomKind == .resolvable, privacy.isResolving, privacy.list.isOwn(address) else { return nil }

@@ -1,39 +1,39 @@
 import BluetoothTypes
 import HCI
 
-/// What a virtual controller is like.
+/// The properties of a virtual controller.
 package struct VirtualControllerConfiguration: Sendable {
-    /// The public address.
     package var publicAddress: BluetoothAddress
-    /// The version of the specification that it tells.
+    /// The version of the specification that the controller reports.
     package var version = SpecificationVersion.v5_3
-    /// The maker that it tells; 0xFFFF is for tests.
+    /// The company identifier that the controller reports; 0xFFFF is reserved for tests.
     package var companyIdentifier: UInt16 = 0xFFFF
-    /// The maker's revision.
+    /// The manufacturer's revision that the controller reports.
     package var subversion: UInt16 = 1
-    /// The features, of those that there are (``VirtualController/supportedFeatures``). Fewer make an older controller.
+    /// The LE features, a subset of ``VirtualController/supportedFeatures``. Remove some to simulate an older
+    /// controller.
     package var features = VirtualController.supportedFeatures
-    /// The longest ACL packet that the host may send, 27 to 251 octets.
+    /// The maximum length of an ACL packet from the host, 27 to 251 octets.
     package var aclPacketLength: UInt16 = 251
-    /// ACL packets that the controller stores, for all links together.
+    /// The number of ACL packets that the controller buffers, for all links together.
     package var aclPacketCount: UInt8 = 16
-    /// Links at the same time, in both roles together.
+    /// The maximum number of simultaneous links in both roles together.
     package var maximumLinks = 20
-    /// Devices on the accept list.
+    /// The capacity of the filter accept list, in devices.
     package var acceptListSize: UInt8 = 32
-    /// Peers on the resolving list.
+    /// The capacity of the resolving list, in peers.
     package var resolvingListSize: UInt8 = 32
     /// The transmit power in dBm, -127 to 20.
     package var transmitPower: Int8 = 0
-    /// How good the sleep clock is; others widen their windows by it.
+    /// The declared accuracy of the sleep clock, by which peers widen their receive windows.
     package var clockAccuracy = LEClockAccuracy.ppm50
-    /// By how many parts in a million the sleep clock really is slow; a fast one is below 0. Within what is declared a
-    /// link holds.
+    /// How much the sleep clock actually runs slow, in parts per million; negative if it runs fast. A drift within
+    /// ``clockAccuracy`` does not break a link.
     package var clockDrift = 0.0
-    /// What it does otherwise than the specification says.
+    /// The ways in which the controller deviates from the specification.
     package var quirks: Set<ControllerQuirk> = []
 
-    /// A controller with this public address and every feature.
+    /// Creates the configuration of a controller with every feature.
     package init(publicAddress: BluetoothAddress) {
         self.publicAddress = BluetoothAddress(publicAddress.value, kind: .publicDevice)
     }

@@ -1,44 +1,44 @@
-/// One connection event: who sends when, and when it is over (Core Vol 6 Part B 4.5.1 and 4.5.6).
+/// The state machine of a connection event: when each side sends, and when the event closes (Core Vol 6 Part B 4.5.1
+/// and 4.5.6).
 struct ConnectionEvent {
-    /// Which end of the link this is.
     enum Role: Hashable {
         case central
         case peripheral
     }
 
     enum State: Hashable {
-        /// The central sends at the anchor point; the peripheral waits for it.
+        /// The central sends at the anchor point; the peripheral listens for it.
         case begins
-        /// A PDU goes out.
+        /// A PDU of this device is on the air.
         case sending
-        /// The peer's PDU is waited for.
+        /// Listening for the peer's PDU.
         case listening
         case over
     }
 
     enum Input {
-        /// The event's time has come.
+        /// The event starts.
         case anchor
-        /// The own PDU has left, with this MD bit.
+        /// The PDU of this device has been sent, with this MD bit.
         case sent(moreData: Bool)
-        /// A PDU has come in whole and good.
+        /// A PDU with a correct CRC has been received.
         case received(moreData: Bool)
-        /// A PDU has come in with a wrong CRC.
+        /// A PDU with a wrong CRC has been received.
         case corrupted
-        /// Nothing came when something should have.
+        /// No PDU has started in time.
         case silence
-        /// The radio is needed elsewhere.
+        /// Another user has taken the radio.
         case revoked
     }
 
     enum Output: Hashable {
-        /// Send: at once at the anchor point, one inter frame space after a received PDU.
+        /// Send a PDU: immediately at the anchor point, otherwise one inter frame space after the received PDU.
         case send
-        /// Wait for the peer's PDU.
+        /// Listen for the peer's PDU.
         case listen
-        /// The event is over.
+        /// The event has closed.
         case close
-        /// Nothing more to do.
+        /// Nothing to do.
         case none
     }
 
@@ -47,7 +47,7 @@ struct ConnectionEvent {
     private var ownMoreData = false
     private var peerMoreData = false
     private var consecutiveCorruptions = 0
-    /// Whether nothing has been sent yet.
+    /// Whether no PDU has been sent yet.
     private(set) var isFirst = true
 
     init(role: Role) {
@@ -68,7 +68,7 @@ struct ConnectionEvent {
             peerMoreData = moreData
             return answer(continues: ownMoreData || peerMoreData)
         case (.listening, .corrupted):
-            // Two wrong CRCs in a row close the event. The peer's MD bit is not known then.
+            // Two consecutive wrong CRCs close the event. The MD bit of a corrupted PDU is unknown.
             consecutiveCorruptions += 1
             if consecutiveCorruptions >= 2 { return close() }
             peerMoreData = role == .peripheral
@@ -88,14 +88,14 @@ struct ConnectionEvent {
     private mutating func sent(_ moreData: Bool) -> Output {
         ownMoreData = moreData
         isFirst = false
-        // The central always waits for the answer; the peripheral only when either end has more.
+        // The central always listens for the response; the peripheral only if either side has more data.
         if role == .peripheral, !ownMoreData, !peerMoreData { return close() }
         state = .listening
         return .listen
     }
 
     private mutating func answer(continues: Bool) -> Output {
-        // The peripheral always answers; the central only when either end has more.
+        // The peripheral always responds; the central only if either side has more data.
         if role == .central, !continues { return close() }
         state = .sending
         return .send

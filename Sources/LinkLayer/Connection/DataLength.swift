@@ -1,19 +1,19 @@
 import HCI
 import Radio
 
-/// How long the PDUs of a connection may be (Core Vol 6 Part B 4.5.10).
+/// The data lengths of a connection (Core Vol 6 Part B 4.5.10).
 struct DataLength: Hashable {
-    /// What every device can: 27 octets, 328 microseconds.
+    /// The payload length that every device supports: 27 octets, which last 328 microseconds on 1M.
     static let minimumOctets: UInt16 = 27
-    /// The time of 27 octets with a MIC on 1M.
+    /// The duration of 27 octets with a MIC on 1M, in microseconds.
     static let minimumTime: UInt16 = 328
-    /// The most that the specification knows.
+    /// The maximum payload length, in octets.
     static let maximumOctets: UInt16 = 251
-    /// The time of 251 octets with a MIC on 1M.
+    /// The duration of 251 octets with a MIC on 1M, in microseconds.
     static let maximumTimeUncoded: UInt16 = 2_120
-    /// The same with S=8.
+    /// The duration of 251 octets with a MIC with S=8, in microseconds.
     static let maximumTimeCoded: UInt16 = 17_040
-    /// The time of 27 octets with a MIC with S=8: no less may be in effect on the coded PHY.
+    /// The duration of 27 octets with a MIC with S=8, in microseconds: the minimum in effect on the Coded PHY.
     static let minimumTimeCoded: UInt16 = 2_704
 
     /// connMaxTxOctets.
@@ -24,7 +24,7 @@ struct DataLength: Hashable {
     var localRxOctets: UInt16
     /// connMaxRxTime.
     var localRxTime: UInt16
-    /// connRemoteMaxTxOctets and so on: what the peer has told, or what every device can.
+    /// connRemoteMaxTxOctets and so on: as reported by the peer, or the minimum before.
     private(set) var remoteTxOctets = Self.minimumOctets
     private(set) var remoteTxTime = Self.minimumTime
     private(set) var remoteRxOctets = Self.minimumOctets
@@ -40,16 +40,16 @@ struct DataLength: Hashable {
     /// connEffectiveMaxRxOctets.
     var rxOctets: UInt16 { min(localRxOctets, remoteTxOctets) }
 
-    /// connEffectiveMaxTxTime on the PHY in use.
+    /// connEffectiveMaxTxTime on the current PHY.
     func txTime(_ phy: RadioPHY) -> UInt16 { atLeast(min(localTxTime, remoteRxTime), phy) }
-    /// connEffectiveMaxRxTime on the PHY in use.
+    /// connEffectiveMaxRxTime on the current PHY.
     func rxTime(_ phy: RadioPHY) -> UInt16 { atLeast(min(localRxTime, remoteTxTime), phy) }
 
     private func atLeast(_ time: UInt16, _ phy: RadioPHY) -> UInt16 {
         phy.modulation == .coded ? max(time, Self.minimumTimeCoded) : time
     }
 
-    /// What a peer is told.
+    /// The values to send to the peer.
     var exchange: LengthExchange {
         var pdu = LengthExchange()
         pdu.maxRxOctets = localRxOctets
@@ -59,7 +59,7 @@ struct DataLength: Hashable {
         return pdu
     }
 
-    /// Takes what a peer told. Values that are too small to be true count as the least possible ones.
+    /// Adopts the values received from the peer, raising those that are too small to the minimum.
     mutating func take(_ pdu: LengthExchange) {
         remoteRxOctets = max(pdu.maxRxOctets, Self.minimumOctets)
         remoteRxTime = max(pdu.maxRxTime, Self.minimumTime)

@@ -2,9 +2,9 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// What comes in and goes out within the PDUs of a link.
+/// The content of a link's PDUs.
 extension Link {
-    /// Takes a good PDU: the acknowledgement in its header first, then its content.
+    /// Processes a PDU with a correct CRC: the acknowledgement in its header first, then its payload.
     func take(_ header: DataHeader, _ payload: PacketBuffer) {
         let outcome = acknowledgement.receive(
             sequence: header.sequence,
@@ -17,8 +17,8 @@ extension Link {
         deliver(header.content, payload)
     }
 
-    /// Whether a new PDU can be taken. A peer that asks and never takes the answers is held up here, and so is one that
-    /// sends more than the host can take (AB-L05, AB-L09).
+    /// Whether a new PDU can be accepted. This throttles a peer that sends requests without accepting the responses,
+    /// and one that sends more than the host can buffer (AB-L05, AB-L09).
     private func hasRoom(for content: DataHeader.Content, _ payload: PacketBuffer) -> Bool {
         switch content {
         case .control: queue.hasRoom && control.hasRoom
@@ -27,7 +27,7 @@ extension Link {
         }
     }
 
-    /// Whether data have a place to go to. What comes while the link is being ended goes nowhere.
+    /// Whether received data can be accepted. While the link is being terminated, data are accepted and discarded.
     var takesData: Bool { ending != nil || held == nil && owner.hostRoom != nil }
 
     private func complete() {
@@ -48,19 +48,19 @@ extension Link {
         guard content == .control || payload.isEmpty || control.admitsData else { return end(.terminatedByMICFailure) }
         switch content {
         case .reserved:
-            // AB-L01: the numbers have moved on, so the link goes on; the content is nothing.
+            // AB-L01: the PDU has been acknowledged, so that the link continues; its payload is ignored.
             break
         case .control:
             perform(control.receive(payload))
         case .start, .continuation:
-            // An empty PDU is no data, and nothing is delivered once the link is being ended.
+            // Empty PDUs contain no data, and nothing is delivered while the link is being terminated.
             guard !payload.isEmpty, ending == nil else { return }
             held = (payload, content == .start)
             passOn()
         }
     }
 
-    /// Gives the host as much of what has come as it has room for.
+    /// Passes held data to the host as its buffers allow.
     func passOn() {
         while let (payload, isStart) = held, ending == nil, let room = owner.hostRoom {
             let rest = payload.suffix(after: room)
@@ -69,7 +69,7 @@ extension Link {
         }
     }
 
-    /// Does what the control procedures decided.
+    /// Carries out the actions of the control procedures.
     func perform(_ actions: [LinkControl.Action]) {
         for action in actions { perform(action) }
         updateProcedureTimer()
@@ -122,7 +122,7 @@ extension Link {
         }
     }
 
-    /// A peer that never acknowledges LL_TERMINATE_IND is given up after the supervision timeout (5.1.6).
+    /// If the peer never acknowledges LL_TERMINATE_IND, the link ends after the supervision timeout (5.1.6).
     private func awaitTermination(_ reason: HCIStatus) {
         ending = .awaitsAcknowledgement(reason)
         if let procedureTimer { loop.cancel(procedureTimer) }
@@ -131,7 +131,7 @@ extension Link {
         }
     }
 
-    /// The peer has 40 s for each answer (Core Vol 6 Part B 5.2).
+    /// The peer has 40 s for each response (Core Vol 6 Part B 5.2).
     private func updateProcedureTimer() {
         if case .awaitsAcknowledgement = ending { return }
         guard control.awaitsPeer, ending == nil, !stage.hasEnded else {

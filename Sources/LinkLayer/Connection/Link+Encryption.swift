@@ -3,22 +3,22 @@ import Cryptography
 import EventLoops
 import HCI
 
-/// The PDUs of an encrypted link, and the time that may pass without one.
+/// Encryption of a link's PDUs, and the authenticated payload timeout.
 extension Link {
-    /// Connection events, besides those that the peripheral may skip, that LE Ping has before its time is over.
+    /// The number of connection events, beyond the peripheral latency, that LE Ping has before the timeout.
     static let pingEvents: Int64 = 6
 
-    /// Octets that encryption adds to what is sent.
+    /// The number of octets that encryption adds to sent payloads.
     var sealOctets: Int { transmitCipher == nil ? 0 : CCM.codeLength }
-    /// Octets that it adds to what comes.
+    /// The number of octets that encryption adds to received payloads.
     var openOctets: Int { receiveCipher == nil ? 0 : CCM.codeLength }
 
-    /// What a new PDU looks like on the air; nil when the session has come to its end.
+    /// Encrypts a new PDU; nil if the packet counter is exhausted or the link is not encrypted.
     func seal(_ outgoing: TransmitQueue.Outgoing) -> PacketBuffer? {
         transmitCipher?.seal(outgoing.payload, header: outgoing.content.rawValue)
     }
 
-    /// What a new PDU says; nil when it is forged (Core Vol 6 Part B 5.1.3; AB-L08). Empty PDUs are as they are.
+    /// Decrypts a new PDU; nil if it is forged (Core Vol 6 Part B 5.1.3; AB-L08). Empty PDUs are not encrypted.
     func open(_ header: DataHeader, _ payload: PacketBuffer) -> PacketBuffer? {
         guard receiveCipher != nil, !payload.isEmpty else { return payload }
         guard let opened = receiveCipher?.open(payload, header: header.authenticated) else { return nil }
@@ -28,13 +28,14 @@ extension Link {
 
     // MARK: Authenticated payload timeout (5.4)
 
-    /// What is known of a peer that has to prove again and again that it has the key.
+    /// The state of the authenticated payload timeout: the peer has to prove regularly that it holds the key.
     enum PayloadWatch {
         case off
-        /// An authenticated packet came last then, or its absence was told; and whether the peer has been asked for one since.
+        /// Running since the last authenticated packet or the last report of its absence. Also holds whether the peer
+        /// has been pinged since.
         case on(since: Instant, hasPinged: Bool, ScheduledTask)
 
-        /// An authenticated packet has come, which moves the deadline without touching the timer.
+        /// Records an authenticated packet, which moves the deadline without rescheduling the timer.
         mutating func heard(at now: Instant) {
             if case .on(_, _, let timer) = self { self = .on(since: now, hasPinged: false, timer) }
         }
@@ -45,7 +46,7 @@ extension Link {
         }
     }
 
-    /// Begins to count from now.
+    /// Starts or restarts the timeout.
     func watchPayloads() {
         if let timer = payloadWatch.timer { loop.cancel(timer) }
         payloadWatch = .off
@@ -58,7 +59,7 @@ extension Link {
         payloadWatch = .on(since: last, hasPinged: hasPinged, timer)
     }
 
-    /// When the peer has to be asked, or it is too late.
+    /// Returns when the peer must be pinged or, if it has been, when the timeout expires.
     private func payloadDeadline(since last: Instant, _ hasPinged: Bool) -> Instant {
         let timeout = Duration.milliseconds(Int64(authenticatedPayloadTimeout) * 10)
         if hasPinged { return last + timeout }

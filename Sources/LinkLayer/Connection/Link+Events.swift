@@ -3,23 +3,23 @@ import EventLoops
 import HCI
 import Radio
 
-/// The connection events of a link on the radio.
+/// The connection events of a link.
 extension Link {
-    /// How late a PDU may begin after an inter frame space, in microseconds: 2 for the active clocks (Core Vol 6 Part B
-    /// 4.2.1) and what a receiver needs to notice.
+    /// How late a PDU may start after an inter frame space, in microseconds: 2 for the active clocks (Core Vol 6 Part B
+    /// 4.2.1), and what a receiver needs for detection.
     static let responseMargin: Int64 = 4
 
     // MARK: Between events
 
-    /// Waits for the event at ``anchor``, and sleeps through those that are skipped before it.
+    /// Schedules the event at ``anchor``, after `skipped` skipped events.
     func prepareEvent(skipping skipped: Int = 0) {
         let start = isCentral ? anchor : anchor - .microseconds(widening)
         arbiter.reserve(self, at: start)
         stage = .waiting(loop.schedule(at: start) { [unowned self] in beginEvent() }, skipped: skipped)
     }
 
-    /// By how much earlier and later than expected the peripheral listens (4.2.4); never so much that it would reach
-    /// into the next event.
+    /// How much earlier and later than expected the peripheral listens, in microseconds (4.2.4). Limited so as not to
+    /// reach into the next event.
     private var widening: Int64 {
         let widening = ClockAccuracy.widening(
             parameters.ownAccuracy,
@@ -31,18 +31,18 @@ extension Link {
 
     private func beginEvent() {
         perform(control.begin(counter: counter))
-        // That may have ended the link.
+        // The control procedures may have ended the link.
         guard case .waiting(_, let skipped) = stage else { return }
         if pendingWindow { return prepareEvent(skipping: skipped) }
         channel = channels.next(counter: counter, map: channelMap)
-        // An event that something else has made late is a missed one, and so is one that a more urgent link would miss.
+        // An event that starts late counts as missed, as does one that would make a more urgent link miss its own.
         guard loop.now <= anchor, !arbiter.isNeeded(within: firstExchange, by: self), arbiter.claim(self)
         else { return finishEvent(wasHeard: false) }
         stage = .awake(LinkStage.Running(event: ConnectionEvent(role: parameters.role)))
         handle(.anchor)
     }
 
-    /// Whether the timing has just changed, and this event begins later than was thought.
+    /// Whether a change of timing has just moved this event to a later time.
     private var pendingWindow: Bool {
         (isCentral ? anchor : anchor - .microseconds(widening)) > loop.now
     }
@@ -66,14 +66,16 @@ extension Link {
         prepareEvent(skipping: skipped)
     }
 
-    /// How many events lie between this one and the next that is used.
+    /// Returns the number of unused events between this one and the next used one.
     private func unused(wasHeard: Bool) -> Int {
         let skipped = wasHeard ? skippable : 0
         return subrating.isTrivial && nextSubrating == nil ? skipped : unusedSubrated(skipped: skipped)
     }
 
-    /// The same where not every event is used, and of those that are so many are skipped. An event with data has others behind
-    /// it (4.5.1); the instant of a change and the event before it are used in any case (5.1.1).
+    /// Returns the number of unused events with subrating, where `skipped` of the used events are skipped.
+    ///
+    /// An event with data is followed by continuation events (4.5.1). The instant of a change and the event before it
+    /// are always used (5.1.1).
     private func unusedSubrated(skipped: Int) -> Int {
         if hasTraffic { continuing = subrating.continuation }
         hasTraffic = false
@@ -90,7 +92,7 @@ extension Link {
         return step - 1
     }
 
-    /// How many events a peripheral passes over (4.5.1): none while anything is under way, and never an instant.
+    /// The number of events that a peripheral may skip (4.5.1): none while anything is pending, and never an instant.
     private var skippable: Int {
         let latency = Int(control.timing.latency)
         guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
@@ -100,12 +102,12 @@ extension Link {
         return latency
     }
 
-    /// A peripheral that sleeps through events wakes up when there is something to send.
+    /// Wakes a peripheral that skips events when there is something to send.
     func listenSooner() {
         guard !isCentral, case .waiting(let timer, let skipped) = stage, skipped > 0 else { return }
         let early = anchor.microseconds(since: loop.now) - widening - 1
         let possible = min(Int(early / interval.microseconds), skipped)
-        // The central sends in events that are used, and in no other.
+        // The central sends only in used events.
         let events = possible - (subrating.distance(after: event - possible - 1) - 1)
         guard early > 0, events > 0 else { return }
         loop.cancel(timer)
@@ -118,7 +120,7 @@ extension Link {
 
     // MARK: Within an event
 
-    /// Something has happened to the event that runs, if one does.
+    /// Passes an input to the event in progress, if there is one.
     private func handle(_ input: ConnectionEvent.Input) {
         guard let output = stage.running?.event.handle(input) else { return }
         switch output {
@@ -129,7 +131,7 @@ extension Link {
         }
     }
 
-    /// Whether nothing has been sent yet in the event that runs.
+    /// Whether nothing has been sent yet in the event in progress.
     private var isFirst: Bool { stage.running?.event.isFirst ?? true }
 
     private func cancelTimer() {
@@ -139,7 +141,7 @@ extension Link {
 
     private func listen() {
         let hasSynced = stage.running?.hasSynced ?? false
-        // The central cannot go on, so that there is nothing to wait for: the next event must not be missed.
+        // The central cannot continue, so there is nothing to listen for, and the next event must not be missed.
         if !isCentral, hasSynced, !mayCentralContinue { return closeEvent() }
         arbiter.node.listen(
             RadioTuning(
@@ -165,7 +167,7 @@ extension Link {
         arbiter.settle(shares.listening)
         cancelTimer()
         guard !isCentral, stage.running?.hasSynced == false else { return }
-        // The anchor point is where the central's first PDU begins, whether its CRC is good or not (4.5.1).
+        // The start of the central's first PDU is the anchor point, whether or not its CRC is correct (4.5.1).
         stage.running?.hasSynced = true
         anchor = loop.now
         lastSync = anchor
@@ -180,22 +182,22 @@ extension Link {
         missed = 0
         rssi = frame.rssi
         take(header, payload)
-        // Taking it may have ended the link.
+        // The PDU may have ended the link.
         guard stage.isAwake else { return }
-        // More of what the host has no room for is not asked for before the next event.
+        // Without buffers for more data, the event is not continued.
         peerHasMore = header.moreData && takesData
-        // A peripheral that has no more to say does not listen before the next event, not even for the acknowledgement of
-        // its LL_TERMINATE_IND (Core Vol 6 Part B 4.5.6, 5.1.6).
+        // A peripheral without more data does not listen again before the next event, not even for the acknowledgement
+        // of its LL_TERMINATE_IND (Core Vol 6 Part B 4.5.6, 5.1.6).
         handle(.received(moreData: peerHasMore))
     }
 
-    /// A good data PDU; nil for everything else (AB-L02).
+    /// Parses a data PDU; nil if it is corrupted or malformed (AB-L02).
     private func read(_ frame: ReceivedFrame) -> (DataHeader, PacketBuffer)? {
         guard !frame.isCorrupted else { return nil }
         var reader = FieldReader(PacketBuffer(frame.frame.pdu))
         var header = DataHeader()
         guard (try? header.code(&reader)) != nil else { return nil }
-        // Lengths are agreed upon for data; a control PDU is as long as it is (4.5.10).
+        // Data lengths are negotiated for data only; control PDUs have lengths of their own (4.5.10).
         let most = header.content == .control ? max(acceptedOctets, ControlPDU.maximumOctets) : acceptedOctets
         guard Int(header.length) == reader.remaining, Int(header.length) <= most + openOctets else { return nil }
         return (header, reader.bytes.rest())
@@ -258,22 +260,22 @@ extension Link {
 
     func radioFree() {}
 
-    // MARK: Time
+    // MARK: Timing
 
-    /// The end of this event: an inter frame space before the next one, or before somebody else's turn (4.5.6).
+    /// The end of this event: an inter frame space before the next one, or before another user's turn (4.5.6).
     private var latestEnd: Instant {
         let others = arbiter.nextReservation(after: loop.now, except: self)
         let end = min(ownEnd, others.advanced(byMicroseconds: -LinkTiming.interFrameSpace))
-        // Debts are paid at the end of an event; its first exchange is not cut short for them.
+        // Debts are paid at the end of an event. They do not shorten its first exchange.
         return isFirst ? end : end.advanced(byMicroseconds: -arbiter.owed)
     }
 
-    /// The end of this event if nobody else needed the radio.
+    /// The end of this event if no other user needed the radio.
     private var ownEnd: Instant {
         (anchor + interval).advanced(byMicroseconds: -LinkTiming.interFrameSpace)
     }
 
-    /// What the first exchange of an event takes at most when somebody else waits, in microseconds: 27 octets each way.
+    /// The maximum duration of an event's first exchange while another user waits, in microseconds: 27 octets each way.
     private var firstExchange: Int64 {
         let octets = DataHeader.size + Int(DataLength.minimumOctets)
         let exchange =
@@ -283,8 +285,8 @@ extension Link {
         return exchange + LinkTiming.interFrameSpace + uncertainty
     }
 
-    /// Whether one more exchange fits. The central counts with an empty answer; the peripheral always answers the first
-    /// PDU of an event.
+    /// Whether one more exchange fits. The central allows for an empty response; the peripheral always responds to the
+    /// first PDU of an event.
     private func hasTime(from start: Instant) -> Bool {
         let own = queue.inFlight.map { airTime($0.air.count) } ?? airTime(0)
         if isCentral {
@@ -294,19 +296,19 @@ extension Link {
         return isFirst || start.advanced(byMicroseconds: own) <= latestEnd
     }
 
-    /// Whether the central can send once more, and be answered, in what is left of the interval.
+    /// Whether the rest of the interval allows the central to send once more and get a response.
     private var mayCentralContinue: Bool {
         let exchange = rxPHY.airTimeMicroseconds(octets: DataHeader.size) + airTime(0)
         let end = loop.now.advanced(byMicroseconds: exchange + 3 * LinkTiming.interFrameSpace)
         return end <= anchor + interval
     }
 
-    /// The central does not go on only to send an empty PDU to a peer that has nothing to say.
+    /// Whether the central should continue. It does not send an empty PDU to a peer without more data.
     private func isWorthwhile(at start: Instant) -> Bool {
         !isCentral || peerHasMore || owesAnswer || queue.inFlight != nil || payloadLimit(at: start) > 0
     }
 
-    /// The longest payload that may be sent now: what was agreed upon, as long as it fits into the rest of the event.
+    /// Returns the maximum payload length to send now: the negotiated length, if it fits into the rest of the event.
     private func payloadLimit(at start: Instant) -> Int {
         let agreed = max(
             min(
@@ -317,18 +319,18 @@ extension Link {
         )
         let wanted = min(agreed, queue.nextLength ?? agreed)
         let least = Int(DataLength.minimumOctets)
-        // The first exchange of an event leaves the peer the room for what every device may send: a peer with something
-        // to say is not silenced by one that always has more.
+        // The first exchange of an event leaves the peer time for 27 octets, which every device may send. Otherwise a
+        // side that always has more data could silence the other.
         let others = fittingPayload(from: start, to: latestEnd, answer: isFirst ? least : 0)
-        // Cutting a PDU short to fill an event would only make more of them.
+        // Splitting a PDU to fill the event would only create more PDUs.
         if others >= wanted { return agreed }
         guard isFirst else { return 0 }
-        // An event always carries something (4.5.1): 27 octets even when others wait for the radio.
+        // An event always carries something (4.5.1): 27 octets even while others wait for the radio.
         let alone = fittingPayload(from: start, to: ownEnd, answer: 0)
         return min(agreed, max(others, min(alone, least)))
     }
 
-    /// The longest payload that is over before `end`, with a PDU of the peer behind it if that has to answer.
+    /// Returns the longest payload that ends before `end`, allowing for the peer's response if there has to be one.
     private func fittingPayload(from start: Instant, to end: Instant, answer: Int) -> Int {
         let code = answer > 0 ? openOctets : 0
         let peer = LinkTiming.interFrameSpace + rxPHY.airTimeMicroseconds(octets: DataHeader.size + answer + code)
@@ -342,7 +344,7 @@ extension Link {
 }
 
 extension LinkTraffic {
-    /// What a PDU is; one of a reserved kind is read by nobody, like one that is empty.
+    /// Classifies a data PDU. Reserved LLIDs are ignored by receivers and count as empty.
     fileprivate init(_ content: DataHeader.Content, _ payload: PacketBuffer) {
         switch content {
         case .control: self = .control

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-// What a link has for the host.
+// The events of a link for the host.
 extension Link {
     func versionComplete(
         _ status: HCIStatus,

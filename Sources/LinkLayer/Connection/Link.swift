@@ -3,29 +3,29 @@ import EventLoops
 import HCI
 import Radio
 
-/// What a link tells its controller.
+/// The callbacks of a link to its controller.
 protocol LinkOwner: AnyObject {
-    /// Octets of data that the host takes now; nil when it has no room.
+    /// The number of data octets that the host accepts now; nil if it has no buffer.
     var hostRoom: Int? { get }
-    /// A fragment of an L2CAP PDU has come.
+    /// Called with a received fragment of an L2CAP PDU.
     func link(_ link: Link, received payload: PacketBuffer, isStart: Bool)
-    /// Packets of the host have reached the peer.
+    /// Called when packets of the host have reached the peer.
     func link(_ link: Link, completed packets: Int)
-    /// A control procedure has something for the host.
+    /// Called when a control procedure has an event for the host.
     func link(_ link: Link, reports report: LinkControl.Report)
-    /// No authenticated packet has come for as long as the host wants to wait.
+    /// Called when the authenticated payload timeout has expired.
     func linkIsSilent(_ link: Link)
-    /// The peer has told where a train is.
+    /// Called when the peer has transferred a periodic advertising train.
     func link(_ link: Link, heardOf train: PeriodicSyncIndication)
-    /// The link is gone.
+    /// Called when the link has ended.
     func link(_ link: Link, endedWith reason: HCIStatus)
 }
 
-/// One connection: its anchor points, its events on the radio, its queue (Core Vol 6 Part B 4.5).
+/// A connection, with its anchor points, its events on the radio and its transmit queue (Core Vol 6 Part B 4.5).
 ///
-/// The shell around ``ConnectionEvent``, ``Acknowledgement``, ``TransmitQueue`` and ``LinkControl``.
+/// It drives the state machines ``ConnectionEvent``, ``Acknowledgement``, ``TransmitQueue`` and ``LinkControl``.
 final class Link: RadioUser {
-    /// How the link came to be.
+    /// The parameters with which a link is made.
     struct Parameters {
         var handle: ConnectionHandle
         var role: ConnectionEvent.Role
@@ -36,13 +36,13 @@ final class Link: RadioUser {
         var ownAccuracy: ClockAccuracy
         var peerAccuracy: ClockAccuracy
         var transmitPower: Double
-        /// By how many parts in a million the own sleep clock is slow.
+        /// How much this device's sleep clock runs slow, in parts per million.
         var drift = 0.0
-        /// What the first window is counted from.
+        /// The instant and PHY from which the first transmit window is counted.
         var start: LinkStart
-        /// Who the two are, behind private addresses.
+        /// The identities of the two devices behind private addresses.
         var identities: LinkIdentities
-        /// The train that it came out of, if it did.
+        /// The periodic advertising train from which the link was made, if any.
         var train = LinkTrain.none
     }
 
@@ -55,44 +55,44 @@ final class Link: RadioUser {
     var control: LinkControl
     var queue = TransmitQueue()
     var acknowledgement = Acknowledgement()
-    /// What of the last PDU the host has had no room for yet: never more than one.
+    /// The rest of the last PDU for which the host has had no buffer yet. There is never more than one PDU.
     var held: (payload: PacketBuffer, isStart: Bool)?
     var channels: ChannelSelection
     var channelMap: ChannelMap
-    /// How good the peer's sleep clock is, as far as it has told.
+    /// The accuracy of the peer's sleep clock, as last reported.
     var peerAccuracy: ClockAccuracy
-    /// What the coded PHY is sent with.
+    /// The coding used for transmission on the Coded PHY.
     var codedPHY = RadioPHY.codedS8
-    /// How long an encrypted link may be without an authenticated packet, in units of 10 ms: 30 s at first.
+    /// The authenticated payload timeout, in units of 10 ms. It is initially 30 s.
     var authenticatedPayloadTimeout: UInt16 = 3_000
-    /// What is sent with, and what comes is opened with, on an encrypted link.
+    /// The ciphers of an encrypted link; nil without encryption.
     var transmitCipher: PacketCipher?
     var receiveCipher: PacketCipher?
     var payloadWatch = PayloadWatch.off
-    /// What to do with trains that the peer tells of.
+    /// How to handle periodic advertising trains that the peer transfers.
     var transferRules = SyncTransferRules()
-    /// The strength of the last good PDU, in dBm.
+    /// The strength of the last correctly received PDU, in dBm.
     var rssi: Int8 = 127
 
     var stage = LinkStage.new
-    // The event that is being prepared or running, as the air counts it and without an end.
+    // The event being prepared or in progress: as the wrapping counter on the air, and without wrapping.
     var counter: UInt16 = 0
     var event = 0
-    /// Which events are used, and as central those that will be once the peripheral knows of them.
+    /// Which events are used; as central, also those that will be once the peripheral has acknowledged the change.
     var subrating = Subrating()
     var nextSubrating: Subrating?
-    /// Events behind one with data that are still used, and whether this one has data.
+    /// The number of continuation events still to use after an event with data, and whether this event has data.
     var continuing = 0
     var hasTraffic = false
     var channel: UInt8 = 0
-    /// Where the event begins, as far as is known.
+    /// The expected start of the event.
     var anchor: Instant
-    /// How much later than the anchor the central may begin.
+    /// The transmit window: how much later than ``anchor`` the central may start.
     var window: Duration
-    /// When the central was last heard at an anchor point.
+    /// When the central was last received at an anchor point.
     var lastSync: Instant
     var missed = 0
-    /// The MD bit of the PDU that came last.
+    /// The MD bit of the last received PDU.
     var peerHasMore = false
 
     // Supervision.
@@ -137,32 +137,32 @@ final class Link: RadioUser {
     }
 
     var handle: ConnectionHandle { parameters.handle }
-    /// Whether the peer has been heard.
+    /// Whether the peer has been received.
     var isEstablished: Bool { presence.isEstablished }
-    /// When the peer was heard last; before it was, when the link was made.
+    /// When the peer was last received; before that, when the link was made.
     var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
     var share: RadioShare { shares.listening }
-    /// A link that has not been heard for half of the time that it may be silent is in danger.
+    /// A link that has heard nothing for half of its supervision timeout is in danger.
     var priority: RadioPriority {
         let isInDanger = loop.now.nanoseconds(since: lastHeard) >= limitNanoseconds / 2
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
     var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.factor) }
-    /// The interval as the own clock measures it.
+    /// The connection interval as measured by this device's clock.
     var interval: Duration { control.timing.intervalDuration.drifting(parameters.drift) }
-    /// The PHY that is sent with.
+    /// The PHY for transmission.
     var txPHY: RadioPHY { radioPHY(control.txPHY) }
-    /// The PHY that is listened to.
+    /// The PHY for reception.
     var rxPHY: RadioPHY { radioPHY(control.rxPHY) }
 
-    /// Prepares the first event.
+    /// Starts the supervision and schedules the first event.
     func start() {
         superviseUntil(lastHeard + limit)
         prepareEvent()
     }
 
-    /// Ends the link at once, without a word to anybody.
+    /// Ends the link at once, without notifying the peer or the host.
     func drop() {
         let tasks = [stage.timer, supervision, procedureTimer, payloadWatch.timer]
         for task in tasks.compactMap({ $0 }) { loop.cancel(task) }
@@ -172,13 +172,13 @@ final class Link: RadioUser {
         arbiter.retire(handle)
     }
 
-    /// Queues a packet of the host.
+    /// Queues a data packet of the host.
     func send(_ payload: PacketBuffer, isStart: Bool) {
         queue.add(payload, isStart: isStart)
         listenSooner()
     }
 
-    /// Begins a control procedure. False when too many wait already.
+    /// Starts or queues a control procedure. Returns false if too many are queued already.
     func request(_ request: LinkControl.Request) -> Bool {
         guard let actions = control.request(request) else { return false }
         perform(actions)
@@ -195,7 +195,8 @@ final class Link: RadioUser {
 
     // MARK: Supervision (4.5.2)
 
-    /// How long nothing may be heard: six intervals until the first PDU has come.
+    /// The time after which a silent link ends: six intervals until the first PDU has been received, then the
+    /// supervision timeout.
     var limit: Duration { .nanoseconds(limitNanoseconds) }
 
     private var limitNanoseconds: Int64 {
@@ -210,7 +211,7 @@ final class Link: RadioUser {
         }
     }
 
-    /// A timeout that has become shorter is noticed at once.
+    /// Restarts the supervision timer, so that a shorter timeout takes effect at once.
     func restartSupervision() {
         if let supervision { loop.cancel(supervision) }
         superviseUntil(max(lastHeard + limit, loop.now))

@@ -1,6 +1,6 @@
 import HCI
 
-/// What a link has had of the radio, by what went over it.
+/// A link's accounts of radio use, by kind of traffic.
 struct LinkShares {
     let data, empty, control, listening: RadioShare
 

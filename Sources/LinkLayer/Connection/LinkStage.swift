@@ -1,29 +1,29 @@
 import EventLoops
 import HCI
 
-/// How far the life of a link has come.
+/// The stage in the lifecycle of a link.
 enum LinkStage {
-    /// Nothing has been prepared yet.
+    /// Created; no event has been scheduled.
     case new
-    /// The next event begins when the timer fires. So many before it are being slept through.
+    /// The next event starts when the timer fires, after `skipped` skipped events.
     case waiting(ScheduledTask, skipped: Int)
-    /// An event runs, and has the radio.
+    /// An event is in progress and owns the radio.
     case awake(Running)
-    /// Nothing comes any more.
+    /// The link has ended.
     case ended
 
-    /// An event that runs.
+    /// An event in progress.
     struct Running {
         var event: ConnectionEvent
-        /// As peripheral: whether the central was heard at the anchor point.
+        /// As peripheral: whether the central was received at the anchor point.
         var hasSynced = false
-        /// The MD bit of the PDU that was sent last.
+        /// The MD bit of the last PDU sent.
         var sentMoreData = false
-        /// The next PDU is sent then, or the peer's is not waited for any longer.
+        /// The timer for the next PDU to send, or for the end of listening.
         var timer: ScheduledTask?
     }
 
-    /// The event that runs, if one does.
+    /// The event in progress, if any.
     var running: Running? {
         get {
             if case .awake(let running) = self { return running }
@@ -35,7 +35,7 @@ enum LinkStage {
         }
     }
 
-    /// What happens next, when nothing else does before.
+    /// The timer of this stage.
     var timer: ScheduledTask? {
         if case .waiting(let timer, _) = self { return timer }
         return running?.timer
@@ -52,16 +52,16 @@ enum LinkStage {
     }
 }
 
-/// How a link that still lives is coming to its end.
+/// The stages in the termination of a link.
 enum LinkEnding: Hashable {
-    /// LL_TERMINATE_IND has to arrive at the peer; then the host is told this.
+    /// Waiting for the acknowledgement of LL_TERMINATE_IND; the host then receives this reason.
     case awaitsAcknowledgement(HCIStatus)
-    /// The peer has ended the link, and has to be told that this has arrived.
+    /// The peer has terminated the link, and its PDU must be acknowledged.
     case owesAnswer(HCIStatus)
-    /// It has been told, and the link ends with the event.
+    /// The acknowledgement has been sent, and the link ends with this event.
     case answered(HCIStatus)
 
-    /// What the host is told, whichever way it goes.
+    /// The reason to report to the host.
     var reason: HCIStatus {
         switch self {
         case .awaitsAcknowledgement(let reason), .owesAnswer(let reason), .answered(let reason): reason
@@ -69,11 +69,11 @@ enum LinkEnding: Hashable {
     }
 }
 
-/// Whether the peer has been there so far (Core Vol 6 Part B 4.5): a link is established with the first PDU that comes.
+/// Whether the peer has been received (Core Vol 6 Part B 4.5). The first PDU from it establishes the link.
 enum PeerPresence: Hashable {
-    /// Nothing has come since the link was made.
+    /// Nothing has been received since the link was made.
     case awaited(since: Instant)
-    /// Something has come, the last of it then.
+    /// The peer has been received, the last time at this instant.
     case heard(Instant)
 
     var isEstablished: Bool {
@@ -81,7 +81,7 @@ enum PeerPresence: Hashable {
         return false
     }
 
-    /// What the time without the peer is counted from.
+    /// The start of the supervision timeout.
     var last: Instant {
         switch self {
         case .awaited(let instant), .heard(let instant): instant

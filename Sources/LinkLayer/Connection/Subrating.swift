@@ -1,23 +1,22 @@
-/// Which events of a link are used (Core Vol 6 Part B 4.5.1): each so many-th, counted from one of them.
+/// The used events of a link (Core Vol 6 Part B 4.5.1): every `factor`-th one, counted from `base`.
 ///
-/// Events are counted without an end here, so that nothing happens to the sequence where the counter on the air begins
-/// again at 0.
+/// Events are numbered without wrapping here, so that the sequence continues where the counter on the air wraps to 0.
 struct Subrating: Hashable {
-    /// The largest factor, and the largest product of factor and latency (4.5.1).
+    /// The maximum of the factor, and of its product with the latency plus 1 (4.5.1).
     static let maximumFactor: UInt16 = 500
 
     /// connSubrateFactor.
     var factor = 1
-    /// One of the events that are used.
+    /// The number of one of the used events.
     var base = 0
     /// connContinuationNumber.
     var continuation = 0
 
-    /// Every event.
+    /// Creates the subrating that uses every event.
     init() {}
 
-    /// What an LL_SUBRATE_IND says that was sent or came in an event. Its base lies near: less than half of all counters away,
-    /// on either side of where they begin again (5.1.19).
+    /// Creates the subrating of an LL_SUBRATE_IND sent or received in event `event`. Its base event is near: less than
+    /// half of the counter range away, on either side of the wraparound (5.1.19).
     init(_ pdu: SubrateIndication, near event: Int) {
         factor = max(Int(pdu.factor), 1)
         continuation = Int(pdu.continuation)
@@ -28,13 +27,13 @@ struct Subrating: Hashable {
     /// Whether every event is used.
     var isTrivial: Bool { factor == 1 }
 
-    /// From an event to the next one that is used.
+    /// Returns the distance from an event to the next used one.
     func distance(after event: Int) -> Int {
         let phase = (event - base) % factor
         return factor - (phase < 0 ? phase + factor : phase)
     }
 
-    /// From an event back to the last one that is used, or is this one.
+    /// Returns the distance from an event back to the last used one; 0 if it is used itself.
     func distance(before event: Int) -> Int {
         factor - distance(after: event)
     }

@@ -1,26 +1,26 @@
 import BluetoothTypes
 import DequeModule
 
-/// What a link has to send: control PDUs, and the host's packets cut into PDUs. The one on the air stays the same until
-/// the peer has it.
+/// The transmit queue of a link: control PDUs, and the host's packets, split into PDUs. The PDU in flight does not
+/// change until the peer has acknowledged it.
 struct TransmitQueue {
-    /// Control PDUs that wait, at most: beyond it nothing that would need an answer is taken from the peer (AB-L05, AB-L09).
+    /// The number of queued control PDUs from which no more control PDUs are accepted from the peer (AB-L05, AB-L09).
     static let maximumControlPDUs = 8
 
-    /// What to put on the air.
+    /// A PDU to transmit.
     struct Outgoing {
         var content: DataHeader.Content
         var payload: PacketBuffer
-        /// The last PDU of a packet of the host.
+        /// Whether this is the last PDU of a packet of the host.
         var endsPacket = false
-        /// The payload as it goes on the air, when the link is encrypted.
+        /// The encrypted payload, if the link is encrypted.
         var sealed: PacketBuffer?
 
-        /// What goes on the air.
+        /// The payload as it goes on the air.
         var air: PacketBuffer { sealed ?? payload }
     }
 
-    /// What may be sent while encryption is begun or paused (Core Vol 6 Part B 5.1.3).
+    /// The PDUs allowed during encryption start and pause (Core Vol 6 Part B 5.1.3).
     private static let sentDuringEncryption: Set<ControlOpcode> = [
         .terminateInd, .encReq, .encRsp, .startEncReq, .startEncRsp, .pauseEncReq, .pauseEncRsp, .rejectInd,
         .rejectExtInd, .unknownRsp,
@@ -33,31 +33,31 @@ struct TransmitQueue {
 
     private var control = Deque<PacketBuffer>()
     private var packets = Deque<Packet>()
-    /// Control PDUs that have to wait with the data.
+    /// Control PDUs held back together with the data.
     private var waiting: Deque<PacketBuffer>?
-    /// What has been sent and not yet acknowledged.
+    /// The PDU that has been sent but not acknowledged.
     private(set) var inFlight: Outgoing?
 
-    /// Control PDUs that wait.
+    /// The number of queued control PDUs.
     var controlCount: Int { control.count + (waiting?.count ?? 0) }
-    /// Whether a control PDU from the peer may be taken.
+    /// Whether a control PDU from the peer may be accepted.
     var hasRoom: Bool { controlCount < Self.maximumControlPDUs }
-    /// Whether only what belongs to the encryption procedures is sent.
+    /// Whether only the PDUs of the encryption procedures are sent.
     var isHeld: Bool { waiting != nil }
-    /// Packets of the host that have not been sent whole.
+    /// The number of the host's packets that have not been acknowledged in full.
     var packetCount: Int { packets.count + (inFlight?.endsPacket == true ? 1 : 0) }
-    /// Whether anything but an empty PDU waits, sent or not.
+    /// Whether there is anything to send except empty PDUs, in flight or not.
     var hasWork: Bool { hasMore || !(inFlight?.payload.isEmpty ?? true) }
-    /// Whether something waits behind the PDU in flight: the MD bit.
+    /// Whether anything is queued after the PDU in flight: the MD bit.
     var hasMore: Bool { !control.isEmpty || !packets.isEmpty && !isHeld }
 
-    /// Octets of what would be sent next if there were no limit; nil for nothing.
+    /// The payload length of the next PDU, if its length were unlimited; nil if there is none.
     var nextLength: Int? {
         if let inFlight { return inFlight.payload.count }
         return control.first?.count ?? (isHeld ? nil : packets.first?.payload.count)
     }
 
-    /// Octets of a control PDU that is next, sent or not; nil when something else is.
+    /// The length of the next PDU, in flight or not, if it is a control PDU; otherwise nil.
     var controlLength: Int? {
         if let inFlight { return inFlight.content == .control ? inFlight.payload.count : nil }
         return control.first?.count
@@ -68,18 +68,18 @@ struct TransmitQueue {
         if isHeld, !mayGo { waiting?.append(pdu) } else { control.append(pdu) }
     }
 
-    /// From now on nothing is sent but what waits among the control PDUs, and those of the encryption procedures.
+    /// Holds back data and control PDUs added from now on, except those of the encryption procedures.
     mutating func hold() {
         if waiting == nil { waiting = [] }
     }
 
-    /// All is sent again, in the old order.
+    /// Resumes sending, in the original order.
     mutating func release() {
         control.append(contentsOf: waiting ?? [])
         waiting = nil
     }
 
-    /// What the PDU in flight looks like on the air, now and whenever it is sent again.
+    /// Sets the encrypted payload of the PDU in flight, which its retransmissions use as well.
     mutating func seal(_ payload: PacketBuffer) {
         inFlight?.sealed = payload
     }
@@ -88,8 +88,9 @@ struct TransmitQueue {
         packets.append(Packet(payload: payload, isStart: isStart))
     }
 
-    /// What to send now: the PDU in flight again, or the next one of `limit` octets at most. Nothing to send is an empty
-    /// PDU, which has to be acknowledged like any other. With a limit of 0 it is empty whatever waits.
+    /// Returns the PDU to send: the one in flight again, or the next one with at most `limit` octets.
+    ///
+    /// If nothing is queued, or the limit is 0, it is an empty PDU, which requires acknowledgement like any other.
     mutating func next(limit: Int) -> Outgoing {
         if let inFlight { return inFlight }
         let outgoing = take(limit: limit) ?? Outgoing(content: .continuation, payload: [])
@@ -97,7 +98,7 @@ struct TransmitQueue {
         return outgoing
     }
 
-    /// The peer has what was in flight.
+    /// Removes and returns the PDU in flight, which the peer has acknowledged.
     mutating func acknowledged() -> Outgoing? {
         defer { inFlight = nil }
         return inFlight
@@ -105,7 +106,7 @@ struct TransmitQueue {
 
     private mutating func take(limit: Int) -> Outgoing? {
         guard limit > 0 else { return nil }
-        // A control PDU is never cut. One that does not fit waits for the next event, and the data wait behind it.
+        // Control PDUs are not split. One that does not fit waits for the next event, with the data behind it.
         if let pdu = control.first {
             guard pdu.count <= limit else { return nil }
             control.removeFirst()

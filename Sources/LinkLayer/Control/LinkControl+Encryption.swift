@@ -4,26 +4,26 @@ import DequeModule
 import EventLoops
 import HCI
 
-/// How encryption goes together with the other procedures (Core Vol 6 Part B 5.1.3), and LE Ping (5.1.8).
+/// The interplay of encryption with the other procedures (Core Vol 6 Part B 5.1.3), and LE Ping (5.1.8).
 extension LinkControl {
-    /// PDUs of the peer that wait until the encryption procedure has ended, at most. A peer that sends more has to wait
-    /// with them.
+    /// The number of the peer's PDUs that can be postponed until the encryption procedure ends. Further ones are not
+    /// acknowledged.
     static let maximumPostponedPDUs = 8
 
-    /// Whether another control PDU of the peer may be taken.
+    /// Whether another control PDU of the peer can be accepted.
     var hasRoom: Bool { postponed.count < Self.maximumPostponedPDUs }
 
-    /// Whether data may come now. If not, the link ends as with a forged PDU (5.1.3.1; AB-L07).
+    /// Whether data may be received now. If not, data end the link like a forged PDU (5.1.3.1; AB-L07).
     var admitsData: Bool { !encryption.isStrict }
 
-    /// Whether the host has asked for encryption and not heard of the outcome.
+    /// Whether the host has requested encryption and not been notified of the outcome.
     var encryptionIsRequested: Bool {
         encryption.isBusy || requests.contains { if case .encrypt = $0 { true } else { false } }
     }
 
     // MARK: Inputs
 
-    /// What the central's host gives for the encryption of the link.
+    /// Requests encryption with the key that the central's host has supplied.
     mutating func requestEncryption(key: Key128, random: UInt64, diversifier: UInt16) -> [Action]? {
         var request = EncryptionRequest()
         (request.random, request.diversifier) = (random, diversifier)
@@ -32,7 +32,7 @@ extension LinkControl {
         return self.request(.encrypt(.init(longTermKey: key, request: request)))
     }
 
-    /// The peripheral's host has the key, or none. Nil when it was not asked.
+    /// Continues with the key from the peripheral's host; nil if it has none. Returns nil if the host was not asked.
     mutating func answer(key: Key128?) -> [Action]? {
         guard encryption.awaitsHost else { return nil }
         carryOut(encryption.handle(.key(key)))
@@ -51,11 +51,11 @@ extension LinkControl {
         response.keyDiversifier = setup.random.next()
         response.vector = UInt32(truncatingIfNeeded: setup.random.next())
         carryOut(encryption.handle(.requested(request, response)))
-        // A host that does not listen to the event has no keys.
+        // If the host has masked the event, it cannot supply a key.
         if encryption.awaitsHost, !setup.hostHasKeys() { carryOut(encryption.handle(.key(nil))) }
     }
 
-    /// Takes a PDU of the encryption procedures, or a refusal of one.
+    /// Handles a PDU of the encryption procedures, or the rejection of one.
     mutating func takeEncryption(_ pdu: ControlPDU) {
         if case .encryptionRequest(let request) = pdu { return takeRequest(request) }
         carryOut(encryption.handle(.received(pdu)))
@@ -95,7 +95,7 @@ extension LinkControl {
         }
     }
 
-    /// What the peer asked for while it could not be answered.
+    /// Handles the PDUs that were postponed during the procedure.
     private mutating func takePostponed() {
         while let bytes = postponed.popFirst() { takeWhole(bytes) }
     }

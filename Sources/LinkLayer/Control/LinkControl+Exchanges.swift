@@ -1,6 +1,6 @@
 import HCI
 
-/// The procedures that end with the exchange itself: versions, features and data lengths.
+/// The procedures that consist of a single exchange: version, features, clock accuracy and data length.
 extension LinkControl {
     // MARK: Version exchange (Core Vol 6 Part B 5.1.5)
 
@@ -9,13 +9,13 @@ extension LinkControl {
             report(.version(.success, remoteVersion))
             return
         }
-        // It is sent once; a peer that has refused it is not asked again.
+        // The version is sent only once; a peer that has rejected it is not asked again.
         guard !versionSent else { return report(.version(.unsupportedRemoteFeature, .init())) }
         local = .version
         sendVersion()
     }
 
-    /// Each device sends its version once.
+    /// Each device sends its version only once.
     mutating func takeVersion(_ pdu: VersionIndication) {
         guard remoteVersion == nil else { return }
         remoteVersion = pdu
@@ -44,7 +44,7 @@ extension LinkControl {
 
     mutating func takeFeatureRequest(_ pdu: FeatureExchange) {
         remoteFeatures = pdu.features
-        // The first octet tells what both can, the others what the sender can.
+        // The first octet contains the features common to both devices, the others those of the sender.
         let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
         send(.featureResponse(.init(LEFeatures(rawValue: common))))
     }
@@ -86,7 +86,7 @@ extension LinkControl {
         dataLength.localTxOctets = octets
         dataLength.localTxTime = time
         if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
-        // The peer knows it already: the controller has asked by itself, or answered.
+        // The peer has these values already, from an earlier request or response of the controller.
         guard toldLength != dataLength.exchange else { return }
         local = .length
         toldLength = dataLength.exchange
@@ -107,7 +107,7 @@ extension LinkControl {
         reportLength(ifNot: before)
     }
 
-    /// The host is told when what goes has changed, by either end.
+    /// Reports the data length to the host if the effective values have changed.
     private mutating func reportLength(ifNot before: DataLength) {
         let (tx, rx) = (phy(txPHY), phy(rxPHY))
         let isSame =

@@ -1,8 +1,8 @@
 import HCI
 
-/// The procedures that change the link at an instant, and how they stay out of each other's way.
+/// The procedures that change the link at an instant, and their collisions.
 extension LinkControl {
-    /// A change may not come sooner than this many events after it was announced (Core Vol 6 Part B 5.1.1).
+    /// The minimum number of events from the announcement of a change to its instant (Core Vol 6 Part B 5.1.1).
     static let minimumEventsAhead: UInt16 = 6
 
     // MARK: Connection update (5.1.1) and connection parameters request (5.1.7)
@@ -12,7 +12,7 @@ extension LinkControl {
             setup.features.contains(.connectionParametersRequest)
             && remoteFeatures?.contains(.connectionParametersRequest) ?? true
         guard canAsk else {
-            // The central may tell where it cannot ask; the peripheral may not.
+            // The central may use the connection update instead; the peripheral has no alternative.
             if isCentral { return sendConnectionUpdate(parameters, isOwn: true) }
             return report(.parameters(.unsupportedRemoteFeature))
         }
@@ -33,7 +33,7 @@ extension LinkControl {
         schedule(.timing(pdu), at: pdu.instant, isOwn: isOwn)
     }
 
-    /// The peripheral agrees, within what it was asked for: the central decides.
+    /// Handles the peripheral's response. The central decides, within the range it has asked for.
     mutating func takeParameterResponse(_ pdu: ConnectionParameters) {
         guard case .parametersAwaitingResponse(let asked) = local else { return }
         guard pdu.isValid else {
@@ -47,7 +47,8 @@ extension LinkControl {
         sendConnectionUpdate(agreed, isOwn: true)
     }
 
-    /// A peripheral that does not know the question is told (5.1.7.1); one that says no is left as it is.
+    /// Handles the rejection of a parameter request. If the peripheral does not support the procedure, the central
+    /// updates the connection instead (5.1.7.1); any other rejection is respected.
     mutating func takeParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameters) {
         guard error == .unsupportedRemoteFeature else { return report(.parameters(error)) }
         sendConnectionUpdate(wanted, isOwn: true)
@@ -63,14 +64,14 @@ extension LinkControl {
             refuse(.connectionParamReq, .invalidLinkLayerParameters)
             return
         }
-        // What is the case already needs no host.
+        // The host need not be asked if the current timing fits.
         if pdu.allows(timing) {
             var same = pdu
             same.intervalMax = timing.interval
             same.intervalMin = timing.interval
             return agree(to: same, asked: pdu)
         }
-        // A host that does not listen to the event cannot answer (5.1.7.2).
+        // If the host has masked the event, it cannot respond (5.1.7.2).
         guard setup.hostAnswersParameters() else {
             refuse(.connectionParamReq, .unsupportedRemoteFeature)
             return
@@ -88,14 +89,14 @@ extension LinkControl {
         send(.connectionParameterResponse(pdu))
     }
 
-    /// The host agrees. Nil when it was not asked.
+    /// Accepts the peer's parameter request on behalf of the host. Returns nil if the host was not asked.
     mutating func accept(_ parameters: ConnectionParameters) -> [Action]? {
         guard case .parametersAwaitingHost(let asked) = remote else { return nil }
         agree(to: parameters, asked: asked)
         return take()
     }
 
-    /// The host does not agree. Nil when it was not asked.
+    /// Rejects the peer's parameter request on behalf of the host. Returns nil if the host was not asked.
     mutating func decline(_ reason: HCIStatus) -> [Action]? {
         guard case .parametersAwaitingHost = remote else { return nil }
         remote = nil
@@ -104,7 +105,7 @@ extension LinkControl {
     }
 
     mutating func takeConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
-        // AB-L04: what cannot be is not tried.
+        // AB-L04: invalid parameters end the link.
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
         guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
         else {
@@ -134,16 +135,18 @@ extension LinkControl {
 
     // MARK: Instants
 
-    /// Far enough ahead for a peripheral that skips events.
+    /// An instant far enough ahead for a peripheral that skips events.
     var newInstant: UInt16 {
         guard subrate.factor > 1 else { return counter &+ timing.latency &+ Self.minimumEventsAhead }
-        // The event that is known may be the last one that was used, and only so many-th ones are.
+        // The current event may be the last one used, and only every `factor`-th one is.
         return counter &+ (timing.latency &+ Self.minimumEventsAhead &+ 1) &* subrate.factor
     }
 
-    /// Takes a change that the central has announced, and ends the link when it cannot be (AB-L04): another change still
-    /// waits for its instant (5.3), or the instant lies in the past (5.5.1). An instant is past when it is 32,767 or
-    /// more events ahead, modulo 65,536. The event that runs is not past: what begins with it is in effect from now on.
+    /// Schedules a change that the central has announced, or ends the link if the change is invalid (AB-L04): another
+    /// change still waits for its instant (5.3), or the instant has passed (5.5.1).
+    ///
+    /// An instant has passed if it is 32,767 or more events ahead, modulo 65,536. The current event has not passed: a
+    /// change with this instant takes effect immediately.
     mutating func begin(_ change: Change, at instant: UInt16, isOwn: Bool) {
         if let pending {
             actions.append(.end(collisionCode(pending.change.kind, change.kind)))
@@ -162,7 +165,7 @@ extension LinkControl {
         if isOwn { local = .awaitingInstant } else { remote = .awaitingInstant }
     }
 
-    /// The instant is there.
+    /// Applies a change whose instant has come.
     mutating func apply(_ change: Change) {
         let isOwn = local == .awaitingInstant
         if isOwn { local = nil }
@@ -185,9 +188,10 @@ extension LinkControl {
 
     // MARK: Collisions (5.3)
 
-    /// Whether the peer may begin a procedure with an instant now. If not, the central refuses it, or ends the link when
-    /// the peer had already taken part in what is under way; the peripheral gives way to the central, unless that has
-    /// named an instant itself.
+    /// Whether the peer may start a procedure with an instant now.
+    ///
+    /// If not, the central rejects it, or ends the link if the peer has already taken part in the procedure in
+    /// progress. The peripheral yields to the central, unless an instant is already pending: then it ends the link.
     mutating func mayBegin(_ opcode: ControlOpcode) -> Bool {
         let kind: Change.Kind = opcode == .phyReq ? .phy : .timing
         guard isCentral else {
@@ -201,7 +205,7 @@ extension LinkControl {
         return false
     }
 
-    /// The procedure with an instant that a central runs, whoever has begun it.
+    /// The kind of the procedure with an instant in progress on a central, whichever device has started it.
     private var kindUnderWay: Change.Kind? {
         switch local {
         case .phyAwaitingResponse?: .phy
@@ -210,8 +214,8 @@ extension LinkControl {
         }
     }
 
-    /// One code when both are the same procedure, another one when they are not. The two ways to other connection
-    /// parameters count as the same.
+    /// Returns the error code of a collision: one for equal procedures, another for different ones. The two procedures
+    /// that change the connection parameters count as equal.
     private func collisionCode(_ a: Change.Kind, _ b: Change.Kind) -> HCIStatus {
         a == b ? .linkLayerProcedureCollision : .differentTransactionCollision
     }
@@ -223,7 +227,7 @@ extension LinkControl {
 }
 
 extension LinkControl.Change {
-    /// What is being changed.
+    /// The kind of a change.
     enum Kind: Hashable {
         case timing
         case channelMap
@@ -238,7 +242,7 @@ extension LinkControl.Change {
         }
     }
 
-    /// The change for an event that has begun: the anchor point that was heard is the new one already.
+    /// The change as applied in an event that has started: the received anchor point is already the new one.
     var late: Self {
         guard case .timing(var pdu) = self else { return self }
         (pdu.windowOffset, pdu.windowSize) = (0, 0)

@@ -17,11 +17,11 @@ extension LinkControl {
         let ours = setup.preferredPHYs
         guard isCentral else {
             guard remote == nil || remote == .phyAwaitingIndication else {
-                // The central has begun something else and not ended it.
+                // The central has another procedure in progress.
                 refuse(.phyReq, .differentTransactionCollision)
                 return
             }
-            // The central's goes on, whatever this device has begun (5.3).
+            // The central's procedure takes precedence over this device's own (5.3).
             remote = .phyAwaitingIndication
             send(.phyResponse(ours))
             return
@@ -35,7 +35,7 @@ extension LinkControl {
         decidePHY(tx: tx, rx: rx, peer: pdu, isOwn: true)
     }
 
-    /// The central decides: the fastest PHY that both would like, in each direction.
+    /// Decides, as central, on the fastest PHY that both devices prefer, for each direction.
     private mutating func decidePHY(tx: LEPHYs, rx: LEPHYs, peer: PHYPreferences, isOwn: Bool) {
         let newTx = choice(tx.intersection(peer.rx), current: txPHY)
         let newRx = choice(rx.intersection(peer.tx), current: rxPHY)
@@ -64,7 +64,7 @@ extension LinkControl {
             return
         }
         guard isAllowed(pdu.centralToPeripheral), isAllowed(pdu.peripheralToCentral) else {
-            // Nobody can send with several PHYs at once, or with one that the radio does not have.
+            // A direction cannot use several PHYs, or one that is not supported.
             actions.append(.end(.unsupportedLinkLayerParameter))
             return
         }
@@ -72,20 +72,20 @@ extension LinkControl {
         begin(change, at: pdu.instant, isOwn: isOwn)
     }
 
-    /// At the instant: the host hears of it when it asked for it, or when something has changed.
+    /// Applies the PHYs at the instant. The host is notified if it requested the change, or if a PHY has changed.
     mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
         let before = (txPHY, rxPHY)
         let times = (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY)))
         txPHY = tx ?? txPHY
         rxPHY = rx ?? rxPHY
         if isOwn || before.0 != txPHY || before.1 != rxPHY { report(.phy(.success)) }
-        // The coded PHY does not go with as little time as the others.
+        // The minimum times are longer on the Coded PHY.
         if times != (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY))) { report(.dataLength) }
     }
 
     // MARK: Values
 
-    /// The PHY of the simulated radio for one of HCI.
+    /// Returns the PHY of the simulated radio for an HCI PHY, with S=8 for Coded.
     func phy(_ phy: LEPHY) -> RadioPHY {
         switch phy {
         case .le2M: .le2M

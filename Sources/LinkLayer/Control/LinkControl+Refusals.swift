@@ -1,19 +1,20 @@
 import HCI
 
-/// What is not taken: PDUs of the peer that this device refuses, and procedures of this device that the peer does.
+/// Rejections: of the peer's PDUs, and of this device's procedures by the peer.
 extension LinkControl {
-    /// Answers a PDU that is not known, that a device without the feature or in this role does not take, or whose length
-    /// is wrong. For the first two LL_UNKNOWN_RSP is prescribed. For the last one 2.4.2 leaves the choice to make
-    /// something of it all the same; whoever does not, answers with LL_UNKNOWN_RSP.
+    /// Responds to a PDU that is unknown, not supported by this device or in its role, or of the wrong length.
+    ///
+    /// For the first two, LL_UNKNOWN_RSP is required. For a wrong length 2.4.2 allows interpreting the PDU all the
+    /// same; devices that do not, respond with LL_UNKNOWN_RSP.
     mutating func takeUnknown(_ opcode: ControlOpcode, length: Int) {
-        // The answer to an answer would never end.
+        // Responding to a response would never end.
         if opcode == .unknownRsp { return }
-        // A peripheral without encryption refuses LL_ENC_REQ (5.1.3.1); its length is 23.
+        // A peripheral without encryption rejects LL_ENC_REQ (5.1.3.1), whose length is 23.
         if opcode == .encReq, !isCentral, length == 23 { return refuse(opcode, .unsupportedRemoteFeature) }
         send(.unknown(.init(opcode)))
     }
 
-    /// Whether this device takes such a PDU: it has the feature, and is in the role (2.4.2, 4.6).
+    /// Whether this device accepts a PDU, given its features and its role (2.4.2, 4.6).
     func knows(_ pdu: ControlPDU) -> Bool {
         let features = setup.features
         switch pdu {
@@ -41,13 +42,13 @@ extension LinkControl {
         }
     }
 
-    /// Refuses a PDU of the peer, in the way that both understand (2.4.2.18).
+    /// Rejects a PDU of the peer, in a form that both devices support (2.4.2.18).
     mutating func refuse(_ opcode: ControlOpcode, _ error: HCIStatus) {
         let isExtended = setup.features.contains(.extendedReject) && remoteFeatures?.contains(.extendedReject) ?? true
         send(isExtended ? .rejectExtended(.init(opcode, error)) : .reject(.init(error)))
     }
 
-    /// The peer refuses what this device has begun.
+    /// Handles the peer's rejection of a procedure that this device has started.
     mutating func takeRefusal(of opcode: ControlOpcode?, _ error: HCIStatus) {
         switch (local, opcode) {
         case (.features?, .featureReq?), (.features?, .peripheralFeatureReq?), (.features?, nil):

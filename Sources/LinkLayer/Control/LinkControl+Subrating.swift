@@ -2,7 +2,7 @@ import HCI
 
 /// Connection Subrate Update and Connection Subrate Request (Core Vol 6 Part B 5.1.19, 5.1.20).
 extension LinkControl {
-    /// The central tells; the peripheral asks.
+    /// Starts a change of the subrating. The central announces it; the peripheral requests it.
     mutating func startSubrate(_ wanted: SubrateRequest) {
         guard peerHasSubrating else { return report(.subrate(.unsupportedRemoteFeature, subrate)) }
         guard isCentral else {
@@ -19,12 +19,12 @@ extension LinkControl {
         local = .subrateAwaitingAcknowledgement
     }
 
-    /// Whether the other end has the feature, and its host wants it.
+    /// Whether the peer supports subrating and its host has enabled it.
     var peerHasSubrating: Bool { remoteFeatures?.contains(.connectionSubratingHost) ?? false }
 
     private mutating func announce(_ pdu: SubrateIndication) {
         var pdu = pdu
-        // An event close by: the peripheral tells by the two highest bits on which side of the end of all counters it is.
+        // A nearby event: the peripheral resolves the counter's wraparound from the two highest bits.
         pdu.base = counter
         announcedSubrate = pdu
         send(.subrateIndication(pdu))
@@ -36,7 +36,8 @@ extension LinkControl {
             return refuse(.subrateReq, .unsupportedRemoteFeature)
         }
         guard pdu.isValid else { return refuse(.subrateReq, .invalidLinkLayerParameters) }
-        // What ends in a change excludes each other (5.3), and a change that is under way is not known to the peripheral.
+        // Procedures that change the link exclude each other (5.3), and the peripheral may not know of a pending
+        // change.
         guard remote == nil, pending == nil, !isChanging else {
             return refuse(.subrateReq, .differentTransactionCollision)
         }
@@ -45,7 +46,7 @@ extension LinkControl {
         remote = .subrateAwaitingAcknowledgement
     }
 
-    /// Whether an own procedure is under way that ends in a change of the link.
+    /// Whether a procedure of this device is in progress that changes the link.
     private var isChanging: Bool {
         switch local {
         case nil, .version?, .features?, .length?, .clockAccuracy?, .ping?: false
@@ -53,8 +54,8 @@ extension LinkControl {
         }
     }
 
-    /// What lies within what both want; nil when nothing does. The factor is the largest with which the supervision
-    /// timeout lets two events be tried.
+    /// Returns parameters within the limits of both devices; nil if there are none. The factor is the largest with
+    /// which the supervision timeout allows for two attempts at an event.
     private func agreement(on asked: SubrateRequest) -> SubrateIndication? {
         let own = acceptableSubrate
         guard asked.maxLatency <= own.maxLatency, asked.timeout <= own.timeout else { return nil }
@@ -70,7 +71,7 @@ extension LinkControl {
         return pdu
     }
 
-    /// The central has decided (5.1.19). AB-L04: what cannot be is not tried.
+    /// Applies the central's decision (5.1.19). AB-L04: invalid parameters end the link.
     mutating func takeSubrateIndication(_ pdu: SubrateIndication) {
         guard isPossible(pdu) else {
             actions.append(.end(.invalidLinkLayerParameters))
@@ -88,7 +89,7 @@ extension LinkControl {
             && Int64(pdu.timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
     }
 
-    /// The peripheral has what the central has decided.
+    /// Applies the announced subrating, which the peripheral has acknowledged.
     mutating func subrateAcknowledged() -> [Action] {
         guard let pdu = announcedSubrate else { return [] }
         announcedSubrate = nil
@@ -110,7 +111,7 @@ extension LinkControl {
         if isOwn || !isSame { report(.subrate(.success, known)) }
     }
 
-    /// Another interval makes every event one that is used (5.1.1).
+    /// Ends subrating. A change of the interval makes every event a used one (5.1.1).
     mutating func endSubrating() {
         (subrate.factor, subrate.continuation) = (1, 0)
     }

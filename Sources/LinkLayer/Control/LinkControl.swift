@@ -4,12 +4,13 @@ import EventLoops
 import HCI
 import Radio
 
-/// The control procedures of one link (Core Vol 6 Part B 5.1): requests and PDUs in, PDUs and changes out.
+/// The state machine of a link's control procedures (Core Vol 6 Part B 5.1). It turns requests and received PDUs into
+/// PDUs to send and changes to apply.
 ///
-/// A device runs one procedure of its own at a time and answers those of the peer meanwhile. Procedures that end in a
-/// change at an instant exclude each other (5.3): the central's wins.
+/// A device runs one procedure of its own at a time, and meanwhile responds to those of the peer. Procedures that
+/// change the link at an instant exclude each other (5.3); the central's takes precedence.
 struct LinkControl {
-    /// What the host, or the link itself, wants to be done.
+    /// A procedure requested by the host or by the link itself.
     enum Request: Hashable {
         case version
         case features
@@ -25,37 +26,37 @@ struct LinkControl {
         case terminate(HCIStatus)
     }
 
-    /// What the link has to do.
+    /// An action for the link to carry out.
     enum Action: Hashable {
         case send(ControlPDU)
         case report(Report)
-        /// At this event the anchor moves and the timing changes.
+        /// Move the anchor point and change the timing, at this event.
         case applyTiming(ConnectionUpdateIndication)
         case applyChannelMap(ChannelMap)
-        /// Both the events of now and those of later are used, until the peripheral has heard of them.
+        /// Use the events of the old and of the new subrating, until the peripheral has acknowledged the change.
         case announceSubrate(SubrateIndication)
-        /// From now on these events are used.
+        /// Use the events of this subrating from now on.
         case applySubrate(SubrateIndication)
-        /// The peer tells where a train is.
+        /// The peer has transferred a periodic advertising train.
         case heardOfTrain(PeriodicSyncIndication)
-        /// The peer's sleep clock is as good as this.
+        /// The peer has reported the accuracy of its sleep clock.
         case applyPeerAccuracy(ClockAccuracy)
-        /// Only PDUs of the encryption procedures are sent, until ``release``.
+        /// Send only PDUs of the encryption procedures, until ``release``.
         case hold
         case release
-        /// Whether and how what is sent from now on is encrypted.
+        /// Encrypt transmissions with this session from now on; nil to stop encrypting.
         case transmit(EncryptionSession?)
-        /// The same for what comes.
+        /// Decrypt received PDUs with this session from now on; nil to stop decrypting.
         case receive(EncryptionSession?)
-        /// The link is over as soon as the peer has been told so.
+        /// Send LL_TERMINATE_IND with this reason, and end the link once it is acknowledged.
         case terminate(HCIStatus)
-        /// The link is over.
+        /// End the link.
         case end(HCIStatus)
-        /// The link is over as soon as the peer can know that its PDU has come.
+        /// End the link once the acknowledgement of the peer's PDU has been sent.
         case endAfterAnswer(HCIStatus)
     }
 
-    /// What the host is told.
+    /// An event for the host.
     enum Report: Hashable {
         case version(HCIStatus, VersionIndication)
         case features(HCIStatus, LEFeatures)
@@ -70,105 +71,105 @@ struct LinkControl {
         case longTermKeyRequest(_ random: UInt64, _ diversifier: UInt16)
     }
 
-    /// A procedure that this device has begun, and what it waits for.
+    /// The state of a procedure that this device has started.
     enum Local: Hashable {
         case version
         case features
         case length
         case clockAccuracy
         case ping
-        /// The peripheral has asked; the central's decision is due.
+        /// The peripheral has sent the request; the central's decision is due.
         case subrateAwaitingIndication
-        /// The central has decided, and the peripheral does not know it yet.
+        /// The central has announced its decision; the peripheral's acknowledgement is due.
         case subrateAwaitingAcknowledgement
-        /// The central has asked; the peripheral's answer is due.
+        /// The central has sent the request; the peripheral's response is due.
         case parametersAwaitingResponse(ConnectionParameters)
-        /// The central has asked; the peripheral's answer is due.
+        /// The central has sent the request; the peripheral's response is due.
         case phyAwaitingResponse(tx: LEPHYs, rx: LEPHYs)
-        /// The peripheral has asked; the central's decision is due.
+        /// The peripheral has sent the request; the central's decision is due.
         case phyAwaitingIndication
-        /// The peripheral has asked; the central's decision is due.
+        /// The peripheral has sent the request; the central's decision is due.
         case parametersAwaitingIndication
-        /// Agreed upon; goes into effect at the instant.
+        /// The change takes effect at its instant.
         case awaitingInstant
     }
 
-    /// A procedure that the peer has begun, and what it waits for.
+    /// The state of a procedure that the peer has started.
     enum Remote: Hashable {
         /// The host has been asked.
         case parametersAwaitingHost(ConnectionParameters)
-        /// The peripheral has answered; the central's decision is due.
+        /// The peripheral has responded; the central's decision is due.
         case parametersAwaitingIndication
-        /// The peripheral has answered; the central's decision is due.
+        /// The peripheral has responded; the central's decision is due.
         case phyAwaitingIndication
-        /// The central has decided, and the peripheral does not know it yet.
+        /// The central has announced its decision; the peripheral's acknowledgement is due.
         case subrateAwaitingAcknowledgement
-        /// Agreed upon; goes into effect at the instant.
+        /// The change takes effect at its instant.
         case awaitingInstant
     }
 
-    /// What goes into effect at an instant.
+    /// A change that takes effect at an instant.
     enum Change: Hashable {
         case timing(ConnectionUpdateIndication)
         case channelMap(ChannelMap)
         case phy(tx: LEPHY?, rx: LEPHY?)
     }
 
-    /// What does not change while the link lives.
+    /// The constant properties of a link.
     struct Setup {
         var role: ConnectionEvent.Role
         var features: LEFeatures
         var version: VersionIndication
-        /// What this device sends and receives when the peer asks.
+        /// The PHYs that this device prefers when the peer starts the PHY update.
         var preferredPHYs: PHYPreferences
         var phys: LEPHYs
         var dataLength: DataLength
-        /// How good the own sleep clock is.
+        /// The accuracy of this device's sleep clock.
         var accuracy: ClockAccuracy
-        /// The PHY that the connection begins with.
+        /// The PHY with which the connection starts.
         var firstPHY = LEPHY.le1M
-        /// What a central takes of what the peripheral asks for.
+        /// The subrating parameters that a central accepts from the peripheral.
         var acceptableSubrate = SubrateRequest.initial
-        /// For what the keys of a session are made from.
+        /// The source of session key diversifiers and initialization vectors.
         var random: RandomSource
-        /// Whether the host wants to be asked about connection parameters.
+        /// Whether the host has enabled the event that asks it for connection parameters.
         var hostAnswersParameters: () -> Bool
-        /// Whether the host wants to be asked for keys.
+        /// Whether the host has enabled the event that asks it for keys.
         var hostHasKeys: () -> Bool
     }
 
-    /// Requests that wait, at most; a channel map may come on top.
+    /// The maximum number of queued requests, not counting a channel map.
     static let maximumRequests = 8
-    /// How long the peer may take for an answer (5.2).
+    /// The procedure response timeout (5.2).
     static let responseTimeout = Duration.seconds(40)
 
     let setup: Setup
     var local: Local?
     var remote: Remote?
     var encryption = EncryptionMachine()
-    /// PDUs of the peer that wait for the end of the encryption procedure.
+    /// PDUs of the peer postponed until the encryption procedure ends.
     var postponed = Deque<PacketBuffer>()
     var requests = Deque<Request>()
     var pending: (instant: UInt16, change: Change)?
-    /// Whether the peer has already answered in the own procedure that waits for its instant.
+    /// Whether the peer has responded in this device's procedure that now waits for its instant.
     var isAnswered = false
     var versionSent = false
     var remoteVersion: VersionIndication?
     var remoteFeatures: LEFeatures?
     var dataLength: DataLength
-    /// What the peer was told last of it.
+    /// The data length last sent to the peer.
     var toldLength: LengthExchange?
     var txPHY = LEPHY.le1M
     var rxPHY = LEPHY.le1M
     var timing: LinkTiming
-    /// Which events are used; the base counts for nothing here.
+    /// The current subrating. Its base event is not used here.
     var subrate = SubrateIndication()
-    /// What the peripheral is being told.
+    /// The subrating that the peripheral has yet to acknowledge.
     var announcedSubrate: SubrateIndication?
     var acceptableSubrate: SubrateRequest
-    /// The event that is being prepared or running.
+    /// The event being prepared or in progress.
     var counter: UInt16 = 0
-    /// Moves on whenever a PDU of a procedure comes or goes: the peer's time begins anew then.
+    /// Incremented whenever a control PDU is sent or received, which restarts the response timeout.
     private(set) var progress = 0
     var actions: [Action] = []
 
@@ -182,7 +183,7 @@ struct LinkControl {
 
     var isCentral: Bool { setup.role == .central }
 
-    /// Whether the peer owes a PDU, so that its time runs.
+    /// Whether the peer owes a PDU, so that the response timeout runs.
     var awaitsPeer: Bool {
         if encryption.isBusy { return !encryption.awaitsHost }
         switch (local, remote) {
@@ -194,14 +195,14 @@ struct LinkControl {
 
     // MARK: Inputs
 
-    /// Takes a request; it waits while another procedure runs. False when too many wait.
+    /// Starts a procedure, or queues it while another one is in progress. Returns nil if the queue is full.
     mutating func request(_ request: Request) -> [Action]? {
         if case .terminate(let reason) = request {
             actions.append(.send(.terminate(.init(reason))))
             return flush()
         }
         if case .channelMap = request {
-            // A newer map takes the place of one that still waits, so that none is lost for want of a place.
+            // A newer map replaces a queued one, so that it never fails for lack of space.
             requests.removeAll { if case .channelMap = $0 { true } else { false } }
         } else if requests.count >= Self.maximumRequests {
             return nil
@@ -211,7 +212,7 @@ struct LinkControl {
         return flush()
     }
 
-    /// Takes a control PDU of the peer.
+    /// Handles a control PDU from the peer.
     mutating func receive(_ bytes: PacketBuffer) -> [Action] {
         progress &+= 1
         switch encryption.verdict(on: encryption.isBusy ? understood(bytes) : nil) {
@@ -223,23 +224,23 @@ struct LinkControl {
         return flush()
     }
 
-    /// The PDU, if this device takes such a one.
+    /// Parses a PDU; nil if it is malformed, or this device does not accept it.
     private func understood(_ bytes: PacketBuffer) -> ControlPDU? {
         guard let pdu = try? ControlPDU(reading: bytes), knows(pdu) else { return nil }
         return pdu
     }
 
-    /// Takes a control PDU whose turn it is.
+    /// Handles a control PDU that is not postponed.
     mutating func takeWhole(_ bytes: PacketBuffer) {
         if let pdu = understood(bytes) {
-            // A refusal while an encryption procedure runs is about that.
+            // A rejection during an encryption procedure refers to that procedure.
             if encryption.isBusy, pdu.opcode != .terminateInd { takeEncryption(pdu) } else { take(pdu) }
         } else if let opcode = bytes.first {
             takeUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
         }
     }
 
-    /// The event with this counter begins.
+    /// Applies the change whose instant is the event with this counter, if there is one.
     mutating func begin(counter: UInt16) -> [Action] {
         self.counter = counter
         guard let pending, pending.instant == counter else { return [] }
@@ -249,7 +250,7 @@ struct LinkControl {
         return flush()
     }
 
-    /// The peer has not answered in time.
+    /// Returns the action for an expired response timeout.
     mutating func timeout() -> [Action] {
         [.end(.linkLayerResponseTimeout)]
     }
@@ -279,7 +280,8 @@ struct LinkControl {
         case .phyRequest(let body): takePHYRequest(body)
         case .phyResponse(let body): takePHYResponse(body)
         case .phyUpdate(let body): takePHYUpdate(body)
-        // The wish of the peripheral (5.1.11). The host's classification goes first, and there is no other map.
+        // The peripheral's request (5.1.11) is ignored: the host's channel classification takes precedence, and there
+        // is no other.
         case .minimumUsedChannels: break
         case .clockAccuracyRequest(let body): takeClockAccuracy(body, isRequest: true)
         case .clockAccuracyResponse(let body): takeClockAccuracy(body, isRequest: false)
@@ -289,7 +291,7 @@ struct LinkControl {
         }
     }
 
-    /// Begins the next procedure if none runs that it would collide with.
+    /// Starts the next procedure, unless it would collide with one in progress.
     mutating func startNext() {
         while local == nil, !encryption.isBusy, let request = requests.first {
             switch request {
@@ -315,7 +317,7 @@ struct LinkControl {
         case .encrypt(let start): startEncryption(start)
         case .ping: startPing()
         case .subrate(let wanted): startSubrate(wanted)
-        // It ends with the sending (5.1.13).
+        // The procedure ends when the PDU has been sent (5.1.13).
         case .periodicSync(let pdu): send(.periodicSync(pdu))
         case .terminate: break
         }
@@ -328,7 +330,7 @@ struct LinkControl {
         return actions
     }
 
-    // MARK: Tools
+    // MARK: Helpers
 
     mutating func send(_ pdu: ControlPDU) {
         actions.append(.send(pdu))

@@ -1,12 +1,12 @@
 import Cryptography
 import HCI
 
-/// How a link becomes encrypted, and gets another key: the encryption start and pause procedures (Core Vol 6 Part B 5.1.3).
+/// The state machine of the encryption start and encryption pause procedures (Core Vol 6 Part B 5.1.3).
 ///
-/// Each step that is taken changes what the next PDU may be. Once the peer has taken part, whatever else arrives ends the
-/// link as a forged PDU would (AB-L06, AB-L07).
+/// Each step determines which PDU may follow. Once the peer has taken part, any other PDU ends the link as a forged PDU
+/// would (AB-L06, AB-L07).
 struct EncryptionMachine {
-    /// What the central encrypts with, and what it tells the peripheral to find the same.
+    /// The central's key, and the request from which the peripheral determines the same key.
     struct Start: Hashable {
         var longTermKey: Key128
         var request: EncryptionRequest
@@ -19,46 +19,46 @@ struct EncryptionMachine {
         case centralPausing(Start)
         /// The central has sent LL_ENC_REQ.
         case centralRequesting(Start, isRefresh: Bool)
-        /// The central has LL_ENC_RSP.
+        /// The central has received LL_ENC_RSP.
         case centralAwaitsStart(EncryptionSession, isRefresh: Bool)
         /// The central has sent LL_START_ENC_RSP.
         case centralAwaitsConfirmation(isRefresh: Bool)
-        /// The peripheral has LL_ENC_REQ, and has asked its host for the key.
+        /// The peripheral has received LL_ENC_REQ and asked its host for the key.
         case peripheralAwaitsHost(EncryptionRequest, EncryptionResponse, isRefresh: Bool)
         /// The peripheral has sent LL_START_ENC_REQ.
         case peripheralAwaitsConfirmation(EncryptionSession, isRefresh: Bool)
         /// The peripheral has sent LL_PAUSE_ENC_RSP.
         case peripheralPausing
-        /// The peripheral has the central's LL_PAUSE_ENC_RSP.
+        /// The peripheral has received the central's LL_PAUSE_ENC_RSP.
         case peripheralPaused
     }
 
     enum Event {
-        /// The host of the central wants the link to be encrypted, or to have another key.
+        /// The central's host has requested encryption or a key refresh.
         case start(Start)
-        /// The peer asks; this would be the answer.
+        /// The peer has requested encryption; the second value is the response to send.
         case requested(EncryptionRequest, EncryptionResponse)
-        /// Another PDU of the procedures has come.
+        /// Another PDU of the procedures has been received.
         case received(ControlPDU)
-        /// The host of the peripheral has the key, or has none.
+        /// The peripheral's host has supplied the key; nil if it has none.
         case key(Key128?)
     }
 
     enum Action: Hashable {
-        /// Nothing but the PDUs of the procedure is sent from now on.
+        /// Send only PDUs of the encryption procedures from now on.
         case hold
-        /// All is sent again.
+        /// Resume sending everything.
         case release
         case send(ControlPDU)
-        /// LL_ENC_REQ is refused.
+        /// Reject LL_ENC_REQ.
         case refuse(HCIStatus)
-        /// What is sent from now on is encrypted, or is not.
+        /// Encrypt transmissions with this session from now on; nil to stop encrypting.
         case transmit(EncryptionSession?)
-        /// What comes from now on is encrypted, or is not.
+        /// Decrypt received PDUs with this session from now on; nil to stop decrypting.
         case receive(EncryptionSession?)
-        /// The peer is told that the link ends.
+        /// Terminate the link with this reason, notifying the peer.
         case terminate(HCIStatus)
-        /// The link ends without a word.
+        /// End the link without notifying the peer.
         case end(HCIStatus)
         case reportChange(HCIStatus)
         case reportRefresh(HCIStatus)
@@ -76,7 +76,7 @@ struct EncryptionMachine {
         }
     }
 
-    // MARK: The central
+    // MARK: Central
 
     private mutating func begin(_ start: Start) -> [Action] {
         switch state {
@@ -119,7 +119,7 @@ struct EncryptionMachine {
         }
     }
 
-    /// Why the peer refuses what this central has asked for; nil when it does not.
+    /// Returns the reason if a PDU rejects what this central has requested; otherwise nil.
     private func refusal(by pdu: ControlPDU) -> HCIStatus? {
         switch state {
         case .centralPausing: pdu.refusal(of: .pauseEncReq)
@@ -128,8 +128,8 @@ struct EncryptionMachine {
         }
     }
 
-    /// The link stays as it was before. After a pause that cannot be had: to go on without encryption is not for the peer
-    /// to choose (AB-L07).
+    /// Returns to the state before the procedure. After a pause that is not possible: the peer must not be able to
+    /// choose an unencrypted link (AB-L07).
     private mutating func refused(_ error: HCIStatus) -> [Action] {
         switch state {
         case .centralPausing:
@@ -144,7 +144,7 @@ struct EncryptionMachine {
         }
     }
 
-    // MARK: The peripheral
+    // MARK: Peripheral
 
     private mutating func requested(_ request: EncryptionRequest, _ response: EncryptionResponse) -> [Action] {
         switch state {
@@ -153,7 +153,7 @@ struct EncryptionMachine {
             state = .peripheralAwaitsHost(request, response, isRefresh: isRefresh)
             return [.hold, .send(.encryptionResponse(response)), .askForKey(request)]
         default:
-            // Another key is agreed upon without encryption or not at all.
+            // The key of an encrypted link can be changed only after a pause.
             return [.end(.terminatedByMICFailure)]
         }
     }
@@ -172,15 +172,15 @@ struct EncryptionMachine {
             state = .peripheralPaused
             return [.transmit(nil)]
         case (.plain, .pauseEncryptionRequest):
-            // There is nothing to pause.
+            // The link is not encrypted.
             return [.send(.unknown(.init(.pauseEncReq)))]
         default:
-            // An answer that nobody waits for.
+            // An unexpected response is ignored.
             return []
         }
     }
 
-    /// Without a key the link stays as it was before; after a pause it ends (5.1.3.1).
+    /// Continues with the key. Without one the link stays as before; after a pause it ends (5.1.3.1).
     private mutating func found(_ key: Key128?) -> [Action] {
         guard case .peripheralAwaitsHost(let request, let response, let isRefresh) = state else { return [] }
         guard let key else {
@@ -197,27 +197,27 @@ struct EncryptionMachine {
     }
 }
 
-// What may come.
+// The PDUs allowed in each state.
 extension EncryptionMachine {
-    /// What becomes of a control PDU that has come.
+    /// What to do with a received control PDU.
     enum Verdict {
         case take
-        /// Its turn comes when the procedure has ended: the peer could not know that one runs.
+        /// Handle it when the procedure has ended: the peer sent it before it could know of the procedure.
         case postpone
-        /// The peer knows that it must not send this now.
+        /// End the link: the peer is not allowed to send this PDU now.
         case violation
     }
 
-    /// Whether a procedure runs.
+    /// Whether a procedure is in progress.
     var isBusy: Bool { state != .plain && state != .encrypted }
 
-    /// Whether the host of this peripheral owes a key, or an answer that it has none.
+    /// Whether the host of this peripheral has been asked for the key.
     var awaitsHost: Bool {
         if case .peripheralAwaitsHost = state { true } else { false }
     }
 
-    /// Whether nothing but the next PDU of the procedure may come: not before the peer must know that one runs, which is
-    /// as soon as it has answered (5.1.3.1, 5.1.3.2).
+    /// Whether only the next PDU of the procedure is allowed. This begins as soon as the peer has responded, and so
+    /// must know of the procedure (5.1.3.1, 5.1.3.2).
     var isStrict: Bool {
         switch state {
         case .plain, .encrypted, .centralPausing, .centralRequesting(_, isRefresh: false): false
@@ -225,7 +225,7 @@ extension EncryptionMachine {
         }
     }
 
-    /// What becomes of a control PDU; nil stands for one that is not understood.
+    /// Returns what to do with a received control PDU; nil stands for one that is not understood.
     func verdict(on pdu: ControlPDU?) -> Verdict {
         guard isBusy else { return .take }
         if let pdu, isExpected(pdu) { return .take }
@@ -246,7 +246,7 @@ extension EncryptionMachine {
 }
 
 extension ControlPDU {
-    /// Why this refuses a PDU that was sent; nil when it does not.
+    /// Returns the reason if this PDU rejects one with the given opcode; otherwise nil.
     func refusal(of opcode: ControlOpcode) -> HCIStatus? {
         switch self {
         case .unknown(let body) where body.opcode == opcode: .unsupportedRemoteFeature
@@ -258,7 +258,7 @@ extension ControlPDU {
 }
 
 extension HCIStatus {
-    /// What the peer gave as a reason. Zero is none, and what is refused is refused all the same: no host is to take it
-    /// for success (AB-L06).
+    /// The status as the reason of a rejection. A reason of 0 becomes an unspecified error, lest a host mistake the
+    /// rejection for success (AB-L06).
     var asRefusal: HCIStatus { self == .success ? .unspecifiedError : self }
 }

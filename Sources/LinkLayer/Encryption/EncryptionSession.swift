@@ -1,14 +1,14 @@
 import BluetoothTypes
 import Cryptography
 
-/// What both ends of a link encrypt with until they agree on something else (Core Vol 6 Part B 5.1.3.1).
+/// The session key and initialization vector of an encrypted link (Core Vol 6 Part B 5.1.3.1).
 struct EncryptionSession: Hashable {
-    /// The session key: never the long term key itself.
+    /// The session key, derived from the long term key.
     let key: Key128
-    /// The octets of the initialization vector as they are sent, the central's half first.
+    /// The initialization vector in transmission order, the central's half first.
     let vector: [UInt8]
 
-    /// From the long term key and what the two ends have told each other.
+    /// Creates a session from the long term key and the values that the two devices have exchanged.
     init(longTermKey: Key128, request: EncryptionRequest, response: EncryptionResponse) {
         let diversifier = Block128(high: response.keyDiversifier, low: request.keyDiversifier)
         key = Key128(AES128(longTermKey).encrypt(diversifier))
@@ -19,15 +19,15 @@ struct EncryptionSession: Hashable {
     }
 }
 
-/// One direction of an encrypted link: the cipher, and the number of the next PDU (Core Vol 6 Part E 2).
+/// One direction of an encrypted link: the cipher and the packet counter (Core Vol 6 Part E 2).
 struct PacketCipher {
-    /// PDUs that one session may have in each direction: the number has 39 bits.
+    /// The maximum number of PDUs per session and direction: the counter has 39 bits.
     static let maximumPackets: UInt64 = 1 << 39
 
     private let ccm: CCM
     private let vector: [UInt8]
     private let isFromCentral: Bool
-    /// Of the next PDU. One that is sent again keeps its number.
+    /// The counter of the next PDU. A retransmitted PDU keeps its counter.
     private var counter: UInt64
 
     init(_ session: EncryptionSession, isFromCentral: Bool, counter: UInt64 = 0) {
@@ -37,16 +37,16 @@ struct PacketCipher {
         self.counter = counter
     }
 
-    /// The payload of the next PDU as it goes on the air; nil when the session has had all the PDUs that it may have.
+    /// Encrypts the payload of the next PDU; nil if the packet counter is exhausted.
     ///
-    /// - Parameter header: the octet of the header that is authenticated (``DataHeader/authenticated``).
+    /// - Parameter header: The authenticated octet of the header (``DataHeader/authenticated``).
     mutating func seal(_ payload: PacketBuffer, header: UInt8) -> PacketBuffer? {
         guard counter < Self.maximumPackets else { return nil }
         defer { counter += 1 }
         return PacketBuffer(ccm.encrypt(payload, nonce: nonce, header: header))
     }
 
-    /// The payload of the next PDU that came; nil when it is not the peer's (AB-L08).
+    /// Decrypts the payload of the next received PDU; nil if it is not authentic (AB-L08).
     mutating func open(_ payload: PacketBuffer, header: UInt8) -> PacketBuffer? {
         guard counter < Self.maximumPackets, payload.count > CCM.codeLength else { return nil }
         guard let opened = ccm.decrypt(payload, nonce: nonce, header: header) else { return nil }
@@ -54,7 +54,7 @@ struct PacketCipher {
         return PacketBuffer(opened)
     }
 
-    /// The number, the direction in the bit above it, and the vector.
+    /// The packet counter with the direction bit, followed by the initialization vector.
     private var nonce: [UInt8] {
         var nonce: [UInt8] = []
         nonce.reserveCapacity(CCM.nonceLength)

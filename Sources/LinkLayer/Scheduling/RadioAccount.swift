@@ -1,48 +1,48 @@
 import HCI
 import Radio
 
-/// What a controller uses its radio for.
+/// A purpose for which a controller uses its radio.
 package enum RadioUse: Hashable, Sendable {
-    /// The events of a connection, by what goes over it.
+    /// The events of a connection, by kind of traffic.
     case link(ConnectionHandle, LinkTraffic)
-    /// The events of all connections that are over.
+    /// The events of all ended connections, by kind of traffic.
     case endedLinks(LinkTraffic)
-    /// An advertising set, by its handle; nil for that of the legacy commands. The answers to scanners belong to it.
+    /// An advertising set, by handle; nil for that of the legacy commands. Includes responses to scan requests.
     case advertising(set: UInt8?)
-    /// Scanning, with what auxiliary pointers lead to and the requests that are made.
+    /// Scanning, including auxiliary PDUs and scan requests.
     case scanning
-    /// Looking for peers to connect to.
+    /// Listening for peers to connect to.
     case initiating
 }
 
-/// What goes over a link: each PDU counts for its sender and for who reads it, every time that it is on the air.
+/// The traffic on a link. Each transmission of a PDU counts for its sender and its receiver.
 package enum LinkTraffic: Hashable, Sendable, CaseIterable {
-    /// What hosts have to say to each other.
+    /// Data of the hosts.
     case data
-    /// PDUs that say nothing, and keep the link or acknowledge.
+    /// Empty PDUs, which keep the link alive or acknowledge.
     case empty
-    /// What the link layers have to say to each other.
+    /// Control PDUs of the link layers.
     case control
-    /// Listening in which nothing came, or nothing that could be read.
+    /// Listening during which no readable frame arrived.
     case listening
 }
 
-/// What one use has had of the radio. Its user keeps it, so that nothing is looked up on the air.
+/// The air time of one use. The user of the radio holds on to it, to avoid a lookup for each frame.
 final class RadioShare {
     fileprivate(set) var time = RadioNode.AirTime()
 }
 
-/// Divides the air time of a node among its uses, each time that the radio changes hands.
+/// Attributes the air time of a node to its uses, each time the radio changes owners.
 struct RadioAccount {
     private var shares: [RadioUse: RadioShare] = [:]
     private var settled = RadioNode.AirTime()
 
-    /// What has been used for what, as far as it has been settled.
+    /// The air time of each use, as settled so far.
     var uses: [RadioUse: RadioNode.AirTime] {
         shares.mapValues(\.time).filter { $0.value != RadioNode.AirTime() }
     }
 
-    /// The share of a use, the same one each time.
+    /// Returns the share of a use, always the same object.
     mutating func share(of use: RadioUse) -> RadioShare {
         if let share = shares[use] { return share }
         let share = RadioShare()
@@ -50,13 +50,14 @@ struct RadioAccount {
         return share
     }
 
-    /// What is more now was used for this; for nothing when the radio was free.
+    /// Attributes the air time since the last settlement to a share; to none if the radio was free.
     mutating func settle(_ share: RadioShare?, at now: RadioNode.AirTime) {
         share?.time.add(now, since: settled)
         settled = now
     }
 
-    /// A link is over: there may be as many as there are in a lifetime, and their number is given away again.
+    /// Moves the air time of an ended link to ``RadioUse/endedLinks(_:)``. This bounds the number of entries, and frees
+    /// the handle for reuse.
     mutating func retire(_ link: ConnectionHandle) {
         for traffic in LinkTraffic.allCases {
             guard let time = shares.removeValue(forKey: .link(link, traffic))?.time else { continue }

@@ -2,53 +2,55 @@ import EventLoops
 import HCI
 import Radio
 
-/// One of the things that a controller does with its only radio.
+/// An activity of a controller that needs its only radio.
 protocol RadioUser: AnyObject {
-    /// The higher one takes the radio from the lower one.
+    /// The priority. A user of higher priority takes the radio from one of lower priority.
     var priority: RadioPriority { get }
-    /// What its time counts as, as long as it says nothing else.
+    /// The account to which its time is charged, unless it settles otherwise.
     var share: RadioShare { get }
-    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    /// The time between two uses of the radio after the announced one, in microseconds; nil for a single use.
     var period: Int64? { get }
-    /// The own frame has left.
+    /// Called when the user's frame has been transmitted.
     func radioSent()
-    /// The first bit of a frame arrives.
+    /// Called at the first bit of an incoming frame.
     func radioHeardStart()
-    /// A frame has come in.
+    /// Called when a frame has been received.
     func radioReceived(_ frame: ReceivedFrame)
-    /// Somebody else has the radio now.
+    /// Called when another user has taken the radio.
     func radioTaken()
-    /// The radio is free; whoever waited for it may claim it.
+    /// Called when the radio is free. A user that waited for it may claim it now.
     func radioFree()
 }
 
-/// Who may take the radio from whom.
+/// The priorities in the use of the radio, lowest first.
 enum RadioPriority: Comparable {
     case scanning
     case initiating
-    /// What an AuxPtr leads to, and answers: there is no other time for them.
+    /// An auxiliary PDU and the response to it, whose times cannot be changed.
     case following
     case advertising
-    /// Periodic advertising, of this device or of another one that is followed: its times are fixed.
+    /// Periodic advertising, sent or followed, whose times are fixed.
     case periodic
-    /// A connection event, with how urgent it is: the events that the link has missed in a row, and far more when its
-    /// supervision timeout comes near. Who starves, wins.
+    /// A connection event.
+    ///
+    /// The urgency is the number of events in a row that the link has missed, plus ``danger`` when its supervision
+    /// timeout approaches. So a starved link wins.
     case connection(urgency: Int)
 
-    /// From here on a link is in danger of being lost, and nothing goes before it.
+    /// The urgency from which a link is in danger of being lost. Nothing precedes it.
     static let danger = 10_000
 
-    /// Whether it belongs to a link.
+    /// Whether the user is a link.
     var isLink: Bool { self >= .connection(urgency: 0) }
-    /// Whether it belongs to a link that must not wait.
+    /// Whether the user is a link that is in danger of being lost.
     var isInDanger: Bool { self >= .connection(urgency: Self.danger) }
 }
 
 extension RadioUser {
-    /// How often it needs the radio once it has said when, in microseconds; nil for once.
+    /// The default: a single use.
     var period: Int64? { nil }
 
-    /// The first time that it needs the radio, of those that end after an instant.
+    /// Returns the first of the user's times, announced from `first` on, that ends after an instant.
     func nextTime(from first: Instant, endingAfter instant: Instant) -> (start: Instant, end: Instant)? {
         let length = Duration.microseconds(Self.expectedTime)
         if first + length > instant { return (first, first + length) }
@@ -58,11 +60,14 @@ extension RadioUser {
         return (start, start + length)
     }
 
-    /// How long somebody who has announced itself is expected to need the radio, in microseconds.
+    /// The assumed length of an announced use, in microseconds.
     private static var expectedTime: Int64 { 2_500 }
 
-    /// Whether this user ends in time for the other one. Advertising sets do not for each other: they wait. Nor does a train
-    /// for what can be put off: its own set alone would have its time come while a long event is on the air.
+    /// Whether this user finishes before the announced time of another one.
+    ///
+    /// Advertising sets do not yield to each other; they wait instead. A periodic train does not yield to lower
+    /// priorities, which can be postponed: otherwise the events of its own set would fall due during any long event of
+    /// the train and displace it.
     func yields(to other: any RadioUser) -> Bool {
         switch priority {
         case .advertising: other.priority != .advertising
@@ -72,35 +77,34 @@ extension RadioUser {
     }
 }
 
-/// Shares the one radio of a controller: it does one thing at a time.
+/// Shares the one radio of a controller among its users.
 ///
-/// Connection events come first. They tell when they will begin, so that others end in time instead of being cut off.
-/// Three rules keep everybody alive:
+/// Connection events come first. They are announced in advance, so that other users finish in time instead of being cut
+/// off. Three rules prevent starvation:
 ///
-/// 1. *Links take turns.* Of two that want the radio at once the one that has missed more events in a row has it, and one
-///    that has not been heard for half of its supervision timeout goes before all.
-/// 2. *Links share with the rest.* While scanning, initiating or advertising waits for links, an eighth of that time is
-///    owed to it. A link ends its event early enough to pay, at the end of its interval or before the next link.
-/// 3. *Debts are paid.* Where events are too short to end earlier, links that are not in danger leave events out from the
-///    moment that a turn of 10 ms is owed until it has been had.
+/// 1. *Links take turns.* If two links need the radio at once, the one with more missed events in a row gets it. A link
+///    that has heard nothing for half of its supervision timeout precedes all others.
+/// 2. *Links share with the rest.* While scanning, initiating or advertising waits for links, it is owed an eighth of
+///    that time. A link pays by ending its event early, at the end of its interval or before the next link.
+/// 3. *Debts are paid.* If events are too short to be ended earlier, links that are not in danger skip events, from
+///    when a turn of 10 ms is owed until the debt is paid.
 final class RadioArbiter {
-    /// One part in so many of the time that others wait for links is owed to them.
+    /// The divisor of the time for which others wait for links, which yields what they are owed.
     static let share: Int64 = 8
-    /// As soon as so many microseconds are owed, links leave events out.
+    /// The debt in microseconds from which links skip events.
     static let turn: Int64 = 10_000
-    /// More than so many microseconds are never owed.
+    /// The maximum debt in microseconds.
     static let maximumOwed: Int64 = 500_000
 
-    /// How often a place is looked for.
+    /// The maximum number of iterations when searching for a free time.
     static let maximumAttempts = 64
 
-    /// The radio.
     let node: RadioNode
     private(set) var owner: (any RadioUser)?
     private var waiting: [any RadioUser] = []
     private var reservations: [(user: any RadioUser, start: Instant)] = []
     private let loop: any EventLoop
-    /// What links owe to the rest, in nanoseconds; when that was last reckoned up, and whether it is being paid.
+    /// The debt of the links to other users, in nanoseconds; when it was last updated, and whether it is being paid.
     private var debt: Int64 = 0
     private var reckoned = Instant.zero
     private var lastRefusal = Instant.zero
@@ -112,33 +116,34 @@ final class RadioArbiter {
         self.loop = loop
         node.onSent = { [weak self] in
             guard let self else { return }
-            // Whoever sent may have gone meanwhile.
+            // The sender may have been removed in the meantime.
             if let owner { owner.radioSent() } else { offer() }
         }
         node.onFrameStart = { [weak self] in self?.owner?.radioHeardStart() }
         node.onFrame = { [weak self] in self?.owner?.radioReceived($0) }
     }
 
-    /// What the radio was used for up to now.
+    /// The air time used for each purpose so far.
     var uses: [RadioUse: RadioNode.AirTime] {
         account.settle(owner?.share, at: node.airTime)
         return account.uses
     }
 
-    /// What the radio was used for since it was settled last, by whoever has it.
+    /// Charges the air time since the last settlement to a share. Called by the radio's current owner.
     func settle(_ share: RadioShare) {
         account.settle(share, at: node.airTime)
     }
 
-    /// What a use has of the radio.
+    /// Returns the account of a use.
     func share(of use: RadioUse) -> RadioShare { account.share(of: use) }
 
-    /// A link is over.
+    /// Closes the account of a link that has ended.
     func retire(_ link: ConnectionHandle) {
         account.retire(link)
     }
 
-    /// Takes the radio if it is free, or if a less important user has it and nothing is being sent.
+    /// Takes the radio if it is free, or if a user of lower priority owns it and is not transmitting. Returns whether
+    /// `user` owns it now.
     func claim(_ user: any RadioUser) -> Bool {
         if owner === user { return true }
         reckon()
@@ -155,7 +160,7 @@ final class RadioArbiter {
         return true
     }
 
-    /// Gives the radio back and offers it to those who wait, the most important first.
+    /// Returns the radio and offers it to the waiting users, highest priority first.
     func release(_ user: any RadioUser) {
         guard owner === user else { return }
         reckon()
@@ -165,13 +170,13 @@ final class RadioArbiter {
         offer()
     }
 
-    /// Puts a user on the list of those who are told when the radio is free.
+    /// Adds a user to those notified when the radio is free.
     func wait(_ user: any RadioUser) {
         reckon()
         if !waiting.contains(where: { $0 === user }) { waiting.append(user) }
     }
 
-    /// Forgets a user altogether.
+    /// Removes a user: its waiting, its reservation and its ownership.
     func remove(_ user: any RadioUser) {
         reckon()
         waiting.removeAll { $0 === user }
@@ -179,7 +184,7 @@ final class RadioArbiter {
         release(user)
     }
 
-    /// Announces when a user needs the radio next; nil when it does not.
+    /// Announces when a user needs the radio next; nil withdraws the announcement.
     func reserve(_ user: any RadioUser, at start: Instant?) {
         let index = reservations.firstIndex { $0.user === user }
         switch (index, start) {
@@ -190,8 +195,8 @@ final class RadioArbiter {
         }
     }
 
-    /// The first moment from `instant` on at which somebody else needs the radio: at once when its time came already and
-    /// it has been waiting since.
+    /// Returns the first time from `instant` on at which another user needs the radio. That is `instant` itself if
+    /// another user's announced time has passed and it still waits.
     func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
         nextReservation(after: instant, except: user) { _ in true }
     }
@@ -213,7 +218,7 @@ final class RadioArbiter {
         return next
     }
 
-    /// Whether a user who claims the radio now has it for so many microseconds.
+    /// Whether a user that claims the radio now can keep it for a number of microseconds.
     func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
         reckon()
         let pays = isPaying && !user.priority.isLink
@@ -225,7 +230,7 @@ final class RadioArbiter {
         return isFree
     }
 
-    /// Whether a more urgent link would be kept from its event by one that begins now and takes so many microseconds.
+    /// Whether using the radio for a number of microseconds from now would make a more urgent link miss its event.
     func isNeeded(within microseconds: Int64, by user: any RadioUser) -> Bool {
         let end = loop.now.advanced(byMicroseconds: microseconds)
         return reservations.contains {
@@ -236,7 +241,7 @@ final class RadioArbiter {
 
     // MARK: Debts
 
-    /// What links have to leave of their time to those who wait, in microseconds.
+    /// The debt in microseconds that links have to pay to waiting users.
     var owed: Int64 {
         reckon()
         return othersWait ? debt / 1_000 : 0
@@ -244,13 +249,13 @@ final class RadioArbiter {
 
     private var othersWait: Bool { waiting.contains { !$0.priority.isLink } }
 
-    /// Whether a link leaves this event out because of what is owed.
+    /// Whether a link skips this event because of the debt.
     private func stepsBack(_ user: any RadioUser) -> Bool {
         guard isPaying, user.priority.isLink, !user.priority.isInDanger else { return false }
         return othersWait || owner.map { !$0.priority.isLink } ?? false
     }
 
-    /// Brings the account up to date: it grows while others wait for a link, and falls while one of them has the radio.
+    /// Updates the debt. It grows while others wait for a link, and shrinks while another user owns the radio.
     private func reckon() {
         let now = loop.now
         let elapsed = now.nanoseconds(since: reckoned)
@@ -264,7 +269,8 @@ final class RadioArbiter {
         if debt == 0 { isPaying = false }
     }
 
-    /// There was no time for an exchange of so many microseconds: that is owed too, as far as the share goes.
+    /// Adds an exchange of a number of microseconds for which there was no time to the debt, within the limits of the
+    /// share.
     private func refuse(_ microseconds: Int64) {
         let elapsed = loop.now.nanoseconds(since: lastRefusal)
         lastRefusal = loop.now
@@ -276,8 +282,10 @@ final class RadioArbiter {
         if debt >= Self.turn * 1_000 { isPaying = true }
     }
 
-    /// The first instant from which the radio is free for so many microseconds, as far as is known: what others have
-    /// announced comes again and again. When there is none soon, one at which it is not free.
+    /// Returns the first time from which the radio is expected to be free for a number of microseconds, assuming that
+    /// announced uses recur with their period.
+    ///
+    /// If the search finds none soon, the result is a time at which the radio is not free.
     func firstFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Instant {
         var candidate = instant
         for _ in 0..<Self.maximumAttempts {
