@@ -20,9 +20,9 @@ package enum PrivacyHappening: StackHappening {
 
     package var description: String {
         switch self {
-        case .listRefused(let error): "the controller cannot resolve addresses: \(error)"
-        case .addressRefused(let error): "cannot set the random address: \(error)"
-        case .notQuiet: "the controller does not fall silent"
+        case .listRefused(let error): "the controller refused a change of its resolving list: \(error)"
+        case .addressRefused(let error): "the controller refused the random address: \(error)"
+        case .notQuiet: "the controller did not stop using the radio in time; continuing anyway"
         }
     }
 }

@@ -189,7 +189,7 @@ import Testing
             log.all == [
                 "error: \(HCIHostError.notRunning) [layer=\(HCIHostError.notRunning.layer.rawValue)]",
                 "warning: the controller has no room for data [link type=1]",
-                "warning: the controller does not fall silent",
+                "warning: the controller did not stop using the radio in time; continuing anyway",
                 "notice: a second link to \(BluetoothAddress.none) is refused",
                 "warning: the link to \(BluetoothAddress.none) has lost its security and is ended",
                 "debug: cannot disconnect: \(HCICommandError.queueFull)",
