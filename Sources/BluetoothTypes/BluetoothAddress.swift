@@ -1,26 +1,26 @@
-/// The address of a device with what kind of address it is (Core Vol 6 Part B 1.3).
+/// A device address and its type (Core Vol 6 Part B 1.3).
 public struct BluetoothAddress: Hashable, Sendable {
     /// The address types of HCI commands and events (Core Vol 4 Part E 7.8.10 and 7.7.65).
     public struct Kind: WireValue, CustomStringConvertible {
         /// The number on the wire.
         public var rawValue: UInt8
-        /// Any number, known or not.
+        /// Creates a kind from any number, assigned or not.
         @inlinable
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A public address, given out by the IEEE.
+        /// A public address, assigned by the IEEE.
         @inlinable public static var publicDevice: Kind { Kind(rawValue: 0) }
         /// A random address: static or private.
         public static let randomDevice = Kind(rawValue: 1)
-        /// The public identity behind a private address that the controller resolved.
+        /// The public identity address behind a private address that the controller resolved.
         public static let publicIdentity = Kind(rawValue: 2)
-        /// The static identity behind a private address that the controller resolved.
+        /// The static identity address behind a private address that the controller resolved.
         public static let randomIdentity = Kind(rawValue: 3)
 
-        /// Whether the address itself is of the random kind, identity or not.
+        /// Whether the address is random, identity or not.
         public var isRandom: Bool { rawValue & 1 == 1 }
 
-        /// The name for a log.
+        /// The name of the kind, for logs.
         public var description: String {
             switch self {
             case .publicDevice: "public"
@@ -32,31 +32,31 @@ public struct BluetoothAddress: Hashable, Sendable {
         }
     }
 
-    /// What the two top bits of a random address say (Vol 6 Part B 1.3.2).
+    /// The subtypes of random addresses, encoded in the two top bits (Vol 6 Part B 1.3.2).
     public enum RandomKind: Sendable {
-        /// Stays until the power is cycled at least.
+        /// A static address. It stays the same at least until the next power cycle.
         case `static`
-        /// Changes, and can be recognised with the device's identity resolving key.
+        /// A resolvable private address. It changes, and the identity resolving key of the device recognises it.
         case resolvable
-        /// Changes, and cannot be recognised.
+        /// A non-resolvable private address. It changes, and no key recognises it.
         case nonResolvable
         /// Reserved for future use.
         case reserved
     }
 
-    /// The 48 bits as printed: the first printed octet is the most significant one.
+    /// The 48 bits of the address; the first printed octet is the most significant.
     public var value: UInt64
-    /// What kind of address it is.
+    /// The type of the address.
     public var kind: Kind
 
-    /// An address from its 48 low bits.
+    /// Creates an address from the 48 low bits of `value`.
     @inlinable
     public init(_ value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         self.kind = kind
     }
 
-    /// Reads `C0:FF:EE:00:00:01`; nil for anything else.
+    /// Parses an address such as `C0:FF:EE:00:00:01`; nil for any other format.
     public init?(_ text: String, kind: Kind) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6 else { return nil }
@@ -70,10 +70,10 @@ public struct BluetoothAddress: Hashable, Sendable {
         self.init(value, kind: kind)
     }
 
-    /// The address with every bit zero, which stands for none.
+    /// The all-zero address, which stands for no address.
     @inlinable public static var none: BluetoothAddress { BluetoothAddress(0, kind: .publicDevice) }
 
-    /// For a random address, which of the three it is.
+    /// The subtype of a random address; nil for a public address.
     public var randomKind: RandomKind? {
         guard kind.isRandom else { return nil }
         switch value >> 46 {
@@ -84,21 +84,21 @@ public struct BluetoothAddress: Hashable, Sendable {
         }
     }
 
-    /// The six octets, least significant first as on the wire.
+    /// The six octets in wire order, least significant first.
     public var littleEndianBytes: [UInt8] {
         (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 }
 
 extension BluetoothAddress: CustomStringConvertible {
-    /// Six octets with colons, upper case, most significant first.
+    /// The six octets in upper-case hexadecimal, most significant first, separated by colons.
     public var description: String {
         littleEndianBytes.reversed().map { hexadecimal([$0]).uppercased() }.joined(separator: ":")
     }
 }
 
 extension FieldCoder {
-    /// An address type and an address, as most HCI packets carry them.
+    /// Codes an address type and an address, in the form that most HCI packets use.
     @inlinable
     public mutating func typedAddress(
         _ typeName: String,
@@ -111,7 +111,7 @@ extension FieldCoder {
         try self.address(name, &address)
     }
 
-    /// The six octets of an address; its kind stays as it is.
+    /// Codes the six octets of an address and leaves its kind unchanged.
     @inlinable
     public mutating func address(_ name: String, _ address: inout BluetoothAddress) throws(PacketError) {
         var value = address.value

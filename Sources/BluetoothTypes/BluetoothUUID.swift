@@ -1,44 +1,46 @@
-/// A UUID of 16, 32 or 128 bits (Core Vol 3 Part B 2.5.1). The short forms stand for a value on the Bluetooth base
-/// UUID and equal it, and hash alike, in whatever width they were written.
+/// A Bluetooth UUID of 16, 32 or 128 bits (Core Vol 3 Part B 2.5.1).
+///
+/// The short forms abbreviate UUIDs on the Bluetooth base UUID. Equality and hashing use the full 128-bit value,
+/// whatever the width.
 public struct BluetoothUUID: Sendable {
-    /// How many bits the UUID was written with.
+    /// The width in which a UUID is written.
     public enum Width: Int, Sendable {
         case bits16 = 16
         case bits32 = 32
         case bits128 = 128
 
-        /// Octets on the wire.
+        /// The number of octets on the wire.
         public var octets: Int { rawValue / 8 }
     }
 
-    /// The upper 64 bits as printed.
+    /// The upper 64 bits: the first sixteen printed digits.
     public let high: UInt64
-    /// The lower 64 bits as printed.
+    /// The lower 64 bits: the last sixteen printed digits.
     public let low: UInt64
-    /// The width that it was written with.
+    /// The width in which the UUID was created.
     public let width: Width
 
     private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
     private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
-    /// A 16-bit UUID.
+    /// Creates a 16-bit UUID.
     public init(_ value: UInt16) {
         self.init(short: UInt32(value), width: .bits16)
     }
 
-    /// A 32-bit UUID.
+    /// Creates a 32-bit UUID.
     public init(bits32 value: UInt32) {
         self.init(short: value, width: .bits32)
     }
 
-    /// A 128-bit UUID, the upper and the lower half as printed.
+    /// Creates a 128-bit UUID from its upper and lower half.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
         width = .bits128
     }
 
-    /// Reads `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`; nil for anything else.
+    /// Parses `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`; nil for any other format.
     public init?(_ text: some StringProtocol) {
         let characters = Array(text.utf8)
         switch characters.count {
@@ -58,12 +60,12 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// Reads 2, 4 or 16 octets, least significant first as on the wire; nil for another length.
+    /// Creates a UUID from 2, 4 or 16 octets in wire order, least significant first; nil for any other length.
     public init?(littleEndian bytes: some RandomAccessCollection<UInt8>) {
         self.init(bigEndian: bytes.reversed())
     }
 
-    /// Reads 2, 4 or 16 octets, most significant first as printed; nil for another length.
+    /// Creates a UUID from 2, 4 or 16 octets in printed order, most significant first; nil for any other length.
     public init?(bigEndian bytes: some RandomAccessCollection<UInt8>) {
         func value(_ part: some Sequence<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
         switch bytes.count {
@@ -80,18 +82,19 @@ public struct BluetoothUUID: Sendable {
         self.width = width
     }
 
-    /// The value on the base UUID that fits 32 bits, whatever width it was written with.
+    /// The 32-bit short form, whatever the width; nil if the UUID is not on the base UUID.
     public var shortValue: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(high >> 32)
     }
 
-    /// The value on the base UUID that fits 16 bits, whatever width it was written with.
+    /// The 16-bit short form, whatever the width; nil if there is none.
     public var uint16: UInt16? {
         shortValue.flatMap { UInt16(exactly: $0) }
     }
 
-    /// The same UUID, 16 bits wide if it can be and 128 otherwise: the two widths that ATT knows (Vol 3 Part F 3.2.1).
+    /// The same UUID in one of the two widths that ATT supports: 16 bits if possible, otherwise 128 (Vol 3 Part F
+    /// 3.2.1).
     public var attributeForm: BluetoothUUID {
         uint16.map { BluetoothUUID($0) } ?? BluetoothUUID(high: high, low: low)
     }
@@ -99,7 +102,7 @@ public struct BluetoothUUID: Sendable {
     /// The same UUID, 128 bits wide.
     public var expanded: BluetoothUUID { BluetoothUUID(high: high, low: low) }
 
-    /// The octets in this width, most significant first as printed.
+    /// The octets in printed order, most significant first, in this ``width``.
     public var bigEndianBytes: [UInt8] {
         switch width {
         case .bits16: octets(high >> 32, 2)
@@ -108,7 +111,7 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// The octets in this width, least significant first as on the wire.
+    /// The octets in wire order, least significant first, in this ``width``.
     public var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
     private func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
@@ -123,12 +126,12 @@ public struct BluetoothUUID: Sendable {
 }
 
 extension BluetoothUUID: Hashable {
-    /// Equal when the 128-bit values are.
+    /// Compares the 128-bit values, whatever the widths.
     public static func == (a: BluetoothUUID, b: BluetoothUUID) -> Bool {
         a.high == b.high && a.low == b.low
     }
 
-    /// Feeds the 128-bit value to `hasher`.
+    /// Hashes the 128-bit value, whatever the width.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(high)
         hasher.combine(low)
@@ -136,14 +139,14 @@ extension BluetoothUUID: Hashable {
 }
 
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
-    /// A 16-bit UUID: `0x180D`.
+    /// Creates a 16-bit UUID from a literal such as `0x180D`.
     public init(integerLiteral value: UInt16) {
         self.init(value)
     }
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// Upper-case digits in this width, with hyphens when it is 128 bits wide.
+    /// The UUID in upper-case hexadecimal, in this ``width``, with hyphens if it is 128 bits wide.
     public var description: String {
         let digits = hexadecimal(bigEndianBytes).uppercased()
         guard width == .bits128 else { return digits }

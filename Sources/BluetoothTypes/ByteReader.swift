@@ -1,12 +1,13 @@
-/// A cursor over the octets of a packet. Reading never goes past the end and never copies: a slice shares the packet's
-/// storage. After an error the position is where it was.
+/// A bounds-checked cursor over the octets of a packet.
+///
+/// Reading never copies: a slice shares the storage of the packet. A read that throws leaves the position unchanged.
 public struct ByteReader {
     @usableFromInline let buffer: PacketBuffer
-    /// How many octets have been read.
+    /// The number of octets read so far.
     @inlinable public var position: Int { offset }
     @usableFromInline var offset: Int
 
-    /// A cursor at the front of `buffer`.
+    /// Creates a cursor at the start of `buffer`.
     @inlinable
     public init(_ buffer: PacketBuffer) {
         self.init(buffer: buffer, position: 0)
@@ -18,12 +19,15 @@ public struct ByteReader {
         offset = position
     }
 
-    /// Octets not yet read.
+    /// The number of octets left.
     @inlinable
     public var remaining: Int { buffer.count - position }
 
     /// Reads a little-endian integer.
     ///
+    /// - Parameters:
+    ///   - type: The type of the integer, which determines the number of octets.
+    ///   - field: The name of the field, for the error.
     /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
     @inlinable
     @inline(__always)
@@ -38,7 +42,7 @@ public struct ByteReader {
         return value
     }
 
-    /// Reads `count` octets, 8 at most, as a little-endian integer.
+    /// Reads `count` octets, at most 8, as a little-endian integer.
     ///
     /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
     @inlinable
@@ -52,7 +56,8 @@ public struct ByteReader {
 
     /// Reads `count` octets as a slice.
     ///
-    /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`.
+    /// - Throws: ``PacketError/Cause/truncated(needed:available:)`` at `field`, or ``PacketError/Cause/length(_:)`` if
+    ///   `count` is negative.
     @inlinable
     public mutating func slice(_ count: Int, at field: String) throws(PacketError) -> PacketBuffer {
         try need(count, at: field)
@@ -61,7 +66,7 @@ public struct ByteReader {
         return result
     }
 
-    /// Reads everything that is left as a slice.
+    /// Reads all remaining octets as a slice.
     @inlinable
     public mutating func rest() -> PacketBuffer {
         let result = buffer.slice(position..<buffer.count)
@@ -69,7 +74,7 @@ public struct ByteReader {
         return result
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no octets are left.
     ///
     /// - Throws: ``PacketError/Cause/trailing(_:)`` at `field`.
     @inlinable
@@ -88,7 +93,7 @@ public struct ByteReader {
         guard count >= 0, remaining >= count else { throw shortage(count, at: field) }
     }
 
-    // Apart, so that the way of a good packet stays short.
+    // Not inlined, to keep the path of a valid packet short.
     @usableFromInline
     @inline(never)
     func shortage(_ count: Int, at field: String) -> PacketError {

@@ -1,13 +1,13 @@
-/// Shows fields to a person as `name: value`, parts in braces.
+/// A coder that prints fields as `name: value`, with nested packets in braces.
 public struct FieldPrinter: FieldCoder {
-    /// What has been printed.
+    /// The text so far.
     public private(set) var text = ""
-    /// Whether there were fields that are not shown.
+    /// Whether the packet has secret fields, whose values are not printed.
     public private(set) var hidesSecrets = false
     private var separator = ""
     private var lastValue: Range<String.Index>?
 
-    /// An empty text.
+    /// Creates a printer with an empty text.
     public init() {}
 
     /// Always false.
@@ -15,38 +15,38 @@ public struct FieldPrinter: FieldCoder {
     /// Always 0.
     public var remaining: Int { 0 }
 
-    /// Shows an integer: small ones in decimal, wide ones in hexadecimal.
+    /// Prints an integer: octets and signed integers in decimal, others in hexadecimal.
     public mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
         add(name, T.bitWidth <= 8 || T.isSigned ? "\(value)" : "0x" + String(value, radix: 16))
     }
 
-    /// Shows an integer of three octets.
+    /// Prints a three-octet integer in hexadecimal.
     public mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
         add(name, "0x" + String(value, radix: 16))
     }
 
-    /// Shows octets in hexadecimal.
+    /// Prints octets in hexadecimal.
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         add(name, "\(value.prefix(upTo: count))")
     }
 
-    /// Shows that there is something.
+    /// Prints the word `secret` in place of the value.
     public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         add(name, "secret")
         hidesSecrets = true
     }
 
-    /// Shows octets in hexadecimal.
+    /// Prints octets in hexadecimal.
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         add(name, "\(value)")
     }
 
-    /// Shows octets in hexadecimal.
+    /// Prints octets in hexadecimal.
     public mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         add(name, "\(value)")
     }
 
-    /// Puts a name in the place of the number that was shown last.
+    /// Replaces the value printed last with `text`, usually a number with its name.
     public mutating func note(_ name: String, _ text: @autoclosure () -> String) {
         guard let range = lastValue else { return }
         self.text.replaceSubrange(range, with: text())
@@ -59,7 +59,7 @@ public struct FieldPrinter: FieldCoder {
         separator = ""
     }
 
-    /// Closes it.
+    /// Closes a brace.
     public mutating func end() {
         text += "}"
         separator = ", "

@@ -1,9 +1,9 @@
-/// Fills fields from octets.
+/// A coder that reads fields from octets.
 public struct FieldReader: FieldCoder {
-    /// The octets that are left.
+    /// The cursor over the octets.
     public var bytes: ByteReader
 
-    /// Reads from the front of `buffer`.
+    /// Creates a reader at the start of `buffer`.
     @inlinable
     public init(_ buffer: PacketBuffer) {
         bytes = ByteReader(buffer)
@@ -11,7 +11,7 @@ public struct FieldReader: FieldCoder {
 
     /// Always true.
     @inlinable public var isReading: Bool { true }
-    /// Octets not yet read.
+    /// The number of octets left.
     @inlinable public var remaining: Int { bytes.remaining }
 
     /// Reads a little-endian integer.
@@ -32,19 +32,19 @@ public struct FieldReader: FieldCoder {
         value = try bytes.octets(6, at: name)
     }
 
-    /// Takes a slice of `count` octets.
+    /// Reads `count` octets as a slice, which shares the storage.
     @inlinable
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         value = try bytes.slice(count, at: name)
     }
 
-    /// Takes a slice of `count` octets.
+    /// Reads `count` octets as a slice, which shares the storage.
     @inlinable
     public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         try bytes(name, &value, count: count)
     }
 
-    /// Reads a length, then takes a slice of so many octets.
+    /// Reads a length octet and a slice of that length. If the slice is truncated, the length counts as unread too.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         let before = bytes.offset
@@ -57,16 +57,16 @@ public struct FieldReader: FieldCoder {
         }
     }
 
-    /// Takes everything that is left as a slice.
+    /// Reads all remaining octets as a slice.
     @inlinable
     public mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         value = bytes.rest()
     }
 
-    /// Nothing: notes are for readers of logs.
+    /// Does nothing: notes are for logs.
     @inlinable public mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
-    /// Nothing.
+    /// Does nothing: parts have no mark on the wire.
     @inlinable public mutating func begin(_ name: String) {}
-    /// Nothing.
+    /// Does nothing: parts have no mark on the wire.
     @inlinable public mutating func end() {}
 }

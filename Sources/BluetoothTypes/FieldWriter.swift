@@ -1,9 +1,9 @@
-/// Appends fields to a buffer.
+/// A coder that appends fields to a buffer. It never throws.
 public struct FieldWriter: FieldCoder {
-    /// What has been written.
+    /// The octets so far.
     public var buffer: PacketBuffer
 
-    /// Appends to `buffer`.
+    /// Creates a writer that appends to `buffer`.
     @inlinable
     public init(_ buffer: PacketBuffer) {
         self.buffer = buffer
@@ -34,7 +34,7 @@ public struct FieldWriter: FieldCoder {
         buffer.append(integer: UInt16(truncatingIfNeeded: value >> 32))
     }
 
-    /// Appends exactly `count` octets: a shorter value is filled up with zeros, a longer one is cut.
+    /// Appends exactly `count` octets. A shorter value is padded with zeros, a longer one is truncated.
     @inlinable
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         buffer.append(contentsOf: value.prefix(upTo: count))
@@ -47,7 +47,7 @@ public struct FieldWriter: FieldCoder {
         try bytes(name, &value, count: count)
     }
 
-    /// Appends the length in one octet, then the octets, 255 at most.
+    /// Appends a length octet and the value, truncated to 255 octets.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         let value = value.prefix(upTo: 255)
@@ -61,10 +61,10 @@ public struct FieldWriter: FieldCoder {
         buffer.append(contentsOf: value)
     }
 
-    /// Nothing: notes are for readers of logs.
+    /// Does nothing: notes are for logs.
     @inlinable public mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
-    /// Nothing.
+    /// Does nothing: parts have no mark on the wire.
     @inlinable public mutating func begin(_ name: String) {}
-    /// Nothing.
+    /// Does nothing: parts have no mark on the wire.
     @inlinable public mutating func end() {}
 }

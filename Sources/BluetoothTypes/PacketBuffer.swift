@@ -1,31 +1,32 @@
-/// The bytes of one packet: a slice of shared storage that may have room in front for the headers of lower layers.
+/// The bytes of one packet: a slice of shared storage, with optional headroom for the headers of lower layers.
 ///
-/// A value travels from an app to the controller in one buffer: each layer prepends its header into the headroom, so
-/// the value is copied once. On the way up each layer takes a slice, which shares the storage. Copy-on-write keeps
-/// value semantics when two holders of one storage write.
+/// A value travels from an app to the controller in one buffer. Each layer prepends its header into the headroom, so
+/// that the value is copied only once. On the way up each layer takes a slice, which shares the storage. Copy-on-write
+/// preserves value semantics when two slices of one storage are written.
 ///
-/// Indices start at 0 whatever slice of the storage this is.
+/// Indices start at 0, wherever in the storage the slice begins.
 public struct PacketBuffer: Sendable {
-    /// Room for every header between an attribute value and the controller: HCI ACL (4), L2CAP (4), SDU length (2),
-    /// ATT opcode, handle and offset (5), and one octet for an H4 packet type.
+    /// The headroom, in octets, for every header between an attribute value and the controller.
+    ///
+    /// These are HCI ACL (4), L2CAP (4), SDU length (2), ATT opcode, handle and offset (5), and an H4 packet type (1).
     public static let defaultHeadroom = 16
 
     @usableFromInline var storage: [UInt8]
     @usableFromInline var start: Int
     @usableFromInline var end: Int
 
-    /// An empty buffer with `headroom` octets in front and `capacity` octets behind reserved.
+    /// Creates an empty buffer with `headroom` octets in front and room for `capacity` octets.
     @inlinable
     public init(headroom: Int = PacketBuffer.defaultHeadroom, capacity: Int = 0) {
         storage = []
         if headroom + capacity > 0 { storage.reserveCapacity(headroom + capacity) }
-        // One by one: an array that is made with its contents goes through generic code, at twice the cost.
+        // One by one: creating the array from its contents goes through generic code, at twice the cost.
         for _ in 0..<headroom { storage.append(0) }
         start = headroom
         end = headroom
     }
 
-    /// A buffer that takes `bytes` as its storage, without headroom and without a copy.
+    /// Creates a buffer that adopts `bytes` as its storage, without headroom and without a copy.
     @inlinable
     public init(_ bytes: [UInt8]) {
         storage = bytes
@@ -33,26 +34,26 @@ public struct PacketBuffer: Sendable {
         end = bytes.count
     }
 
-    /// A copy of `bytes` with headroom in front.
+    /// Creates a buffer with a copy of `bytes` and headroom in front.
     @inlinable
     public init(copying bytes: some Collection<UInt8>, headroom: Int = PacketBuffer.defaultHeadroom) {
         self.init(headroom: headroom, capacity: bytes.count)
         append(contentsOf: bytes)
     }
 
-    /// The octets as an array; without a copy when the buffer is the whole of its storage.
+    /// The octets as an array. No copy is made if the buffer covers all of its storage.
     @inlinable
     public var bytes: [UInt8] {
         start == 0 && end == storage.count ? storage : Array(storage[start..<end])
     }
 
-    /// Octets that can be prepended before the storage has to grow.
+    /// The number of octets that can be prepended before the storage has to grow.
     @inlinable
     public var headroom: Int { start }
 
-    /// The octets in `range`, sharing this buffer's storage.
+    /// Returns the octets in `range`. The slice shares this buffer's storage.
     ///
-    /// - Precondition: `range` lies within `0..<count`. Callers that hold untrusted lengths use ``ByteReader``.
+    /// - Precondition: `range` lies within `0..<count`. For untrusted lengths use ``ByteReader``.
     @inlinable
     public func slice(_ range: Range<Int>) -> PacketBuffer {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "a slice beyond the buffer")
@@ -62,19 +63,19 @@ public struct PacketBuffer: Sendable {
         return result
     }
 
-    /// At most the first `length` octets.
+    /// Returns up to `length` octets from the start.
     @inlinable
     public func prefix(upTo length: Int) -> PacketBuffer {
         slice(0..<Swift.min(Swift.max(length, 0), count))
     }
 
-    /// What follows the first `length` octets; empty when there are no more.
+    /// Returns everything after the first `length` octets; empty if there is nothing.
     @inlinable
     public func suffix(after length: Int) -> PacketBuffer {
         slice(Swift.min(Swift.max(length, 0), count)..<count)
     }
 
-    /// Adds one octet behind.
+    /// Appends one octet.
     @inlinable
     public mutating func append(_ byte: UInt8) {
         dropTail()
@@ -82,17 +83,17 @@ public struct PacketBuffer: Sendable {
         end += 1
     }
 
-    /// Adds octets behind.
+    /// Appends octets.
     @inlinable
     public mutating func append(contentsOf bytes: some Collection<UInt8>) {
         dropTail()
-        // At once where they lie in one piece: the array would take them one by one.
+        // Appends contiguous octets in one piece; the array would append them one by one.
         let isDone: Void? = bytes.withContiguousStorageIfAvailable { storage.append(contentsOf: $0) }
         if isDone == nil { storage.append(contentsOf: bytes) }
         end = storage.count
     }
 
-    /// Adds the octets of another buffer behind.
+    /// Appends the octets of another buffer.
     @inlinable
     public mutating func append(contentsOf other: PacketBuffer) {
         dropTail()
@@ -100,11 +101,11 @@ public struct PacketBuffer: Sendable {
         end = storage.count
     }
 
-    /// Adds an integer behind, least significant octet first.
+    /// Appends an integer, least significant octet first.
     @inlinable
     public mutating func append<T: FixedWidthInteger>(integer value: T) {
         dropTail()
-        // Octet by octet: for so few of them the array's way of adding many costs more than all else.
+        // Octet by octet: for so few octets, the fixed cost of the array's bulk append outweighs the rest.
         var rest = value
         var left = T.bitWidth / 8
         while left > 0 {
@@ -115,7 +116,7 @@ public struct PacketBuffer: Sendable {
         end = storage.count
     }
 
-    /// Adds an octet in front, into the headroom when there is some.
+    /// Prepends one octet, into the headroom if there is some.
     @inlinable
     public mutating func prepend(_ byte: UInt8) {
         makeHeadroom(1)
@@ -123,7 +124,7 @@ public struct PacketBuffer: Sendable {
         storage[start] = byte
     }
 
-    /// Adds an integer in front, least significant octet first.
+    /// Prepends an integer, least significant octet first, into the headroom if there is enough.
     @inlinable
     public mutating func prepend<T: FixedWidthInteger>(integer value: T) {
         let size = T.bitWidth / 8
@@ -138,7 +139,7 @@ public struct PacketBuffer: Sendable {
         }
     }
 
-    /// A little-endian integer of `count` octets. The caller has made sure that they lie within the slice.
+    /// Returns a little-endian integer of `count` octets. The caller has checked that they lie within the slice.
     @inlinable
     func littleEndian<T: FixedWidthInteger>(_ type: T.Type, at position: Int, octets count: Int) -> T {
         precondition(position >= 0 && count >= 0 && position <= end - start - count, "an integer beyond the buffer")
@@ -156,11 +157,11 @@ public struct PacketBuffer: Sendable {
         }
     }
 
-    /// Calls `body` with the octets in place.
+    /// Calls `body` with the octets in place. The pointer is valid only during the call.
     @inlinable
     public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         let range = start..<end
-        // The typed-throws form of Array.withUnsafeBytes is rethrowing only, hence the Result in between.
+        // The typed-throws form of Array.withUnsafeBytes only rethrows, hence the Result in between.
         let result: Result<R, E> = storage.withUnsafeBytes { all in
             do throws(E) {
                 return .success(try body(UnsafeRawBufferPointer(rebasing: all[range])))
@@ -171,7 +172,7 @@ public struct PacketBuffer: Sendable {
         return try result.get()
     }
 
-    /// Octets behind the slice belong to somebody else's view of the storage; they go before anything is appended.
+    /// Drops the octets behind the slice, which belong to another slice of the storage, before anything is appended.
     @inlinable
     mutating func dropTail() {
         if end < storage.count { storage.removeSubrange(end...) }
@@ -193,22 +194,23 @@ extension PacketBuffer: RandomAccessCollection {
     /// The number of octets.
     @inlinable public var endIndex: Int { end - start }
 
-    // What a collection would get from its indices by way of generic code, which every packet asks for again and again.
+    // The standard implementations derive these from the indices through generic code, and every packet uses them
+    // often.
 
     /// The number of octets.
     @inlinable public var count: Int { end - start }
-    /// Whether there are none.
+    /// Whether there are no octets.
     @inlinable public var isEmpty: Bool { end == start }
-    /// The position behind `position`.
+    /// Returns the position after `position`.
     @inlinable public func index(after position: Int) -> Int { position + 1 }
-    /// The position in front of `position`.
+    /// Returns the position before `position`.
     @inlinable public func index(before position: Int) -> Int { position - 1 }
-    /// The position `distance` octets behind `position`.
+    /// Returns the position `distance` octets after `position`.
     @inlinable public func index(_ position: Int, offsetBy distance: Int) -> Int { position + distance }
-    /// The octets from one position to another.
+    /// Returns the number of octets from one position to another.
     @inlinable public func distance(from start: Int, to end: Int) -> Int { end - start }
 
-    /// The octet at `position`, counted from the front of this slice.
+    /// The octet at `position`, counted from the start of the slice.
     @inlinable
     public subscript(position: Int) -> UInt8 {
         get {
@@ -221,7 +223,7 @@ extension PacketBuffer: RandomAccessCollection {
         }
     }
 
-    /// Calls `body` with the octets in place.
+    /// Calls `body` with the octets in place. The pointer is valid only during the call.
     @inlinable
     public func withContiguousStorageIfAvailable<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R? {
         let range = start..<end
@@ -230,12 +232,12 @@ extension PacketBuffer: RandomAccessCollection {
 }
 
 extension PacketBuffer: Hashable {
-    /// Equal when the octets are; headroom does not count.
+    /// Compares the octets; headroom does not matter.
     public static func == (a: PacketBuffer, b: PacketBuffer) -> Bool {
         a.count == b.count && a.storage[a.start..<a.end] == b.storage[b.start..<b.end]
     }
 
-    /// Feeds the octets to `hasher`.
+    /// Hashes the octets; headroom does not matter.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -243,7 +245,7 @@ extension PacketBuffer: Hashable {
 }
 
 extension PacketBuffer: ExpressibleByArrayLiteral {
-    /// A buffer of the given octets.
+    /// Creates a buffer of the given octets, without headroom.
     @inlinable
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
@@ -251,11 +253,11 @@ extension PacketBuffer: ExpressibleByArrayLiteral {
 }
 
 extension PacketBuffer: CustomStringConvertible {
-    /// The octets in hexadecimal, without separators.
+    /// The octets in lower-case hexadecimal, without separators.
     public var description: String { hexadecimal(self) }
 }
 
-/// Octets in lower-case hexadecimal, without separators.
+/// Returns the octets in lower-case hexadecimal, without separators.
 public func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

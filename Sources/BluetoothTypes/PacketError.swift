@@ -1,31 +1,31 @@
-/// Why octets from outside could not be read as the packet that they should be.
+/// An error that is thrown when octets from outside cannot be parsed as the expected packet.
 public struct PacketError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong.
+    /// The reason why parsing failed.
     public enum Cause: Hashable, Sendable {
         /// The packet ends before the field does.
         case truncated(needed: Int, available: Int)
         /// Octets are left over after the last field.
         case trailing(Int)
-        /// A length or count field contradicts the packet, or goes beyond a bound.
+        /// A length or count contradicts the packet, or exceeds a bound.
         case length(Int)
         /// A list has more elements than its rule allows.
         case excess(Int, limit: Int)
-        /// The value is not one that the specification allows here.
+        /// The specification does not allow the value here.
         case value(UInt64)
     }
 
     /// The field, named as in the specification.
     public var field: String
-    /// What was wrong with it.
+    /// The reason why parsing failed at ``field``.
     public var cause: Cause
 
-    /// An error at `field`.
+    /// Creates an error at `field`.
     public init(_ cause: Cause, at field: String) {
         self.field = field
         self.cause = cause
     }
 
-    /// One sentence for a log.
+    /// The error as one sentence, for logs.
     public var description: String {
         switch cause {
         case .truncated(let needed, let available): "\(field): \(needed) octets needed, \(available) left"

@@ -1,78 +1,86 @@
-/// A packet, or a part of one, whose wire format is described once, field by field.
+/// A packet, or part of one, whose wire format is described once, field by field.
 ///
 /// ``code(_:)`` names the fields in wire order. Reading, writing and printing all run through it, each with its own
 /// ``FieldCoder``, so that the three can never disagree.
 ///
-/// Whoever prints a packet prints its fields, without those that are secret.
+/// `print`, string interpolation and `dump` show the fields of a packet, except for the values of secret ones.
 public protocol PacketFields: CustomStringConvertible, CustomReflectable {
-    /// A value with every field zero or empty, to be read into.
+    /// Creates a value whose fields are all zero or empty, for reading into.
     init()
 
-    /// Passes every field to `coder` in wire order.
+    /// Passes every field to `coder`, in wire order.
     ///
-    /// - Throws: ``PacketError`` when the octets being read are not such a packet.
+    /// - Throws: ``PacketError`` if the octets being read are not such a packet.
     mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError)
 
-    /// Reads the fields: ``code(_:)`` with a reader. There is a default, and never a reason for another: as a requirement
-    /// it is compiled for each packet in the module that describes it, so that no generic code runs unspecialised on the
-    /// way of a packet through other modules.
+    /// Reads the fields: ``code(_:)`` with a ``FieldReader``.
+    ///
+    /// The default implementation is always right. This is a requirement so that it is compiled for each packet in the
+    /// module that describes the packet. Otherwise every packet would run through unspecialised generic code in other
+    /// modules.
+    ///
+    /// - Throws: ``PacketError`` if the octets are not such a packet.
     mutating func read(from reader: inout FieldReader) throws(PacketError)
 
-    /// Appends the fields: ``code(_:)`` with a writer, compiled for each packet as ``read(from:)`` is.
+    /// Appends the fields: ``code(_:)`` with a ``FieldWriter``. A requirement for the same reason as ``read(from:)``.
     func write(to writer: inout FieldWriter)
 }
 
-/// A value that is one integer on the wire and stays what it is when nobody knows it: an open enumeration or a set
-/// of bits. `init(rawValue:)` accepts everything.
+/// A value that is one integer on the wire and keeps unassigned values: an open enumeration or an option set.
+///
+/// `init(rawValue:)` accepts every integer.
 public protocol WireValue: Hashable, Sendable {
-    /// The integer on the wire.
+    /// The type of the integer on the wire.
     associatedtype RawValue: FixedWidthInteger & Sendable
     /// The integer on the wire.
     var rawValue: RawValue { get }
-    /// Any integer, known or not.
+    /// Creates a value from any integer, assigned or not.
     init(rawValue: RawValue)
 }
 
-/// What happens to each field that a ``PacketFields`` names: ``FieldReader`` fills it, ``FieldWriter`` appends it,
-/// ``FieldPrinter`` shows it.
+/// The operation that ``PacketFields/code(_:)`` applies to each field.
+///
+/// ``FieldReader`` reads a field, ``FieldWriter`` appends it, and ``FieldPrinter`` prints it. Only a reader changes the
+/// values it is passed, and only a reader throws.
 public protocol FieldCoder {
-    /// Whether fields are being filled from octets: then a value may be checked, and rejected, as it comes.
+    /// Whether fields are being read. If so, `code(_:)` may validate a value and throw.
     var isReading: Bool { get }
-    /// Octets not yet read; 0 when not reading.
+    /// The number of octets left; 0 unless reading.
     var remaining: Int { get }
 
-    /// A little-endian integer.
+    /// Codes a little-endian integer.
     mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError)
-    /// A little-endian integer of three octets.
+    /// Codes a little-endian integer of three octets.
     mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError)
-    /// A little-endian integer of six octets.
+    /// Codes a little-endian integer of six octets.
     mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError)
-    /// Exactly `count` octets.
+    /// Codes exactly `count` octets.
     mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
-    /// An octet with the length, then so many octets.
+    /// Codes a length octet and that many octets.
     mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
-    /// Exactly `count` octets that nobody may see in a log: a key, or what a key is made from. Every coder has to say what it does
-    /// with them, so that none shows them by oversight.
+    /// Codes exactly `count` octets that must never appear in a log: a key, or key material.
+    ///
+    /// There is no default implementation, so that no coder prints a secret by oversight.
     mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError)
-    /// All octets that are left.
+    /// Codes all remaining octets.
     mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError)
-    /// Shows a value to a reader of logs in other words; nothing on the wire.
+    /// Offers a more readable form of the field coded last, for logs. Nothing is coded on the wire.
     mutating func note(_ name: String, _ text: @autoclosure () -> String)
-    /// Marks the beginning of a named part.
+    /// Marks the start of a nested part.
     mutating func begin(_ name: String)
-    /// Marks its end.
+    /// Marks the end of a nested part.
     mutating func end()
 }
 
 extension FieldCoder {
-    /// Passes the six octets as ``bytes(_:_:count:)``.
+    /// Codes the six octets through ``bytes(_:_:count:)``.
     public mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError) {
         var octets = PacketBuffer((0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
         try bytes(name, &octets, count: 6)
         value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// A little-endian integer that nobody may see in a log.
+    /// Codes a little-endian integer that must never appear in a log.
     public mutating func secret<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
         var octets = PacketBuffer(capacity: T.bitWidth / 8)
         octets.append(integer: value)
@@ -80,7 +88,7 @@ extension FieldCoder {
         value = octets.reversed().reduce(0) { $0 << 8 | T(truncatingIfNeeded: $1) }
     }
 
-    /// An open enumeration or a set of bits.
+    /// Codes an open enumeration or an option set.
     @inlinable
     public mutating func field<T: WireValue>(_ name: String, _ value: inout T) throws(PacketError) {
         var raw = value.rawValue
@@ -89,7 +97,7 @@ extension FieldCoder {
         note(name, "\(value)")
     }
 
-    /// A flag in an octet: 0 is false, everything else true.
+    /// Codes a flag in one octet: 0 is false, any other value is true.
     @inlinable
     public mutating func field(_ name: String, _ value: inout Bool) throws(PacketError) {
         var raw: UInt8 = value ? 1 : 0
@@ -97,7 +105,7 @@ extension FieldCoder {
         value = raw != 0
     }
 
-    /// A part that is described on its own.
+    /// Codes a part that has its own ``PacketFields``.
     @inlinable
     public mutating func field<T: PacketFields>(_ name: String, _ value: inout T) throws(PacketError) {
         begin(name)
@@ -105,8 +113,9 @@ extension FieldCoder {
         end()
     }
 
-    /// An octet with the number of elements, then the elements. Memory grows with the octets that are there, never by
-    /// the number alone.
+    /// Codes an octet with the number of elements, then the elements.
+    ///
+    /// Memory grows with the octets that are present, never with the count alone.
     @inlinable
     public mutating func list<T: PacketFields>(
         _ countName: String,
@@ -118,7 +127,7 @@ extension FieldCoder {
         try elements(name, &values, count: Int(count))
     }
 
-    /// Exactly `count` elements.
+    /// Codes exactly `count` elements, whose number is coded elsewhere.
     @inlinable
     public mutating func elements<T: PacketFields>(
         _ name: String,
@@ -136,10 +145,10 @@ extension FieldCoder {
         guard count > 0 else { return }
         var first = T()
         try field(name, &first)
-        // There is one in most packets, and an array of one is made in less time than one that grows.
+        // Most packets have one element, and an array of one is quicker to create than one that grows.
         values = [consume first]
         guard count > 1 else { return }
-        // An element has one octet at least.
+        // Each element has at least one octet.
         values.reserveCapacity(Swift.min(count, 1 + remaining))
         for _ in 1..<count {
             var value = T()
@@ -150,23 +159,23 @@ extension FieldCoder {
 }
 
 extension PacketFields {
-    /// Reads the fields.
+    /// Reads the fields with ``code(_:)``.
     @inlinable
     public mutating func read(from reader: inout FieldReader) throws(PacketError) {
         try code(&reader)
     }
 
-    /// Appends the fields.
+    /// Appends the fields with ``code(_:)``.
     @inlinable
     public func write(to writer: inout FieldWriter) {
         var copy = self
-        // Writing does not reject anything: the values are the caller's own.
+        // Writing never rejects a value: the values are the caller's own.
         try? copy.code(&writer)
     }
 
-    /// Reads a whole packet.
+    /// Parses a whole packet.
     ///
-    /// - Throws: ``PacketError`` when octets are missing, wrong or left over.
+    /// - Throws: ``PacketError`` if octets are missing, invalid or left over.
     @inlinable
     public init(reading buffer: PacketBuffer) throws(PacketError) {
         self.init()
@@ -184,7 +193,7 @@ extension PacketFields {
         buffer = writer.buffer
     }
 
-    /// The packet as octets, with headroom for lower layers.
+    /// Returns the packet as octets, with headroom for the headers of lower layers.
     @inlinable
     public func encoded(capacity: Int = 64) -> PacketBuffer {
         var buffer = PacketBuffer(capacity: capacity)
@@ -192,7 +201,7 @@ extension PacketFields {
         return buffer
     }
 
-    /// Field names and values for a person, on one line.
+    /// The names and values of the fields on one line, without secret values.
     public var fieldDescription: String {
         var printer = FieldPrinter()
         var copy = self
@@ -200,9 +209,9 @@ extension PacketFields {
         return printer.text
     }
 
-    /// The type and the fields.
+    /// The name of the type and the fields, without secret values.
     public var description: String { "\(Self.self)(\(fieldDescription))" }
 
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// A mirror without children, so that `dump` shows the same as ``description``.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

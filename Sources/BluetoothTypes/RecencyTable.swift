@@ -1,6 +1,6 @@
-/// A bounded table that forgets the entry that was used longest ago, except those that somebody keeps (AB-G02).
+/// A bounded least-recently-used table with pinned entries, which are never evicted (AB-G02).
 ///
-/// No operation takes longer for more entries: the order of use is a chain through the entries.
+/// Every operation takes constant time: the order of use is a linked list through the entries.
 package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var key: Key
@@ -9,7 +9,7 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         var newer: Int?
     }
 
-    /// Entries that can be forgotten, at most.
+    /// The maximum number of unpinned entries.
     package let limit: Int
     private var places: [Key: Int] = [:]
     private var entries: [Entry?] = []
@@ -17,28 +17,28 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
     private var oldest: Int?
     private var newest: Int?
     private var chained = 0
-    /// How often each kept key is kept, whether or not there is an entry for it.
+    /// The number of pins of each pinned key, whether or not it has an entry.
     private var keepers: [Key: Int] = [:]
 
-    /// An empty table for up to `limit` entries that nobody keeps, at least one.
+    /// Creates an empty table for up to `limit` unpinned entries, at least one.
     package init(limit: Int) {
         self.limit = max(1, limit)
     }
 
-    /// Entries that there are.
+    /// The number of entries, pinned ones included.
     package var count: Int { places.count }
 
-    /// The entries in no particular order.
+    /// The entries, in no particular order.
     package var values: [Value] { entries.compactMap { $0?.value } }
 
-    /// The entry of a key, without counting as a use.
+    /// Returns the entry of a key. This does not count as a use.
     package subscript(_ key: Key) -> Value? {
         places[key].flatMap { entries[$0]?.value }
     }
 
-    /// Uses the entry of a key: it becomes the newest. A new one may push the oldest out.
+    /// Inserts or replaces the entry of a key, which becomes the most recent. A new entry may evict the oldest one.
     ///
-    /// - Returns: What was pushed out.
+    /// - Returns: The evicted entry, if any.
     @discardableResult
     package mutating func set(_ value: Value, for key: Key) -> (key: Key, value: Value)? {
         if let place = places[key] {
@@ -59,14 +59,14 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return pushedOut
     }
 
-    /// Changes an entry where it is, if there is one; not a use.
+    /// Changes an entry in place, if it exists. This does not count as a use.
     package mutating func update(_ key: Key, _ change: (inout Value) -> Void) {
         guard let place = places[key], var entry = entries[place] else { return }
         change(&entry.value)
         entries[place] = entry
     }
 
-    /// Forgets the entry of a key, kept or not.
+    /// Removes the entry of a key, pinned or not.
     @discardableResult
     package mutating func removeValue(for key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
@@ -75,7 +75,7 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return entries[place]?.value
     }
 
-    /// Forgets the oldest entry that nobody keeps.
+    /// Removes the oldest unpinned entry.
     package mutating func popOldest() -> (key: Key, value: Value)? {
         guard let place = oldest, let entry = entries[place] else { return nil }
         unchain(place)
@@ -84,20 +84,21 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return (entry.key, entry.value)
     }
 
-    /// The oldest entry that nobody keeps.
+    /// The oldest unpinned entry.
     package var oldestEntry: (key: Key, value: Value)? {
         oldest.flatMap { entries[$0] }.map { ($0.key, $0.value) }
     }
 
-    /// Keeps the entry of a key, now or when there is one, until as many ``release(_:)`` have come.
+    /// Pins a key, whether or not it has an entry yet. Pins are counted; ``release(_:)`` takes one back.
     package mutating func keep(_ key: Key) {
         keepers[key, default: 0] += 1
         if keepers[key] == 1, let place = places[key] { unchain(place) }
     }
 
-    /// Takes one ``keep(_:)`` back. An entry that nobody keeps any more is the newest.
+    /// Takes back one ``keep(_:)``. An entry that loses its last pin becomes the most recent and may evict the oldest
+    /// one.
     ///
-    /// - Returns: What was pushed out by it.
+    /// - Returns: The evicted entry, if any.
     @discardableResult
     package mutating func release(_ key: Key) -> (key: Key, value: Value)? {
         guard let count = keepers[key] else { return nil }
@@ -108,7 +109,7 @@ package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return pushedOut
     }
 
-    /// Forgets all entries; what is kept goes on being kept.
+    /// Removes all entries. Pins stay.
     package mutating func removeAll() {
         places.removeAll()
         entries.removeAll()

@@ -1,4 +1,4 @@
-/// The error of another layer, kept by one that knows nothing of that layer's errors. Whoever knows them looks at ``error``.
+/// The error of another layer, type-erased for a layer that does not depend on that one. Cast ``error`` to inspect it.
 package struct UnderlyingError: Error, Hashable, Sendable, CustomStringConvertible {
     package let error: any Error & Hashable & Sendable
 

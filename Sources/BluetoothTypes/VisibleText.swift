@@ -1,30 +1,36 @@
-// What a peer or an app supplies may be anything: a name can clear the screen, colour a terminal, or turn the text behind it around. What
-// persons are shown of it goes through here.
+// Text from a peer or an app is untrusted: it can clear the screen, colour a terminal, or reverse the text after it.
+// All such text passes through here before the user sees it.
 
 extension String {
-    /// The text with everything that would not be seen as itself in an escape as Swift writes it, `\u{1b}`: control characters,
-    /// line breaks among them, and what is invisible or changes the direction of writing (general categories Cc, Cf, Zl, Zp and
-    /// Cn of Unicode). The same text, where there is nothing of that kind.
+    /// The text with every invisible or deceptive character escaped as in Swift, for example `\u{1b}`.
+    ///
+    /// This escapes control characters (including line breaks), invisible characters, and those that change the writing
+    /// direction (Unicode general categories Cc, Cf, Zl, Zp and Cn). Other text is returned unchanged.
     package var visible: String {
         guard unicodeScalars.contains(where: \.isUnseen) else { return self }
         return unicodeScalars.map(\.visible).joined()
     }
 
-    /// A name in quotation marks. It cannot end them itself, nor push away what stands beside it: of long ones this is the
-    /// beginning.
+    /// A name in quotation marks, truncated to 64 scalars.
+    ///
+    /// Quotation marks in the name are escaped, so that it cannot end the quotation early. Truncation keeps it from
+    /// pushing away the text beside it.
     package var quotedName: String { quoted(64) }
 
-    /// The same for a path or a sentence, which are longer.
+    /// A path or sentence in quotation marks, truncated to 256 scalars. See ``quotedName``.
     package var quotedText: String { quoted(256) }
 
     private func quoted(_ longest: Int) -> String {
-        // By scalar: with a mark upon it, a quotation mark is another character, and looks the same.
+        // By scalar: a quotation mark with a combining mark is a different character but looks the same.
         let shown = unicodeScalars.prefix(longest).map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : $0.visible }.joined()
         return "\"\(shown)\"" + (unicodeScalars.dropFirst(longest).isEmpty ? "" : "...")
     }
 
-    /// One line of up to `limit` scalars: U+FFFD stands for what ``visible`` escapes, one space for white space of any length, and what is
-    /// too long ends in an ellipsis. Of marks that are stacked on one character the first four are kept: more of them reach the line above.
+    /// Returns the text as one line of up to `limit` scalars.
+    ///
+    /// U+FFFD replaces what ``visible`` escapes, and one space replaces each run of white space. Text that is too long
+    /// ends in an ellipsis. Of combining marks stacked on one character the first four are kept, because more would
+    /// reach into the line above.
     package func oneLine(_ limit: Int) -> String {
         var (line, marks, isBlank) = ("".unicodeScalars, 0, true)
         for scalar in unicodeScalars {
@@ -54,7 +60,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether nothing is drawn for it and it takes room: white space, and letters and symbols without a shape.
+    /// Whether the scalar is blank but takes up space: white space, and letters and symbols without a glyph.
     fileprivate var isBlank: Bool {
         switch value {
         case 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0: true

@@ -1,23 +1,25 @@
-/// The values about how to reach the advertiser, and where more is to be found (Core Specification Supplement Part A 1.9
-/// and 1.13 to 1.19). Those of a wrong length are not there; values outside their range are left as they are.
+/// The values that describe how to reach the advertiser and where to find more about it (Core Specification Supplement
+/// Part A 1.9 and 1.13 to 1.19).
+///
+/// A value of the wrong length counts as absent. A value outside its range is returned unchanged.
 extension AdvertisingData {
-    /// The connection intervals that a peripheral prefers (Core Specification Supplement Part A 1.9).
+    /// A peripheral's preferred connection intervals (Core Specification Supplement Part A 1.9).
     package struct ConnectionIntervalRange: Hashable, Sendable {
-        /// The shortest, in units of 1.25 ms, 6 to 3,200; nil for no wish.
+        /// The shortest interval, in units of 1.25 ms, 6 to 3,200; nil for no preference.
         package var minimum: UInt16?
-        /// The longest, in units of 1.25 ms, 6 to 3,200 and not below ``minimum``; nil for no wish.
+        /// The longest interval, in units of 1.25 ms, 6 to 3,200 and not below ``minimum``; nil for no preference.
         package var maximum: UInt16?
 
-        /// A range in units of 1.25 ms.
+        /// Creates a range in units of 1.25 ms.
         package init(minimum: UInt16?, maximum: UInt16?) {
             self.minimum = minimum
             self.maximum = maximum
         }
 
-        /// What stands on the air for no wish.
+        /// The value on the air that means no preference.
         fileprivate static let noWish: UInt16 = 0xFFFF
 
-        /// Whether the specification allows it.
+        /// Whether both values are in range and in order.
         var isLegal: Bool {
             let allowed: ClosedRange<UInt16> = 6...3_200
             guard minimum.map(allowed.contains) ?? true, maximum.map(allowed.contains) ?? true else { return false }
@@ -38,7 +40,7 @@ extension AdvertisingData {
         )
     }
 
-    /// The devices that the advertisement is for, those with public addresses first.
+    /// The addresses of the devices that the advertisement is directed at, public ones first.
     package var targetAddresses: [BluetoothAddress] {
         addresses(in: .publicTargetAddress, .publicDevice) + addresses(in: .randomTargetAddress, .randomDevice)
     }
@@ -50,7 +52,7 @@ extension AdvertisingData {
         var result: [BluetoothAddress] = []
         for structure in structures where structure.type == type {
             var octets = structure.payload
-            // A list that does not end at a whole address keeps those before.
+            // A list that ends in the middle of an address keeps the addresses before it.
             while octets.count >= 6 {
                 let value = octets.prefix(upTo: 6).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 result.append(BluetoothAddress(value, kind: kind))
@@ -60,14 +62,14 @@ extension AdvertisingData {
         return result
     }
 
-    /// How often the advertiser advertises, in units of 625 µs, in whichever of the two structures it says so.
+    /// The advertising interval, in units of 625 µs, from the short structure or else the long one.
     package var advertisingInterval: UInt32? {
         if let octets = first(.advertisingInterval), octets.count == 2 { return octets.littleEndianValue }
         guard let octets = first(.longAdvertisingInterval), (3...4).contains(octets.count) else { return nil }
         return octets.littleEndianValue
     }
 
-    /// Where more is to be found, with its scheme in full. A URI whose scheme has a number that nobody knows is not there.
+    /// The URI to more information, with its scheme spelled out; nil if the scheme's number is not assigned.
     package var uri: String? {
         guard let octets = first(.uri) else { return nil }
         let text = String(decoding: octets, as: UTF8.self).unicodeScalars
@@ -75,7 +77,7 @@ extension AdvertisingData {
         return scheme + String(text.dropFirst())
     }
 
-    /// The features of the advertiser's link layer, feature bit 0 in the lowest bit; features from 64 on are left out.
+    /// The link layer features of the advertiser, feature bit 0 in the lowest bit. Features from 64 on are dropped.
     package var supportedFeatures: UInt64? {
         first(.supportedFeatures).map { octets in
             octets.prefix(upTo: 8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -83,10 +85,10 @@ extension AdvertisingData {
     }
 }
 
-// MARK: Building
+// MARK: Encoding
 
 extension AdvertisingStructure {
-    /// The connection intervals that this device prefers.
+    /// Returns the structure for this device's preferred connection intervals.
     package static func connectionIntervalRange(
         _ range: AdvertisingData.ConnectionIntervalRange
     ) -> AdvertisingStructure {
@@ -97,12 +99,12 @@ extension AdvertisingStructure {
         return AdvertisingStructure(.peripheralConnectionIntervalRange, payload)
     }
 
-    /// The devices with public addresses that the advertisement is for. Random addresses are left out.
+    /// Returns the list of target devices with public addresses. Random addresses are left out.
     package static func publicTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
         targets(.publicTargetAddress, addresses.filter { !$0.kind.isRandom })
     }
 
-    /// The devices with random addresses that the advertisement is for. Public addresses are left out.
+    /// Returns the list of target devices with random addresses. Public addresses are left out.
     package static func randomTargetAddresses(_ addresses: [BluetoothAddress]) -> AdvertisingStructure {
         targets(.randomTargetAddress, addresses.filter(\.kind.isRandom))
     }
@@ -114,7 +116,8 @@ extension AdvertisingStructure {
         AdvertisingStructure(type, PacketBuffer(addresses.flatMap(\.littleEndianBytes)))
     }
 
-    /// How often this device advertises, in units of 625 µs: in the long form where the short one has too few bits.
+    /// Returns the structure for an advertising interval in units of 625 µs. An interval that needs more than 16 bits
+    /// uses the long form.
     package static func advertisingInterval(_ interval: UInt32) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         if let short = UInt16(exactly: interval) {
@@ -129,7 +132,7 @@ extension AdvertisingStructure {
         )
     }
 
-    /// Where more is to be found.
+    /// Returns the structure for a URI, with its scheme compressed if the scheme has a number.
     package static func uri(_ uri: String) -> AdvertisingStructure {
         let (number, length) = URISchemes.number(of: uri) ?? (URISchemes.none, 0)
         var text = String.UnicodeScalarView()
@@ -137,7 +140,8 @@ extension AdvertisingStructure {
         return AdvertisingStructure(.uri, PacketBuffer(Array(String(text).utf8) + Array(uri.dropFirst(length).utf8)))
     }
 
-    /// The features of this device's link layer, in as few octets as hold them (Core Specification Supplement Part A 1.19).
+    /// Returns the structure for this device's link layer features, in as few octets as hold them (Core Specification
+    /// Supplement Part A 1.19).
     package static func supportedFeatures(_ features: UInt64) -> AdvertisingStructure {
         var octets: [UInt8] = []
         var rest = features
@@ -150,7 +154,7 @@ extension AdvertisingStructure {
 }
 
 extension PacketBuffer {
-    /// Up to four octets as a number.
+    /// The first four octets, or fewer, as an integer.
     fileprivate var littleEndianValue: UInt32 {
         prefix(upTo: 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -1,34 +1,33 @@
-/// The values in the structures that every stack knows (Core Specification Supplement Part A).
+/// The values of the structures that every stack supports (Core Specification Supplement Part A).
 ///
-/// Where a type that may stand once stands several times, the first one counts. A value that has the wrong length is not
-/// there.
+/// If a type that is allowed once occurs several times, the first occurrence counts. A value of the wrong length counts
+/// as absent.
 extension AdvertisingData {
-    /// A local name and whether it is all of it.
+    /// A local name, complete or shortened.
     package struct LocalName: Hashable, Sendable {
-        /// The text. Octets that are no UTF-8 are replaced by U+FFFD.
+        /// The name. Invalid UTF-8 is replaced with U+FFFD.
         package var text: String
-        /// Whether the device's name goes on.
+        /// Whether the name was cut to fit.
         package var isShortened: Bool
 
-        /// A name.
         package init(_ text: String, isShortened: Bool = false) {
             self.text = text
             self.isShortened = isShortened
         }
     }
 
-    /// The flags, if there are any.
+    /// The flags; nil if there are none.
     package var flags: AdvertisingFlags? {
         first(.flags)?.first.map { AdvertisingFlags(rawValue: $0) }
     }
 
-    /// The name; a complete one before a shortened one.
+    /// The local name. A complete name takes precedence over a shortened one.
     package var localName: LocalName? {
         if let octets = first(.completeLocalName) { return LocalName(String(decoding: octets, as: UTF8.self)) }
         return first(.shortenedLocalName).map { LocalName(String(decoding: $0, as: UTF8.self), isShortened: true) }
     }
 
-    /// The services of all lists, complete or not, each once, in the order of their first appearance.
+    /// The service UUIDs of all lists, complete or not, without duplicates and in order of first appearance.
     package var serviceUUIDs: [BluetoothUUID] {
         uuids([
             .incompleteServices16: 2, .completeServices16: 2, .incompleteServices32: 4, .completeServices32: 4,
@@ -36,12 +35,12 @@ extension AdvertisingData {
         ])
     }
 
-    /// The services that the advertiser looks for.
+    /// The UUIDs of the services that the advertiser solicits.
     package var solicitedServiceUUIDs: [BluetoothUUID] {
         uuids([.solicitedServices16: 2, .solicitedServices32: 4, .solicitedServices128: 16])
     }
 
-    /// The data of services; of several for one service the first.
+    /// The service data in order. If a service occurs several times, the first occurrence counts.
     package var serviceData: [(service: BluetoothUUID, data: PacketBuffer)] {
         let widths: [AdvertisingDataType: Int] = [.serviceData16: 2, .serviceData32: 4, .serviceData128: 16]
         var result: [(service: BluetoothUUID, data: PacketBuffer)] = []
@@ -55,12 +54,12 @@ extension AdvertisingData {
         return result
     }
 
-    /// Manufacturer data, company identifier included; see ``manufacturerData(of:)``.
+    /// The manufacturer data, including the company identifier. See ``manufacturerData(of:)``.
     package var manufacturerData: PacketBuffer? {
         structures.first { $0.type == .manufacturerData && $0.payload.count >= 2 }?.payload
     }
 
-    /// What one company put into its structures, each without the company identifier.
+    /// Returns the manufacturer data of one company, a buffer for each structure, without the company identifier.
     package func manufacturerData(of company: CompanyIdentifier) -> [PacketBuffer] {
         let identifier = [UInt8(truncatingIfNeeded: company.rawValue), UInt8(company.rawValue >> 8)]
         return structures.compactMap { structure in
@@ -69,7 +68,7 @@ extension AdvertisingData {
         }
     }
 
-    /// The transmit power in dBm.
+    /// The transmit power, in dBm.
     package var txPowerLevel: Int? {
         guard let octets = first(.txPowerLevel), octets.count == 1 else { return nil }
         return Int(Int8(bitPattern: octets[0]))
@@ -91,7 +90,7 @@ extension AdvertisingData {
         for structure in structures {
             guard let width = widths[structure.type] else { continue }
             var octets = structure.payload
-            // A list that does not end at a whole UUID keeps those before.
+            // A list that ends in the middle of a UUID keeps the UUIDs before it.
             while octets.count >= width {
                 if let uuid = BluetoothUUID(littleEndian: octets.prefix(upTo: width)), seen.insert(uuid).inserted {
                     result.append(uuid)
@@ -103,15 +102,14 @@ extension AdvertisingData {
     }
 }
 
-// MARK: Building
+// MARK: Encoding
 
 extension AdvertisingStructure {
-    /// Flags.
     package static func flags(_ flags: AdvertisingFlags) -> AdvertisingStructure {
         AdvertisingStructure(.flags, [flags.rawValue])
     }
 
-    /// A local name in UTF-8.
+    /// Returns the structure for a local name, in UTF-8.
     package static func localName(_ name: AdvertisingData.LocalName) -> AdvertisingStructure {
         AdvertisingStructure(
             name.isShortened ? .shortenedLocalName : .completeLocalName,
@@ -119,7 +117,7 @@ extension AdvertisingStructure {
         )
     }
 
-    /// The UUIDs of one width. Those of another width are left out.
+    /// Returns a list of the UUIDs of the given width. UUIDs of another width are left out.
     package static func services(
         _ uuids: [BluetoothUUID],
         width: BluetoothUUID.Width,
@@ -134,7 +132,7 @@ extension AdvertisingStructure {
         return AdvertisingStructure(type, octets(of: uuids, width: width))
     }
 
-    /// The services that the advertiser looks for, of one width. Those of another width are left out.
+    /// Returns a list of the solicited UUIDs of the given width. UUIDs of another width are left out.
     package static func solicitedServices(_ uuids: [BluetoothUUID], width: BluetoothUUID.Width) -> AdvertisingStructure
     {
         let type: AdvertisingDataType =
@@ -146,7 +144,7 @@ extension AdvertisingStructure {
         return AdvertisingStructure(type, octets(of: uuids, width: width))
     }
 
-    /// Data of a service.
+    /// Returns the service data structure of the UUID's width.
     package static func serviceData(_ service: BluetoothUUID, _ data: PacketBuffer) -> AdvertisingStructure {
         let type: AdvertisingDataType =
             switch service.width {
@@ -159,7 +157,7 @@ extension AdvertisingStructure {
         return AdvertisingStructure(type, payload)
     }
 
-    /// Data of a company.
+    /// Returns the manufacturer data structure: the company identifier, then `data`.
     package static func manufacturerData(_ company: CompanyIdentifier, _ data: PacketBuffer) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         payload.append(integer: company.rawValue)
@@ -167,12 +165,12 @@ extension AdvertisingStructure {
         return AdvertisingStructure(.manufacturerData, payload)
     }
 
-    /// The transmit power in dBm, -127 to 127; others are clamped.
+    /// Returns the structure for a transmit power in dBm, clamped to -127 to 127.
     package static func txPowerLevel(_ dBm: Int) -> AdvertisingStructure {
         AdvertisingStructure(.txPowerLevel, [UInt8(bitPattern: Int8(max(-127, min(127, dBm))))])
     }
 
-    /// The appearance, a number from Bluetooth Assigned Numbers 2.6.
+    /// Returns the structure for an appearance, a number from Bluetooth Assigned Numbers 2.6.
     package static func appearance(_ appearance: UInt16) -> AdvertisingStructure {
         var payload = PacketBuffer(headroom: 0)
         payload.append(integer: appearance)

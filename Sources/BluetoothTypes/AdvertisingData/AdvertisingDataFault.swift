@@ -1,19 +1,19 @@
-/// What the specification does not allow in advertising data that this device sends.
+/// A violation of the specification in advertising data that this device is about to send.
 ///
-/// What others send is read as far as it can be; nothing is sent that others might be unable to read.
+/// Parsing is lenient with data from other devices. Sending is strict, because other devices may not be.
 package enum AdvertisingDataFault: Error, Hashable, Sendable {
-    /// The data are longer than the packet holds.
+    /// The data exceed the capacity of the packet.
     case tooLong(octets: Int, limit: Int)
-    /// A structure whose value has a length, or a number, that its type does not allow.
+    /// The length or the value of a structure is not allowed for its type.
     case illegalValue(AdvertisingDataType)
-    /// A type that may stand once stands twice.
+    /// A type that is allowed once occurs twice.
     case repeated(AdvertisingDataType)
-    /// A type that has no place in a scan response.
+    /// The type is not allowed in a scan response.
     case notInScanResponse(AdvertisingDataType)
 }
 
 extension AdvertisingDataFault: CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The fault and its remedy.
     package var description: String {
         switch self {
         case .tooLong(let octets, let limit):
@@ -26,22 +26,24 @@ extension AdvertisingDataFault: CustomStringConvertible {
 }
 
 extension AdvertisingData {
-    /// Which of the two places the data are for.
+    /// The packet that carries the data.
     package enum Place: Sendable {
         /// The advertisement itself.
         case advertisement
-        /// What those who ask are told.
+        /// The response to a scan request.
         case scanResponse
     }
 
-    /// Finds the first thing that the specification does not allow (Core Specification Supplement Part A).
+    /// Checks the data against the specification and throws the first violation (Core Specification Supplement Part A).
     ///
-    /// - Parameter limit: The octets that there is room for.
+    /// - Parameters:
+    ///   - place: The packet that carries the data.
+    ///   - limit: The capacity of the packet, in octets.
     package func check(for place: Place, limit: Int) throws(AdvertisingDataFault) {
         var seen: Set<AdvertisingDataType> = []
         for structure in structures {
             guard structure.isLegal else { throw .illegalValue(structure.type) }
-            // Flags stand in the advertisement alone (1.3.2).
+            // Flags are allowed only in the advertisement (1.3.2).
             guard place == .advertisement || structure.type != .flags else { throw .notInScanResponse(.flags) }
             guard structure.type.mayRepeat || seen.insert(structure.type).inserted else {
                 throw .repeated(structure.type)
@@ -52,7 +54,7 @@ extension AdvertisingData {
 }
 
 extension AdvertisingDataType {
-    /// Whether data may hold several structures of the type (Core Specification Supplement Part A 1, table 1.1).
+    /// Whether the type may occur several times (Core Specification Supplement Part A 1, table 1.1).
     fileprivate var mayRepeat: Bool { !Self.once.contains(self) }
 
     private static let once: Set<AdvertisingDataType> = [
@@ -65,7 +67,8 @@ extension AdvertisingDataType {
 }
 
 extension AdvertisingStructure {
-    /// Whether the value is one that its type allows. Types that this host does not know are the caller's business.
+    /// Whether the length and value are allowed for the type. Types without a rule here are the caller's
+    /// responsibility.
     fileprivate var isLegal: Bool {
         let count = payload.count
         switch type {
@@ -89,7 +92,7 @@ extension AdvertisingStructure {
         case .advertisingInterval, .longAdvertisingInterval:
             return AdvertisingData([self]).advertisingInterval.map { $0 >= 0x20 } ?? false
         case .supportedFeatures: return payload.last != 0
-        // A randomizer of 5 octets and a code of 4 (1.23).
+        // A 5-octet randomizer and a 4-octet MIC (1.23).
         case .encryptedData: return count >= 9
         default: return true
         }

@@ -1,63 +1,63 @@
-/// The type of an advertising structure (Bluetooth Assigned Numbers 2.3, "Common Data Types").
+/// An AD type (Bluetooth Assigned Numbers 2.3, "Common Data Types").
 package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Any number, known or not.
+    /// Creates a type from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// What the device can do and how it can be found.
+    /// Discoverability and BR/EDR support; see ``AdvertisingFlags``.
     package static let flags = AdvertisingDataType(rawValue: 0x01)
-    /// Some of the services with 16-bit UUIDs.
+    /// An incomplete list of 16-bit service UUIDs.
     package static let incompleteServices16 = AdvertisingDataType(rawValue: 0x02)
-    /// All services with 16-bit UUIDs.
+    /// The complete list of 16-bit service UUIDs.
     package static let completeServices16 = AdvertisingDataType(rawValue: 0x03)
-    /// Some of the services with 32-bit UUIDs.
+    /// An incomplete list of 32-bit service UUIDs.
     package static let incompleteServices32 = AdvertisingDataType(rawValue: 0x04)
-    /// All services with 32-bit UUIDs.
+    /// The complete list of 32-bit service UUIDs.
     package static let completeServices32 = AdvertisingDataType(rawValue: 0x05)
-    /// Some of the services with 128-bit UUIDs.
+    /// An incomplete list of 128-bit service UUIDs.
     package static let incompleteServices128 = AdvertisingDataType(rawValue: 0x06)
-    /// All services with 128-bit UUIDs.
+    /// The complete list of 128-bit service UUIDs.
     package static let completeServices128 = AdvertisingDataType(rawValue: 0x07)
-    /// The beginning of the name.
+    /// The beginning of the local name.
     package static let shortenedLocalName = AdvertisingDataType(rawValue: 0x08)
-    /// The name.
+    /// The whole local name.
     package static let completeLocalName = AdvertisingDataType(rawValue: 0x09)
-    /// The transmit power in dBm.
+    /// The transmit power, in dBm.
     package static let txPowerLevel = AdvertisingDataType(rawValue: 0x0A)
-    /// The connection intervals that the device prefers.
+    /// The preferred connection intervals.
     package static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
-    /// Services with 16-bit UUIDs that the device looks for.
+    /// The solicited services with 16-bit UUIDs.
     package static let solicitedServices16 = AdvertisingDataType(rawValue: 0x14)
-    /// Services with 128-bit UUIDs that the device looks for.
+    /// The solicited services with 128-bit UUIDs.
     package static let solicitedServices128 = AdvertisingDataType(rawValue: 0x15)
-    /// Data of a service with a 16-bit UUID.
+    /// Service data with a 16-bit UUID.
     package static let serviceData16 = AdvertisingDataType(rawValue: 0x16)
-    /// The public addresses of the devices that the advertisement is for.
+    /// The public addresses of the devices that the advertisement is directed at.
     package static let publicTargetAddress = AdvertisingDataType(rawValue: 0x17)
-    /// The random addresses of the devices that the advertisement is for.
+    /// The random addresses of the devices that the advertisement is directed at.
     package static let randomTargetAddress = AdvertisingDataType(rawValue: 0x18)
-    /// What the device looks like.
+    /// The category of the device, as a number from Bluetooth Assigned Numbers 2.6.
     package static let appearance = AdvertisingDataType(rawValue: 0x19)
-    /// How often the device advertises.
+    /// The advertising interval, in 16 bits.
     package static let advertisingInterval = AdvertisingDataType(rawValue: 0x1A)
-    /// Services with 32-bit UUIDs that the device looks for.
+    /// The solicited services with 32-bit UUIDs.
     package static let solicitedServices32 = AdvertisingDataType(rawValue: 0x1F)
-    /// Data of a service with a 32-bit UUID.
+    /// Service data with a 32-bit UUID.
     package static let serviceData32 = AdvertisingDataType(rawValue: 0x20)
-    /// Data of a service with a 128-bit UUID.
+    /// Service data with a 128-bit UUID.
     package static let serviceData128 = AdvertisingDataType(rawValue: 0x21)
-    /// Where more is to be found.
+    /// A URI to more information.
     package static let uri = AdvertisingDataType(rawValue: 0x24)
-    /// What the device's link layer can do.
+    /// The link layer features of the device.
     package static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
-    /// How often the device advertises, when that is seldom.
+    /// An advertising interval that needs more than 16 bits.
     package static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
     /// Other structures, encrypted.
     package static let encryptedData = AdvertisingDataType(rawValue: 0x31)
-    /// Data in the format of a company.
+    /// A company identifier and data in that company's format.
     package static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
 
-    /// The name for a log; the number of a type that has none here.
+    /// The name of the type, for logs; its number if it has no name here.
     package var description: String {
         Self.names[rawValue] ?? "type 0x" + hexadecimal([rawValue])
     }
@@ -78,31 +78,32 @@ package struct AdvertisingDataType: WireValue, CustomStringConvertible {
 package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
     /// The first octet on the wire.
     package var rawValue: UInt8
-    /// Any bits, known or not.
+    /// Creates flags from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Can be found for a short time.
+    /// LE Limited Discoverable Mode.
     package static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
-    /// Can be found at any time.
+    /// LE General Discoverable Mode.
     package static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
-    /// Has no Bluetooth Classic.
+    /// BR/EDR Not Supported.
     package static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
-    /// The controller can do LE and Bluetooth Classic to one device at a time.
+    /// The controller supports LE and BR/EDR to the same device simultaneously.
     package static let simultaneousController = AdvertisingFlags(rawValue: 1 << 3)
-    /// So can the host. The bit is reserved since Core 5; Apple devices go on setting it.
+    /// The host supports LE and BR/EDR to the same device simultaneously. Reserved since Core 5, but still set by Apple
+    /// devices.
     package static let simultaneousHost = AdvertisingFlags(rawValue: 1 << 4)
 }
 
-/// The number of a company in manufacturer data (Bluetooth Assigned Numbers 7).
+/// A company identifier (Bluetooth Assigned Numbers 7).
 package struct CompanyIdentifier: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Any number, known or not.
+    /// Creates an identifier from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Whose structures carry the overflow area.
+    /// Apple, whose structures carry the overflow area.
     package static let apple = CompanyIdentifier(rawValue: 0x004C)
 
-    /// The name for a log, or the number.
+    /// The company's name, for logs; its number if it has no name here.
     package var description: String {
         self == .apple ? "Apple" : "0x" + hexadecimal([UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)])
     }

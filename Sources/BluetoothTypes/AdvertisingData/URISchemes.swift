@@ -1,21 +1,21 @@
-/// The numbers that stand for the first part of a URI in advertising data (Bluetooth Assigned Numbers 2.7).
+/// The numbers that abbreviate URI schemes in advertising data (Bluetooth Assigned Numbers 2.7).
 ///
-/// On the air the number is one UTF-8 character; the rest of the URI follows as it is.
+/// On the air the number is one UTF-8 character, followed by the rest of the URI.
 enum URISchemes {
-    /// What stands in front of a URI whose scheme has no number.
+    /// The number in front of a URI whose scheme has no number of its own.
     static let none: UInt32 = 0x0001
     /// The number of the first name in ``names``.
     private static let first: UInt32 = 0x0002
 
-    /// The number of the scheme that `uri` begins with, and how many characters that is with its colon.
+    /// Returns the number of the scheme of `uri` and the length of the scheme in characters, including its colon.
     static func number(of uri: String) -> (number: UInt32, length: Int)? {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
-        // Schemes are the same in upper and lower case (RFC 3986 3.1).
+        // Schemes are case-insensitive (RFC 3986 3.1).
         guard let number = numbers[uri[..<colon].lowercased()] else { return nil }
         return (number, uri.distance(from: uri.startIndex, to: colon) + 1)
     }
 
-    /// The scheme with this number, its colon included; empty for ``none``, nil for a number without a name.
+    /// Returns the scheme with this number, including its colon; empty for ``none``, nil for an unassigned number.
     static func scheme(_ number: UInt32) -> String? {
         if number == none { return "" }
         guard number >= first, number - first < UInt32(names.count) else { return nil }
@@ -26,7 +26,7 @@ enum URISchemes {
         uniqueKeysWithValues: names.enumerated().map { ($1, UInt32($0) + first) }
     )
 
-    /// In the order of their numbers.
+    /// The schemes in the order of their numbers.
     private static let names = """
         aaa aaas about acap acct cap cid coap coaps crid data dav dict dns file ftp geo go gopher h323 http https iax
         icap im imap info ipp ipps iris iris.beep iris.xpc iris.xpcs iris.lwz jabber ldap mailto mid msrp msrps mtqp

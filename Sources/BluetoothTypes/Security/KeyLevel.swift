@@ -1,10 +1,11 @@
-/// What a key is worth: what the pairing that it comes from protects against (Core Vol 3 Part C 10.2.1, Part H 2.3.4).
+/// The strength of a key, which follows from the pairing that created it (Core Vol 3 Part C 10.2.1, Part H 2.3.4).
 package struct KeyLevel: Hashable, Sendable {
-    /// Octets that were not made zero, 7 to 16.
+    /// The effective key size, in octets, 7 to 16. The other octets are zero.
     package var keySize: Int
-    /// Whether somebody in the middle would have been noticed.
+    /// Whether the key is authenticated (MITM-protected).
     package var isAuthenticated: Bool
-    /// Whether whoever listened to the pairing has learned nothing (AB-S15).
+    /// Whether the key comes from LE Secure Connections, and so is safe from passive eavesdropping on the pairing
+    /// (AB-S15).
     package var isSecureConnections: Bool
 
     package init(keySize: Int = 16, isAuthenticated: Bool = false, isSecureConnections: Bool = false) {
@@ -13,13 +14,13 @@ package struct KeyLevel: Hashable, Sendable {
         self.isSecureConnections = isSecureConnections
     }
 
-    /// Whether a key of this level may take the place of one of the other: it is worse in nothing (AB-S10).
+    /// Whether a key of this level may replace one of the other: it is no weaker in any respect (AB-S10).
     package func isAtLeast(_ other: KeyLevel) -> Bool {
         keySize >= other.keySize && (isAuthenticated || !other.isAuthenticated)
             && (isSecureConnections || !other.isSecureConnections)
     }
 
-    /// What both keys give.
+    /// Returns the properties that both keys have, and the shorter key size.
     package func limited(by other: KeyLevel) -> KeyLevel {
         KeyLevel(
             keySize: min(keySize, other.keySize),

@@ -1,22 +1,25 @@
-/// What a link has at this moment, as far as it is believed. Its owner keeps L2CAP and GATT up to date with it; until somebody
-/// does, the link counts as unprotected.
+/// The current security of a link, as far as it is trusted.
+///
+/// The owner of the link keeps L2CAP and GATT up to date with it. Until it does, the link counts as unprotected.
 package struct LinkSecurity: Hashable, Sendable {
-    /// What the key is worth that the link is encrypted with; nil when it is not.
+    /// The level of the key that encrypts the link; nil if the link is not encrypted.
     package var encryption: KeyLevel?
-    /// What the key is worth that there is for the peer, in use or not, if it is good enough for this system.
+    /// The level of the key shared with the peer, in use or not; nil if there is none or it is too weak for this
+    /// system.
     package var usableKey: KeyLevel?
-    /// Whether the peer has to show a key before anything is believed of it: there is one, in use or not.
+    /// Whether a key for the peer exists, in use or not. If so, the peer has to prove that it has the key before it is
+    /// trusted.
     package var hasKey = false
-    /// Whether the user of this system lets the peer have what asks for that (Core Vol 3 Part C 10.5).
+    /// Whether the user authorized the peer for what requires authorization (Core Vol 3 Part C 10.5).
     package var isAuthorized = false
-    /// Whether this system is in Secure Connections Only mode: whatever asks for anything asks for level 4 (Core Vol 3
+    /// Whether this system is in Secure Connections Only mode, which raises every requirement to level 4 (Core Vol 3
     /// Part C 10.2.4).
     package var isSecureConnectionsOnly = false
 
-    /// No security.
+    /// Creates an unprotected link without a key.
     package init() {}
 
-    /// Encryption, or only a key to be encrypted with.
+    /// Creates an encrypted link, or an unencrypted one with a key to encrypt it with.
     package init(
         isEncrypted: Bool,
         isAuthenticated: Bool = false,
@@ -36,9 +39,9 @@ package struct LinkSecurity: Hashable, Sendable {
 
     /// Whether the link is encrypted.
     package var isEncrypted: Bool { encryption != nil }
-    /// Whether the key that it is encrypted with is an authenticated one.
+    /// Whether the key that encrypts the link is authenticated.
     package var isAuthenticated: Bool { encryption?.isAuthenticated ?? false }
-    /// Whether that key was made by LE Secure Connections.
+    /// Whether the key that encrypts the link comes from LE Secure Connections.
     package var isSecureConnections: Bool { encryption?.isSecureConnections ?? false }
 
     /// The same link without encryption.
@@ -48,8 +51,10 @@ package struct LinkSecurity: Hashable, Sendable {
         return security
     }
 
-    /// The security that both give. What is not the link's but this system's is as it is later: whether there is a key for the
-    /// peer, and what the user and the mode of the system say.
+    /// Returns the security that both values guarantee.
+    ///
+    /// Properties of this system rather than of the link come from `later`: whether a key for the peer exists,
+    /// authorization, and Secure Connections Only mode.
     package func limited(by later: LinkSecurity) -> LinkSecurity {
         var security = later
         security.encryption = encryption.flatMap { now in later.encryption.map(now.limited) }

@@ -1,16 +1,16 @@
-/// What is asked of a link, by an attribute, by a channel, or by somebody here: a level of security mode 1 (Core Vol 3 Part C
-/// 10.2.1).
+/// The security that an attribute, a channel or the local host requires of a link: a level of security mode 1 (Core Vol
+/// 3 Part C 10.2.1).
 package struct SecurityLevel: Hashable, Sendable {
-    /// Whether the link must be encrypted. If not, nothing else is asked.
+    /// Whether the link must be encrypted. If not, there are no other requirements.
     package var isEncrypted: Bool
     /// Whether the key must be authenticated.
     package var isAuthenticated: Bool
     /// Whether the key must come from LE Secure Connections.
     package var isSecureConnections: Bool
-    /// The shortest key that will do, in octets, 7 to 16.
+    /// The minimum key size, in octets, 7 to 16.
     package var minimumKeySize: Int
 
-    /// Encryption with a key like this.
+    /// Creates a level that requires encryption with such a key.
     package init(isAuthenticated: Bool, isSecureConnections: Bool = false, minimumKeySize: Int = 7) {
         isEncrypted = true
         self.isAuthenticated = isAuthenticated
@@ -23,27 +23,27 @@ package struct SecurityLevel: Hashable, Sendable {
         (isAuthenticated, isSecureConnections, minimumKeySize) = (false, false, 7)
     }
 
-    /// Nothing: level 1.
+    /// No requirement: level 1.
     package static let none = SecurityLevel(isEncrypted: false)
-    /// Encrypted, with whatever key: level 2.
+    /// Encryption with any key: level 2.
     package static let encrypted = SecurityLevel(isAuthenticated: false)
-    /// Encrypted with an authenticated key: level 3.
+    /// Encryption with an authenticated key: level 3.
     package static let authenticated = SecurityLevel(isAuthenticated: true)
-    /// Encrypted with an authenticated key of 16 octets from LE Secure Connections: level 4.
+    /// Encryption with an authenticated 16-octet key from LE Secure Connections: level 4.
     package static let secureConnections = SecurityLevel(
         isAuthenticated: true,
         isSecureConnections: true,
         minimumKeySize: 16
     )
 
-    /// This level, with a key of at least `keySize` octets.
+    /// Returns this level with a minimum key size of `keySize` octets.
     package func with(keySize: Int) -> SecurityLevel {
         var level = self
         level.minimumKeySize = keySize
         return level
     }
 
-    /// What both ask for together.
+    /// Returns the lowest level that satisfies both.
     package func joined(with other: SecurityLevel) -> SecurityLevel {
         guard isEncrypted, other.isEncrypted else { return isEncrypted ? self : other }
         return SecurityLevel(
@@ -53,10 +53,10 @@ package struct SecurityLevel: Hashable, Sendable {
         )
     }
 
-    /// Whether whatever is good enough for this is good enough for the other.
+    /// Whether every link that satisfies this level also satisfies the other.
     package func includes(_ other: SecurityLevel) -> Bool { joined(with: other) == self }
 
-    /// Whether a link that is encrypted with a key of `level` will do; nil is not encrypted.
+    /// Whether a link encrypted with a key of `level` satisfies this level; nil means not encrypted.
     package func isMet(by level: KeyLevel?) -> Bool {
         guard isEncrypted else { return true }
         guard let level else { return false }
