@@ -1,19 +1,19 @@
 import BluetoothTypes
 
-/// What a peripheral asks for in a Connection Parameter Update Request (Core Vol 3 Part A 4.20).
+/// The fields of a Connection Parameter Update Request, which a peripheral sends (Core Vol 3 Part A 4.20).
 package struct ConnectionParameters: PacketFields, Hashable, Sendable {
     /// The shortest connection interval, in units of 1.25 ms.
     package var intervalMinimum: UInt16 = 0
     /// The longest connection interval, in units of 1.25 ms.
     package var intervalMaximum: UInt16 = 0
-    /// Connection events that the peripheral may leave out.
+    /// The peripheral latency: the number of connection events that the peripheral may skip.
     package var latency: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     package var timeout: UInt16 = 0
 
     package init() {}
 
-    /// Parameters in the units of the specification.
+    /// Creates parameters in the units of the specification.
     package init(intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16, timeout: UInt16) {
         self.intervalMinimum = intervalMinimum
         self.intervalMaximum = intervalMaximum
@@ -28,9 +28,10 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
         try coder.field("Timeout", &timeout)
     }
 
-    /// Whether the specification allows them (Vol 3 Part A 4.20, Vol 4 Part E 7.8.18): intervals of 7.5 ms to 4 s, a
-    /// latency below 500, a timeout of 100 ms to 32 s that outlasts two effective intervals. Others are never passed
-    /// to a controller (AB-C10).
+    /// Whether the specification allows the parameters (Vol 3 Part A 4.20, Vol 4 Part E 7.8.18).
+    ///
+    /// Intervals are 7.5 ms to 4 s, the latency is below 500, and the timeout is 100 ms to 32 s and longer than two
+    /// effective intervals. Illegal parameters are never passed to a controller (AB-C10).
     package var isLegal: Bool {
         (6...3200).contains(intervalMinimum) && (6...3200).contains(intervalMaximum)
             && intervalMinimum <= intervalMaximum && latency <= 499 && (10...3200).contains(timeout)
@@ -38,20 +39,20 @@ package struct ConnectionParameters: PacketFields, Hashable, Sendable {
     }
 }
 
-/// How a request for connection parameters ended.
+/// The outcome of a connection parameter update request.
 package enum ParameterUpdateOutcome: Hashable, Sendable {
-    /// The central will change the parameters, or says so (behaviour 3.30).
+    /// The central accepted the parameters, although it may not apply them (behaviour 3.30).
     case accepted
-    /// The central keeps the parameters.
+    /// The central rejected the parameters.
     case rejected
-    /// The central does not know the command.
+    /// The central does not support the command.
     case notUnderstood
-    /// No answer came within ``L2CAPConnection/responseTimeout``.
+    /// The central did not answer within ``L2CAPConnection/responseTimeout``.
     case timedOut
-    /// Another request is under way.
+    /// Another request is pending.
     case busy
-    /// This end is the central, which asks nobody, or the parameters are illegal.
+    /// This end is the central, which never sends the request, or the parameters are illegal.
     case notAllowed
-    /// The link is gone.
+    /// The link is closed.
     case closed
 }

@@ -1,47 +1,52 @@
 import BluetoothTypes
 
-/// A channel as the protocols above see it: whole payloads in order both ways.
+/// A channel as the protocols above use it: whole payloads, in order, in both directions.
 ///
-/// Lives on the loop; everything is called there.
+/// All methods and handlers run on the event loop.
 package protocol L2CAPChannel: AnyObject {
-    /// Takes each payload that arrives, and the moment at which it began to.
+    /// Called for each payload, with the moment at which it began to arrive.
     var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)? { get set }
 
-    /// Called once when the channel is gone; nothing is received after that.
+    /// Called once, when the channel closes. Nothing is received afterwards.
     var onClose: (() -> Void)? { get set }
 
-    /// Called when a PDU has left the link's queue, so that there is room for another.
+    /// Called when a PDU has left the queue, so that there is room for another.
     var onDrain: (() -> Void)? { get set }
 
-    /// PDUs of all channels of the link that wait for the controller.
+    /// The number of queued PDUs. A fixed channel counts those of the whole link, a credit-based one its own SDUs.
     var queuedPDUs: Int { get }
 
-    /// The present moment of the link: what begins to arrive from now on is later.
+    /// The current moment of the link. PDUs that begin to arrive from now on have a later one.
     var moment: LinkMoment { get }
 
-    /// Queues a payload. Headers go into its headroom; a buffer that nobody else holds is not copied. On a channel
-    /// that is gone nothing happens.
+    /// Queues a payload; does nothing if the channel is closed.
+    ///
+    /// Headers go into the payload's headroom. A uniquely referenced buffer is not copied.
     func send(_ payload: consuming PacketBuffer)
 }
 
 /// A channel that exists as long as its link does (Core Vol 3 Part A 2.1).
 package final class L2CAPFixedChannel: L2CAPChannel {
-    /// The channel's number.
+    /// The channel identifier, the same at both ends.
     package let identifier: ChannelIdentifier
-    /// The longest payload that is taken from the peer, in octets.
+    /// The longest payload accepted from the peer, in octets.
     package let maximumPayload: Int
 
-    /// Takes each payload that arrives, and the moment at which it began to.
+    /// Called for each payload, with the moment at which it began to arrive.
     package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
-    /// Hears of each payload that is longer than ``maximumPayload`` and thrown away: its first octets, one at least, its
-    /// length, and the moment at which it began to arrive.
+    /// Called for each payload that is dropped because it is longer than ``maximumPayload``.
+    ///
+    /// - Parameters:
+    ///   - beginning: The first octets of the payload, at least one.
+    ///   - length: The length of the whole payload, in octets.
+    ///   - moment: The moment at which the payload began to arrive.
     package var onOversized: ((_ beginning: PacketBuffer, _ length: Int, _ moment: LinkMoment) -> Void)?
-    /// Called once when the link is gone.
+    /// Called once, when the link closes.
     package var onClose: (() -> Void)?
-    /// Called when a PDU has left the link's queue.
+    /// Called when a PDU has left the queue of the link.
     package var onDrain: (() -> Void)?
 
-    // The connection owns its channels; a channel does not keep the connection.
+    // Weak, because the connection owns its channels.
     private weak var connection: L2CAPConnection?
 
     init(_ identifier: ChannelIdentifier, maximumPayload: Int, connection: L2CAPConnection) {
@@ -50,13 +55,13 @@ package final class L2CAPFixedChannel: L2CAPChannel {
         self.connection = connection
     }
 
-    /// PDUs of all channels of the link that wait for the controller; 0 when the link is gone.
+    /// The PDUs of all channels of the link that are waiting for the controller; 0 once the link is closed.
     package var queuedPDUs: Int { connection?.queuedPDUs ?? 0 }
 
-    /// The present moment of the link.
+    /// The current moment of the link.
     package var moment: LinkMoment { connection?.moment ?? .first }
 
-    /// Queues a payload.
+    /// Queues a payload; does nothing if the link is closed.
     package func send(_ payload: consuming PacketBuffer) {
         connection?.send(payload, on: identifier)
     }

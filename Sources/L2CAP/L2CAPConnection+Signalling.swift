@@ -1,11 +1,12 @@
 import BluetoothTypes
 import EventLoops
 
-// MARK: - What the owner asks for
+// MARK: - Requests by the owner
 
 extension L2CAPConnection {
-    /// As peripheral: asks the central for connection parameters (Core Vol 3 Part A 4.20). One request at a time;
-    /// `completion` is called exactly once.
+    /// Requests connection parameters from the central (Core Vol 3 Part A 4.20). For peripherals only.
+    ///
+    /// One request can be pending at a time. `completion` is called exactly once.
     package func requestParameterUpdate(
         _ parameters: ConnectionParameters,
         completion: @escaping (ParameterUpdateOutcome) -> Void
@@ -17,8 +18,9 @@ extension L2CAPConnection {
         perform(signalling.handle(.requestParameters(parameters, ticket)))
     }
 
-    /// Opens a channel in LE Credit Based Flow Control mode (Vol 3 Part A 4.22). `completion` is called exactly once;
-    /// nothing has been received on the channel by then.
+    /// Opens a channel in LE Credit Based Flow Control mode (Vol 3 Part A 4.22).
+    ///
+    /// `completion` is called exactly once, before anything is received on the channel.
     package func openChannel(
         on spsm: SPSM,
         parameters: ChannelParameters = ChannelParameters(),
@@ -29,8 +31,10 @@ extension L2CAPConnection {
         }
     }
 
-    /// Opens one to five channels in Enhanced Credit Based Flow Control mode (Vol 3 Part A 4.25). `completion` is called
-    /// exactly once: with at least one channel, and the reason why others were refused, or with an error.
+    /// Opens one to five channels in Enhanced Credit Based Flow Control mode (Vol 3 Part A 4.25).
+    ///
+    /// `completion` is called exactly once: with at least one channel and the reason why others were refused, or with
+    /// an error.
     package func openEnhancedChannels(
         _ count: Int,
         on spsm: SPSM,
@@ -40,17 +44,21 @@ extension L2CAPConnection {
         open(.enhanced, on: spsm, parameters: parameters, count: count, completion: completion)
     }
 
-    /// Channels that were opened together.
+    /// Channels that were opened by one request.
     package struct EnhancedChannels {
-        /// Those that are open.
+        /// The open channels, at least one.
         package let channels: [L2CAPCreditBasedChannel]
-        /// Why there are not as many as were asked for; nil when there are.
+        /// Why fewer channels were opened than requested; nil if all were opened.
         package let refusal: ChannelResult?
     }
 
-    /// Takes other sizes on one to five enhanced channels from now on (Vol 3 Part A 4.27): an MTU that is not less than
-    /// any now, and an MPS of 64 to 65,533 octets that may be less on a single channel. `completion` is called exactly
-    /// once, with nil when the peer has agreed.
+    /// Changes the sizes that this end accepts on one to five enhanced channels (Vol 3 Part A 4.27).
+    ///
+    /// - Parameters:
+    ///   - channels: The channels to reconfigure.
+    ///   - mtu: The new MTU, in octets, which must not be below the current MTU of any of the channels.
+    ///   - mps: The new MPS, 64 to 65,533 octets. It may be below the current one only for a single channel.
+    ///   - completion: Called exactly once, with nil if the peer accepted.
     package func reconfigure(
         _ channels: [L2CAPCreditBasedChannel],
         mtu: Int,
@@ -94,7 +102,7 @@ extension L2CAPConnection {
     }
 }
 
-// MARK: - What channels ask for
+// MARK: - Requests by channels
 
 extension L2CAPConnection {
     func disconnect(_ channel: L2CAPCreditBasedChannel, because closure: ChannelClosure) {
@@ -108,7 +116,7 @@ extension L2CAPConnection {
     }
 }
 
-// MARK: - What the machine asks for
+// MARK: - Actions of the state machine
 
 extension L2CAPConnection {
     func perform(_ actions: [SignallingMachine.Action]) {
@@ -131,7 +139,8 @@ extension L2CAPConnection {
         }
     }
 
-    /// Everybody who waits hears that the link is gone, in the order of asking.
+    /// Completes all pending requests with ``SignallingMachine/Outcome/linkLost``, in the order in which they were
+    /// made.
     func closeSignalling() {
         for timer in signallingTimers.values { loop.cancel(timer) }
         signallingTimers = [:]
@@ -146,8 +155,8 @@ extension L2CAPConnection {
         if isAccepted { onParametersAccepted?(parameters) }
     }
 
-    /// Who listens, whether the link is good enough and was when the request began to arrive, and whether there is room, in
-    /// this order.
+    /// Checks, in this order, that a server listens, that the link is secure enough now and was when the request began
+    /// to arrive, and that there is capacity.
     private func ruling(on request: SignallingMachine.IncomingRequest) -> SignallingMachine.Ruling {
         guard let server = servers[request.spsm], request.mode == .enhanced || !server.isEnhancedOnly else {
             return .refuse(.spsmNotSupported)
@@ -156,8 +165,8 @@ extension L2CAPConnection {
         if let refusal = protection.channelRefusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
         guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
-        // Those that this end has asked for count: when both ends ask at once, both hear that there is no room rather
-        // than get twice as many (Vol 3 Part G 5.4; L2CAP/TIM/BV-03).
+        // Channels that this end is opening count as well. If both ends open channels at once, both are refused for
+        // lack of resources rather than get twice the limit (Vol 3 Part G 5.4; L2CAP/TIM/BV-03).
         let open = signalling.endpoints.values.count { $0.spsm == request.spsm }
         let room = min(server.maximumChannelsPerLink - open, server.room())
         return .accept(server.parameters, atMost: max(0, room))

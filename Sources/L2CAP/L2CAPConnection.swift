@@ -3,53 +3,60 @@ import EventLoops
 import HCI
 import HCIHost
 
-/// L2CAP on one LE link: the fixed channels and the signalling channel.
+/// L2CAP on one LE link: the fixed channels, the signalling channel and the credit-based channels.
 ///
-/// The owner creates it when the link comes up and calls ``close()`` when the link is gone.
+/// The owner creates it when the link is established and calls ``close()`` when the link is gone. All methods and
+/// handlers run on the event loop.
 package final class L2CAPConnection {
-    /// Which end of the link this is.
+    /// The GAP role of this end of the link.
     package enum Role: Sendable {
-        /// The end that decides on connection parameters.
+        /// The central, which decides on connection parameters.
         case central
-        /// The end that may ask for them.
+        /// The peripheral, which may request connection parameters.
         case peripheral
     }
 
-    /// How long the rest of a PDU may take after its first octet, however steadily octets come (AB-C11).
+    /// How long a PDU may take from its first octet to its last, however steadily octets arrive (AB-C11).
     package static let recombinationTimeout = Duration.seconds(30)
-    /// How long a request on the signalling channel waits for its answer: the Response Timeout of 1 to 60 s (Core Vol 3
-    /// Part A 6.2.1), for connection parameters TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
+    /// How long a request on the signalling channel waits for a response.
+    ///
+    /// This is the Response Timeout of 1 to 60 s (Core Vol 3 Part A 6.2.1), and for connection parameters
+    /// TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
     package static let responseTimeout = Duration.seconds(30)
-    /// How long a request waits when the peer has said that the answer follows: the Extended Response Timeout of 60 to
-    /// 300 s (Vol 3 Part A 6.2.2).
+    /// How long a request waits after the peer has sent a pending result: the Extended Response Timeout of 60 to 300 s
+    /// (Vol 3 Part A 6.2.2).
     package static let extendedResponseTimeout = Duration.seconds(60)
-    /// Most credit-based channels on one link, those included that are being opened or closed.
+    /// The maximum number of credit-based channels on one link, including those being opened or closed.
     package static let maximumDynamicChannels = 32
-    /// PDUs that may wait for the controller when the peer asks for one more answer. A peer that keeps to the protocols
-    /// waits for its answers; one that sends and takes nothing gets no more of them (AB-A06, AB-C09).
+    /// The number of PDUs in the queue of the link above which requests of the peer go unanswered.
+    ///
+    /// A conforming peer waits for its answers. A peer that only sends, and never receives, gets no more of them
+    /// (AB-A06, AB-C09).
     package static let maximumQueuedAnswers = 64
-    /// Most octets of a payload that the signalling channel takes in order to refuse it; the specification's limit is
-    /// ``SignallingPacket/maximumLength``.
+    /// The longest payload of the signalling channel, in octets, that is received completely so that it can be
+    /// rejected. The specification's limit is ``SignallingPacket/maximumLength``.
     static let maximumSignallingPayload = 255
 
-    /// Which end of the link this is.
+    /// The role of this end of the link.
     package let role: Role
 
-    /// As central: whether to follow a peripheral's request. Asked about legal ones only; at first it follows them all.
+    /// Decides, as central, whether to accept connection parameters from the peripheral. Called only for legal ones; by
+    /// default all are accepted.
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
-    /// As central: a request that was accepted, to be passed to the controller.
+    /// Called, as central, with accepted parameters, which the owner passes to the controller.
     package var onParametersAccepted: ((ConnectionParameters) -> Void)?
-    /// How the link is protected, kept up to date by the owner; services may ask for more (``SecurityLevel``).
+    /// The security of the link, kept up to date by the owner. Servers may require a minimum (``SecurityLevel``).
     package var protection: LinkSecurity {
         get { protections.now }
         set { protections.change(to: newValue, at: moment) }
     }
-    /// The present moment of the link. It is also that of the PDU which is arriving: a link has one at a time.
+    /// The current moment of the link, which is also the moment of the PDU being received: a link receives one at a
+    /// time.
     package private(set) var moment = LinkMoment.first
-    /// Hears of everything that was thrown away.
+    /// Called for everything that was dropped.
     package var onDiscard: ((L2CAPDiscard) -> Void)?
 
-    /// The services that take credit-based channels of the peer.
+    /// The servers that accept credit-based channels from the peer.
     let servers: ChannelServers
     let loop: any EventLoop
     var signalling: SignallingMachine
@@ -58,22 +65,28 @@ package final class L2CAPConnection {
     var lastTicket: SignallingMachine.Ticket = 0
     private(set) var protections = SecurityHistory(LinkSecurity())
     private(set) var isOpen = true
-    // Whether what arrives has waited for somebody to listen.
+    // Whether data is being delivered that arrived before the connection began to listen.
     private var isCatchingUp = false
     private let link: any ACLLink
     private var channels: [L2CAPFixedChannel] = []
-    // One place for each number of the dynamic range.
+    // One slot for each identifier of the dynamic range.
     private var dynamicChannels: [L2CAPCreditBasedChannel?] = ChannelIdentifier.dynamicRange.map { _ in nil }
     private var dynamicCount = 0
-    // The place whose channel sent last.
+    // The slot of the channel that sent last.
     private var lastTurn = 0
     private var recombination = Recombination()
     private var recombinationTimer: ScheduledTask?
 
-    /// L2CAP on `link`, whose callbacks it takes over. It listens from the loop's next task on: by then whoever made it
-    /// has registered the channels, and what the peer sent in the link's first moments finds them.
+    /// Creates L2CAP on `link` and takes over its callbacks.
     ///
-    /// - Parameter servers: the services of the system; without it, the peer can open no channels.
+    /// Receiving starts with the next task of the loop. By then the creator has registered the fixed channels, so that
+    /// they receive what the peer sends right after the link is established.
+    ///
+    /// - Parameters:
+    ///   - link: The data path of the connection.
+    ///   - role: The role of this end.
+    ///   - loop: The event loop that everything runs on.
+    ///   - servers: The servers of this system; by default none, so that the peer cannot open channels.
     package init(link: any ACLLink, role: Role, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
         self.link = link
         self.role = role
@@ -84,11 +97,12 @@ package final class L2CAPConnection {
         loop.execute { [weak self] in self?.listen() }
     }
 
-    /// PDUs of all channels that wait for the controller; 0 when the link is gone.
+    /// The PDUs of all channels that are waiting for the controller; 0 once the link is closed.
     package var queuedPDUs: Int { isOpen ? link.queuedPDUs : 0 }
 
-    /// Opens a fixed channel that takes payloads of up to `maximumPayload` octets. A second call for a channel
-    /// replaces the first.
+    /// Opens a fixed channel that accepts payloads of up to `maximumPayload` octets.
+    ///
+    /// A second call for the same identifier replaces the first channel.
     package func register(_ identifier: ChannelIdentifier, maximumPayload: Int) -> L2CAPFixedChannel {
         let channel = L2CAPFixedChannel(identifier, maximumPayload: maximumPayload, connection: self)
         channels.removeAll { $0.identifier == identifier }
@@ -96,8 +110,8 @@ package final class L2CAPConnection {
         return channel
     }
 
-    /// Queues a payload on a channel, whether anybody here listens to it or not. The basic header goes into the
-    /// headroom (Core Vol 3 Part A 3.1).
+    /// Queues a payload on a channel, registered or not. The basic header goes into the headroom (Core Vol 3 Part A
+    /// 3.1).
     ///
     /// - Precondition: `payload` has at most 65,535 octets.
     package func send(_ payload: consuming PacketBuffer, on channel: ChannelIdentifier) {
@@ -108,7 +122,8 @@ package final class L2CAPConnection {
         link.send(payload)
     }
 
-    /// Ends everything: the link is gone, or is to be forgotten. Every channel hears of it once.
+    /// Closes the connection and all its channels, because the link is gone or is being abandoned. Calls every
+    /// `onClose` handler once.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -130,7 +145,7 @@ package final class L2CAPConnection {
 // MARK: - Dynamic channels
 
 extension L2CAPConnection {
-    /// The credit-based channel with this number at this end.
+    /// The credit-based channel with this identifier at this end; nil if there is none.
     subscript(channel: ChannelIdentifier) -> L2CAPCreditBasedChannel? {
         get {
             guard channel.isDynamic else { return nil }
@@ -144,7 +159,7 @@ extension L2CAPConnection {
         }
     }
 
-    /// The credit-based channels that are open, in the order of their numbers.
+    /// The open credit-based channels, in the order of their identifiers.
     package var creditBasedChannels: [L2CAPCreditBasedChannel] { dynamicChannels.compactMap(\.self) }
 }
 
@@ -153,7 +168,8 @@ extension L2CAPConnection {
 extension L2CAPConnection {
     private func listen() {
         guard isOpen else { return }
-        // What has waited for this came before whatever is known of the link's security, and has the first moment.
+        // Data that arrived before this call predates everything known about the security of the link, so it has the
+        // first moment.
         isCatchingUp = true
         link.onReceive = { [weak self] fragment, isStart in self?.receive(fragment, isStart: isStart) }
         isCatchingUp = false
@@ -214,7 +230,7 @@ extension L2CAPConnection {
         }
     }
 
-    /// An SDU would have a hole, and the credits would not add up.
+    /// Closes a channel that lost part of a frame: an SDU would have a gap, and the credits would no longer add up.
     private func frameIsBroken(on channel: ChannelIdentifier) {
         if let channel = self[channel] { disconnect(channel, because: .violation(.brokenFrame)) }
     }
@@ -222,8 +238,8 @@ extension L2CAPConnection {
     private func limit(of identifier: ChannelIdentifier) -> Int? {
         if identifier == .signalling { return Self.maximumSignallingPayload }
         if let channel = self[identifier] { return channel.mps }
-        // Data on channels that nobody opened are ignored (Vol 3 Part A 2.1; L2CAP/LE/CID/BI-01). So is Apple's
-        // own channel 0x003A, which only Apple's systems speak.
+        // Data on channels that are not open is ignored (Vol 3 Part A 2.1; L2CAP/LE/CID/BI-01). That includes Apple's
+        // proprietary channel 0x003A, which only Apple's systems implement.
         for channel in channels where channel.identifier == identifier { return channel.maximumPayload }
         return nil
     }
@@ -233,7 +249,7 @@ extension L2CAPConnection {
         if dynamicCount > 0 { takeTurns() }
     }
 
-    /// A frame of each channel that has one, in turn, as long as the link has room: no channel can starve another.
+    /// Sends frames round-robin, one per channel, while the link has room, so that no channel can starve another.
     private func takeTurns() {
         var idle = 0
         while idle < dynamicChannels.count, queuedPDUs < L2CAPCreditBasedChannel.maximumLinkQueue {
@@ -242,7 +258,8 @@ extension L2CAPConnection {
         }
     }
 
-    /// One timer that is set again when it finds a younger PDU: most PDUs come and go without touching it.
+    /// Starts the time-out for the incomplete PDU. If the timer fires during a younger PDU, it is rescheduled, so that
+    /// most PDUs never touch it.
     private func armRecombinationTimer() {
         guard recombinationTimer == nil, let since = recombination.incompleteSince else { return }
         let deadline = since + Self.recombinationTimeout

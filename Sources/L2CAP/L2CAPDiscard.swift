@@ -1,19 +1,19 @@
 import BluetoothTypes
 
-/// Something that arrived and was thrown away, for a log and for counting. None of it ends the link.
+/// Received data that was dropped, for logs and counters. None of these closes the link.
 package enum L2CAPDiscard: Hashable, Sendable {
-    /// A fragment that continues nothing.
+    /// A continuation fragment arrived without a PDU to continue.
     case continuationWithoutStart
-    /// A PDU began while another one was incomplete; the older one is gone.
+    /// A new PDU began before the previous one was complete; the previous one was dropped.
     case interrupted(received: Int)
-    /// The basic header announces more than the channel may carry.
+    /// The length in the basic header exceeds the limit of the channel.
     case tooLong(ChannelIdentifier, length: Int, limit: Int)
-    /// The fragments hold more than the basic header announces.
+    /// The fragments hold more octets than the basic header announced.
     case overrun(ChannelIdentifier, length: Int, received: Int)
-    /// The rest of a PDU did not come in time.
+    /// The PDU was not completed within ``L2CAPConnection/recombinationTimeout``.
     case incomplete(received: Int)
-    /// Nobody listens on the channel.
+    /// The channel is not registered here.
     case unassigned(ChannelIdentifier)
-    /// Octets on the signalling channel that cannot be answered.
+    /// The signalling channel received a packet that got no answer, or a Command Reject.
     case signalling(SignallingFault)
 }

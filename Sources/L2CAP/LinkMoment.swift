@@ -1,18 +1,18 @@
-/// A moment in what a link has received: how many PDUs had begun to arrive.
+/// A point in the receive order of a link: the number of PDUs that had begun to arrive.
 ///
-/// A PDU has the moment at which it began, however long the rest of it took. Whoever knows the security of the link notes
-/// the moment of each change (``SecurityHistory``); nobody has to tell anybody else.
+/// A PDU has the moment at which it began, however long the rest of it took. ``SecurityHistory`` records the moments of
+/// security changes, so that each PDU can be judged by the security that it arrived under, without any coordination.
 package struct LinkMoment: Hashable, Sendable, Comparable {
     private var begun: UInt64 = 0
 
-    /// Before anything has arrived.
+    /// The moment before anything has arrived.
     package static let first = LinkMoment()
 
-    /// Another PDU begins.
+    /// Advances to the next moment, when another PDU begins.
     package mutating func advance() {
         begun += 1
     }
 
-    /// Earlier first.
+    /// Orders moments from earlier to later.
     package static func < (a: LinkMoment, b: LinkMoment) -> Bool { a.begun < b.begun }
 }

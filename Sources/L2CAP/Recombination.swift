@@ -1,50 +1,59 @@
 import BluetoothTypes
 import EventLoops
 
-/// Puts the fragments of one link together to L2CAP PDUs (Core Vol 3 Part A 7.2.2), with at most one PDU in memory
-/// and no more of it than its channel may carry.
+/// Recombines the fragments of one link into L2CAP PDUs (Core Vol 3 Part A 7.2.2).
+///
+/// It buffers at most one PDU, and never more of it than its channel may carry.
 struct Recombination {
-    /// Octets of the basic header: length and channel (Vol 3 Part A 3.1).
+    /// The length of the basic header in octets: length and channel (Vol 3 Part A 3.1).
     static let headerLength = 4
 
-    /// What a fragment led to.
+    /// The result of a fragment.
     enum Outcome {
-        /// More is to come, or nothing is to be done.
+        /// The PDU is incomplete, or the fragment was skipped.
         case none
-        /// A whole PDU.
+        /// A complete PDU.
         case payload(ChannelIdentifier, PacketBuffer)
-        /// Octets thrown away.
+        /// Data was dropped.
         case discarded(L2CAPDiscard)
-        /// A PDU is thrown away that is longer than its channel takes: by how much, and what of its payload came with the
+        /// A PDU longer than its channel's limit is dropped. `beginning` is the part of its payload that came with the
         /// header.
         case tooLong(ChannelIdentifier, length: Int, limit: Int, beginning: PacketBuffer)
-        /// The beginning of the payload of such a PDU, when none of it came with the header.
+        /// The beginning of the payload of such a PDU, if none of it came with the header.
         case beginning(ChannelIdentifier, length: Int, PacketBuffer)
     }
 
     private enum State {
         /// The next fragment begins a PDU.
         case idle
-        /// Some of a PDU is there, perhaps not even the whole header.
+        /// Part of a PDU has arrived, possibly not even the whole header.
         case collecting(PacketBuffer, since: Instant)
-        /// The rest of a PDU that nobody wants passes by. Of one that is too long the header stays until its payload begins.
+        /// The rest of a dropped PDU is skipped. If the PDU is too long, its header is kept until its payload begins.
         case skipping(Header?)
     }
 
     private var state = State.idle
 
-    /// When the PDU that is incomplete began.
+    /// The time at which the incomplete PDU began; nil if there is none.
     var incompleteSince: Instant? {
         if case .collecting(_, let since) = state { since } else { nil }
     }
 
-    /// The channel of the PDU that is incomplete, when so much of it is there.
+    /// The channel of the incomplete PDU; nil if there is none or its header is incomplete.
     var incompleteChannel: ChannelIdentifier? {
         if case .collecting(let collected, _) = state { Header(collected)?.channel } else { nil }
     }
 
-    /// Takes a fragment. `limit` tells the longest payload of a channel, nil when nobody listens there. Most PDUs come
-    /// in one fragment, and nobody asks for the time.
+    /// Processes a fragment.
+    ///
+    /// `now` is evaluated only for an incomplete PDU: most PDUs come in one fragment.
+    ///
+    /// - Parameters:
+    ///   - fragment: The fragment, with the basic header if it starts a PDU.
+    ///   - isStart: Whether the fragment starts a PDU.
+    ///   - now: The current time.
+    ///   - limit: Returns the longest payload of a channel, or nil if the channel is not open.
+    /// - Returns: The incomplete PDU that this fragment interrupted, if any, and the result of the fragment.
     mutating func handle(
         _ fragment: PacketBuffer,
         isStart: Bool,
@@ -62,14 +71,14 @@ struct Recombination {
             state = .skipping(nil)
             return (nil, .beginning(header.channel, length: header.length, fragment))
         case .collecting(var collected, let since):
-            // The state lets go of the storage, so that appending does not copy what is there.
+            // Release the storage held by the state, so that appending does not copy it.
             state = .idle
             collected.append(contentsOf: fragment)
             return (nil, proceed(collected, since: since, limit: limit))
         }
     }
 
-    /// Gives up the PDU that is incomplete; tells how much of it there was.
+    /// Drops the incomplete PDU and returns the number of its octets; nil if there is none.
     mutating func abandon() -> Int? {
         guard case .collecting(let collected, _) = state else { return nil }
         state = .skipping(nil)
@@ -86,14 +95,14 @@ struct Recombination {
             return proceed(fragment, since: now(), limit: limit)
         }
         if let refusal = check(header, fragment, limit: limit) { return refusal }
-        // The length is within the channel's limit, so memory for it is no gift to a stranger.
+        // The length is within the channel's limit, so that a peer cannot make this allocation large.
         var collected = PacketBuffer(headroom: 0, capacity: Self.headerLength + header.length)
         collected.append(contentsOf: fragment)
         state = .collecting(collected, since: now())
         return .none
     }
 
-    /// Looks at what is there of a PDU.
+    /// Evaluates what has arrived of a PDU.
     private mutating func proceed(
         _ collected: PacketBuffer,
         since: @autoclosure () -> Instant,
@@ -116,7 +125,7 @@ struct Recombination {
         return .payload(header.channel, collected.suffix(after: Self.headerLength))
     }
 
-    /// AB-C01: a PDU that nobody can take is not collected.
+    /// Refuses a PDU that its channel cannot accept, before it is buffered (AB-C01).
     private mutating func check(
         _ header: Header,
         _ collected: PacketBuffer,
@@ -139,7 +148,7 @@ extension Recombination {
         var length: Int
         var channel: ChannelIdentifier
 
-        /// Nil when fewer than four octets are there.
+        /// Parses the header; nil if there are fewer than four octets.
         init?(_ bytes: PacketBuffer) {
             guard bytes.count >= Recombination.headerLength else { return nil }
             length = Int(bytes[0]) | Int(bytes[1]) << 8

@@ -1,77 +1,77 @@
-/// Why a channel was not opened.
+/// An error that is thrown when a channel could not be opened.
 package enum ChannelOpenError: Error, Hashable, Sendable {
-    /// The peer refused, for the given reason.
+    /// The peer refused with the given result.
     case refused(ChannelResult)
-    /// The peer does not know the request.
+    /// The peer does not support the request.
     case notUnderstood
-    /// No answer came in time.
+    /// The peer did not answer in time.
     case timedOut
-    /// The peer's answer contradicts the specification, or names a channel that is in use.
+    /// The peer's answer violates the specification, or names a channel that is already in use.
     case invalidResponse
-    /// No channel number is free, or too many requests wait for their answers.
+    /// No channel identifier is free, or too many requests are pending.
     case noResources
-    /// The request is one that may not be sent.
+    /// The arguments make a request that must not be sent.
     case notAllowed
-    /// The link is gone.
+    /// The link is closed.
     case closed
 }
 
-/// Why a channel is gone.
+/// The reason why a channel was closed.
 package enum ChannelClosure: Hashable, Sendable {
-    /// This end closed it.
+    /// This end closed the channel.
     case local
-    /// The peer closed it.
+    /// The peer closed the channel.
     case peer
-    /// The link is gone.
+    /// The link was lost.
     case linkLost
-    /// The peer broke a rule, and this end closed the channel.
+    /// The peer violated the specification, and this end closed the channel.
     case violation(ChannelViolation)
-    /// More was sent than may wait (``L2CAPCreditBasedChannel/maximumQueuedSDUs``).
+    /// More SDUs were sent than fit the queue (``L2CAPCreditBasedChannel/maximumQueuedSDUs``).
     case overflow
 }
 
-/// A rule of the specification that a peer broke on a channel, for which the channel is closed and the link kept.
+/// A violation of the specification by the peer that closes the channel but not the link.
 package enum ChannelViolation: Hashable, Sendable {
-    /// A frame longer than the MPS (Core Vol 3 Part A 3.4.3).
+    /// A frame is longer than the MPS (Core Vol 3 Part A 3.4.3).
     case frameTooLong
-    /// A first frame without a whole SDU length, or a later one without any octet (AB-C02).
+    /// A first frame lacks a complete SDU length, or a later one is empty (AB-C02).
     case frameTooShort
-    /// An SDU longer than the MTU (Vol 3 Part A 3.4.3).
+    /// An SDU is longer than the MTU (Vol 3 Part A 3.4.3).
     case sduTooLong
-    /// Frames that hold more than the announced SDU (Vol 3 Part A 3.4.3).
+    /// The frames hold more than the announced SDU (Vol 3 Part A 3.4.3).
     case sduOverrun
-    /// A frame without a credit (Vol 3 Part A 10.1).
+    /// A frame arrived without a credit (Vol 3 Part A 10.1).
     case noCredits
-    /// More than 65,535 credits (Vol 3 Part A 10.1).
+    /// The peer granted more than 65,535 credits in total (Vol 3 Part A 10.1).
     case creditOverflow
-    /// A second channel with the same number at the peer (Vol 3 Part A 4.26).
+    /// The peer assigned an identifier to a second channel that it already uses for another (Vol 3 Part A 4.26).
     case duplicateChannel
-    /// A frame that was damaged on its way through the controller: the stream has a hole.
+    /// A frame was damaged on its way through the controller, which leaves a gap in the stream.
     case brokenFrame
 }
 
-/// Why an SDU was not taken.
+/// An error that is thrown when an SDU was not queued.
 package enum ChannelSendError: Error, Hashable, Sendable {
-    /// It is longer than the peer takes.
+    /// The SDU is longer than the peer's MTU.
     case tooLong(limit: Int)
-    /// Too much waits; ``L2CAPCreditBasedChannel/onDrain`` tells when there is room.
+    /// The queue is full; ``L2CAPCreditBasedChannel/onDrain`` is called when there is room.
     case full
-    /// The channel is gone.
+    /// The channel is closed.
     case closed
 }
 
-/// Why the sizes of channels stay as they are.
+/// An error that is reported when channels keep their old sizes.
 package enum ReconfigureError: Error, Hashable, Sendable {
-    /// The peer refused, for the given reason.
+    /// The peer refused with the given result.
     case refused(ReconfigureResult)
-    /// The peer does not know the request.
+    /// The peer does not support the request.
     case notUnderstood
-    /// No answer came in time.
+    /// The peer did not answer in time.
     case timedOut
-    /// The sizes or the channels are such that the request may not be sent (Core Vol 3 Part A 4.27).
+    /// The specification does not allow the request for these sizes or channels (Core Vol 3 Part A 4.27).
     case notAllowed
-    /// Another request for other sizes is under way.
+    /// Another reconfiguration is pending.
     case busy
-    /// The link is gone.
+    /// The link is closed.
     case closed
 }

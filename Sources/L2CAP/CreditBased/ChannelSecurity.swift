@@ -1,8 +1,10 @@
 import BluetoothTypes
 
 extension LinkSecurity {
-    /// Why a channel that asks for `level` is refused, nil when it is not. A key that would not do even if it were in use
-    /// comes first: encryption alone would not help (Vol 3 Part C 10.3.1). How long it has to be counts last (AB-A13).
+    /// Returns the result that refuses a channel with requirement `level`; nil if the link satisfies it.
+    ///
+    /// A key that would be too weak even if it were in use is reported first, because encryption with it would not help
+    /// (Vol 3 Part C 10.3.1). Its size is checked last (AB-A13).
     package func channelRefusal(of level: SecurityLevel) -> ChannelResult? {
         guard level.isEncrypted else { return nil }
         guard level.with(keySize: 0).isMet(by: usableKey) else { return .insufficientAuthentication }

@@ -1,27 +1,27 @@
 import BluetoothTypes
 
-/// A service that takes credit-based channels on one SPSM.
+/// A server that accepts credit-based channels on one SPSM.
 package final class ChannelServer {
-    /// The service's number.
+    /// The SPSM that the server listens on.
     package let spsm: SPSM
-    /// What this end of each channel takes.
+    /// The parameters of this end of each channel.
     package let parameters: ChannelParameters
-    /// What the link has to fulfil.
+    /// The minimum security of the link.
     package let requirement: SecurityLevel
-    /// The least MTU of a peer that the service can work with, in octets.
+    /// The minimum MTU of the peer, in octets. A request with a lower one is refused.
     package var minimumPeerMTU = 0
-    /// Whether the service is known in enhanced mode alone (Core Vol 3 Part A 4.25).
+    /// Whether the server accepts only enhanced channels (Core Vol 3 Part A 4.25).
     package var isEnhancedOnly = false
-    /// Most channels of the service on one link.
+    /// The maximum number of channels of this server on one link.
     package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
-    /// How many more channels the service takes, on all links together; any number at first.
+    /// Returns how many more channels the server accepts on all links together; unlimited by default.
     package var room: () -> Int = { .max }
-    /// Decides whether a peer that fulfils the requirement may have a channel; everybody may at first.
+    /// Decides whether a peer that meets the requirement may open a channel; by default every peer may.
     package var authorize: (L2CAPConnection) -> Bool = { _ in true }
-    /// Takes each channel that a peer has opened. Nothing has been received on it yet.
+    /// Called for each channel that a peer has opened, before anything is received on it.
     package var onOpen: ((L2CAPCreditBasedChannel) -> Void)?
 
-    /// The channels that are open, in the order of their opening.
+    /// The open channels, in the order in which they were opened.
     package private(set) var channels: [L2CAPCreditBasedChannel] = []
 
     init(spsm: SPSM, parameters: ChannelParameters, requirement: SecurityLevel) {
@@ -40,28 +40,35 @@ package final class ChannelServer {
     }
 }
 
-/// Why nobody can listen on an SPSM.
+/// An error that is thrown when a server cannot listen.
 package enum ChannelListenError: Error, Hashable, Sendable {
-    /// Somebody listens there already.
+    /// Another server already listens on the SPSM.
     case inUse(SPSM)
-    /// The number is none that a service may have.
+    /// The SPSM is outside the valid range.
     case invalid(SPSM)
-    /// All numbers are given out.
+    /// Every SPSM of the dynamic range is in use.
     case exhausted
 }
 
-/// The services of one system that take credit-based channels. All its links share them.
+/// The servers of one system that accept credit-based channels. All its links share them.
 package final class ChannelServers {
     private var servers: [SPSM: ChannelServer] = [:]
     private var nextDynamic = SPSM.dynamicRange.lowerBound
 
-    /// No services.
+    /// Creates an empty set of servers.
     package init() {}
 
-    /// The service on `spsm`.
+    /// The server on `spsm`; nil if there is none.
     package subscript(_ spsm: SPSM) -> ChannelServer? { servers[spsm] }
 
-    /// Listens on `spsm`, or on a number of the dynamic range that was not in use lately (behaviours 8.1 and 8.2).
+    /// Starts listening on `spsm`, or on a number of the dynamic range that was not used recently (behaviours 8.1 and
+    /// 8.2).
+    ///
+    /// - Parameters:
+    ///   - spsm: The SPSM; nil to allocate one.
+    ///   - parameters: The parameters of this end of each channel.
+    ///   - requirement: The minimum security of the link.
+    /// - Throws: ``ChannelListenError`` if the SPSM is invalid or in use, or no number is free.
     package func listen(
         on spsm: SPSM? = nil,
         parameters: ChannelParameters = ChannelParameters(),
@@ -76,7 +83,7 @@ package final class ChannelServers {
         return server
     }
 
-    /// Takes no more channels on `spsm`, and closes those that are open (behaviour 8.9).
+    /// Stops listening on `spsm` and closes the server's open channels (behaviour 8.9).
     package func stopListening(on spsm: SPSM) {
         guard let server = servers.removeValue(forKey: spsm) else { return }
         server.onOpen = nil

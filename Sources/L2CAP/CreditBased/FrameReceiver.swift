@@ -1,48 +1,48 @@
 import BluetoothTypes
 import DequeModule
 
-/// The receiving half of a credit-based channel: counts the peer's credits and puts SDUs together (Core Vol 3 Part A
+/// The receiving half of a credit-based channel: enforces the peer's credits and reassembles SDUs (Core Vol 3 Part A
 /// 3.4.3, 7.3.2 and 10.1).
 ///
-/// It holds at most one SDU that is incomplete, of at most ``mtu`` octets, and those that wait for an app that has
-/// paused, whose frames count against the window.
+/// It buffers at most one incomplete SDU, of at most ``mtu`` octets, and the complete SDUs for an app that has paused,
+/// whose frames count against the window.
 struct FrameReceiver {
-    /// Octets in front of the first frame of an SDU.
+    /// The length of the SDU length field in the first frame of an SDU, in octets.
     static let lengthFieldLength = 2
 
-    /// What a frame led to.
+    /// The result of a frame.
     enum Outcome: Equatable {
-        /// More is to come, or an SDU waits.
+        /// The SDU is incomplete, or it is held because the app has paused.
         case none
-        /// A whole SDU, and the moment of its first frame.
+        /// A complete SDU, and the moment of its first frame.
         case sdu(PacketBuffer, LinkMoment)
-        /// The peer broke a rule.
+        /// The peer violated the specification.
         case violation(ChannelViolation)
     }
 
     private enum State {
         /// The next frame begins an SDU.
         case idle
-        /// Some of an SDU of `length` octets is there, from so many frames, the first at a moment.
+        /// Part of an SDU of `length` octets has arrived, in `frames` frames, the first of them at the given moment.
         case collecting(PacketBuffer, length: Int, frames: Int, LinkMoment)
     }
 
     /// The longest SDU, in octets.
     var mtu: Int
-    /// The longest payload of a frame, in octets.
+    /// The longest frame payload, in octets.
     var mps: Int
-    /// What the credits are filled up to.
+    /// The level to which credits are replenished.
     let window: Int
-    /// Whether SDUs wait and no credits are given.
+    /// Whether complete SDUs are held and no credits are granted.
     var isPaused = false
 
-    /// Frames that the peer may still send.
+    /// The number of frames that the peer may still send.
     private(set) var credits: Int
     private var state = State.idle
     private var held = Deque<(sdu: PacketBuffer, frames: Int, moment: LinkMoment)>()
     private var heldFrames = 0
 
-    /// With as many credits as the window has, which the peer has been told of.
+    /// Creates a receiver with the full window as initial credits, as announced to the peer.
     init(_ parameters: ChannelParameters) {
         mtu = parameters.mtu
         mps = parameters.mps
@@ -50,7 +50,7 @@ struct FrameReceiver {
         credits = parameters.window
     }
 
-    /// Takes the payload of a frame that began to arrive at `moment`.
+    /// Processes the payload of a frame that began to arrive at `moment`.
     mutating func receive(_ frame: PacketBuffer, at moment: LinkMoment) -> Outcome {
         guard credits > 0 else { return .violation(.noCredits) }
         credits -= 1
@@ -58,10 +58,10 @@ struct FrameReceiver {
         switch state {
         case .idle: return begin(frame, at: moment)
         case .collecting(var collected, let length, let frames, let moment):
-            // AB-C02: a frame without octets would let a peer keep an SDU open for ever.
+            // AB-C02: empty frames would let a peer keep an SDU incomplete for ever.
             guard !frame.isEmpty else { return .violation(.frameTooShort) }
             guard collected.count + frame.count <= length else { return .violation(.sduOverrun) }
-            // The state lets go of the storage, so that appending does not copy what is there.
+            // Release the storage held by the state, so that appending does not copy it.
             state = .idle
             collected.append(contentsOf: frame)
             return proceed(collected, length: length, frames: frames + 1, moment)
@@ -74,7 +74,7 @@ struct FrameReceiver {
         guard length <= mtu else { return .violation(.sduTooLong) }
         let payload = frame.suffix(after: Self.lengthFieldLength)
         guard payload.count <= length else { return .violation(.sduOverrun) }
-        // An SDU in one frame is a slice of that frame.
+        // An SDU in a single frame is a slice of that frame.
         if payload.count == length { return proceed(payload, length: length, frames: 1, moment) }
         var collected = PacketBuffer(headroom: 0, capacity: length)
         collected.append(contentsOf: payload)
@@ -97,14 +97,14 @@ struct FrameReceiver {
         return .none
     }
 
-    /// The oldest SDU that waited while the app had paused, when it has not paused again.
+    /// Removes and returns the oldest held SDU; nil if there is none or the app has paused again.
     mutating func nextHeld() -> (sdu: PacketBuffer, moment: LinkMoment)? {
         guard !isPaused, let next = held.popFirst() else { return nil }
         heldFrames -= next.frames
         return (next.sdu, next.moment)
     }
 
-    /// All SDUs that waited while the app had paused, for the end of the channel.
+    /// Removes and returns all held SDUs, when the channel closes.
     mutating func takeHeld() -> [(sdu: PacketBuffer, moment: LinkMoment)] {
         let taken = held.map { (sdu: $0.sdu, moment: $0.moment) }
         held = []
@@ -112,8 +112,10 @@ struct FrameReceiver {
         return taken
     }
 
-    /// Credits for the peer, when it has used up half of the window: one command for many frames. None while the app
-    /// has paused. An SDU of more frames than the window has gets its credits as it comes.
+    /// Replenishes the credits and returns those to grant to the peer; nil if none are due.
+    ///
+    /// Credits are granted once half of the window is used up, so that one command serves many frames, and never while
+    /// the app has paused. An SDU that spans more frames than the window gets credits while it arrives.
     mutating func takeGrant() -> UInt16? {
         let outstanding = credits + heldFrames
         guard !isPaused, outstanding <= window / 2 else { return nil }

@@ -1,21 +1,21 @@
 import BluetoothTypes
 import DequeModule
 
-/// The sending half of a credit-based channel: counts its credits and cuts SDUs into frames (Core Vol 3 Part A 7.3.1
-/// and 10.1).
+/// The sending half of a credit-based channel: spends its credits and segments SDUs into frames (Core Vol 3 Part A
+/// 7.3.1 and 10.1).
 struct FrameSender {
-    /// More credits than this a peer may not give (Vol 3 Part A 10.1).
+    /// The maximum number of credits that a peer may grant in total (Vol 3 Part A 10.1).
     static let maximumCredits = 65_535
 
-    /// The longest SDU that the peer takes, in octets.
+    /// The longest SDU that the peer accepts, in octets.
     var mtu: Int
-    /// The longest payload of a frame that the peer takes, in octets.
+    /// The longest frame payload that the peer accepts, in octets.
     var mps: Int
-    /// Frames that may be sent.
+    /// The number of frames that may be sent.
     private(set) var credits: Int
 
     private var waiting = Deque<PacketBuffer>()
-    // An SDU of which some has been sent, and how much.
+    // The SDU that has been sent in part, and the number of octets sent.
     private var current: (sdu: PacketBuffer, offset: Int)?
 
     init(mtu: Int, mps: Int, credits: Int) {
@@ -24,29 +24,31 @@ struct FrameSender {
         self.credits = credits
     }
 
-    /// SDUs of which something is still to be sent.
+    /// The number of SDUs that have not been sent completely.
     var queuedSDUs: Int { waiting.count + (current == nil ? 0 : 1) }
 
-    /// Takes credits; false when there are too many now.
+    /// Adds credits; returns false if the total exceeds ``maximumCredits``.
     mutating func add(_ more: UInt16) -> Bool {
         credits += Int(more)
         return credits <= Self.maximumCredits
     }
 
-    /// Queues an SDU, which is no longer than the MTU.
+    /// Queues an SDU, which must not exceed the MTU.
     mutating func add(_ sdu: consuming PacketBuffer) {
         waiting.append(sdu)
     }
 
-    /// The next frame, when there is one and a credit for it; `isLast` when an SDU ends with it.
+    /// Returns the next frame; nil if nothing is queued or there is no credit. `isLast` is true for the last frame of
+    /// an SDU.
     ///
-    /// An SDU that fits a frame is sent in its own storage, with the length in its headroom. Of a longer one all frames
-    /// but the last are copied, since each needs headroom; the last has that where the others were.
+    /// An SDU that fits into one frame is sent in its own storage, with the length in its headroom. For a longer SDU
+    /// every frame but the last is copied, because each needs headroom. The last one uses the space of its
+    /// predecessors.
     mutating func next() -> (frame: PacketBuffer, isLast: Bool)? {
         guard credits > 0 else { return nil }
         if let (sdu, offset) = current {
             credits -= 1
-            // Nobody else holds the SDU then, and the last frame's headers go into its storage.
+            // Leaves the SDU uniquely referenced, so that the headers of the last frame go into its storage.
             current = nil
             return proceed(sdu, from: offset)
         }

@@ -1,39 +1,41 @@
 import BluetoothTypes
 
-/// A credit-based channel that is open: whole SDUs both ways, each end telling the other how much it may send (Core Vol
-/// 3 Part A 10.1 and 10.2).
+/// An open credit-based channel: whole SDUs in both directions, with credits for flow control (Core Vol 3 Part A 10.1
+/// and 10.2).
 ///
-/// Back-pressure goes both ways: ``offer(_:)`` says when too much waits, and ``onDrain`` when there is room; an app that
-/// sets ``isPaused`` gives the peer no more credits. The connection keeps the channel until it is closed.
+/// Backpressure works both ways. ``offer(_:)`` throws when the queue is full, and ``onDrain`` is called when there is
+/// room again. While ``isPaused`` is set, the peer gets no more credits.
+///
+/// The connection retains the channel until it closes. All methods and handlers run on the event loop.
 package final class L2CAPCreditBasedChannel: L2CAPChannel {
-    /// Most SDUs that wait to be sent.
+    /// The maximum number of SDUs that can be queued for sending.
     package static let maximumQueuedSDUs = 32
-    /// Frames that the link may have waiting before this channel keeps its own back, so that the fixed channels are not
-    /// held up by it.
+    /// The length of the link's queue above which this channel holds back its frames, so that it does not delay the
+    /// fixed channels.
     static let maximumLinkQueue = 8
 
-    /// The channel's number at this end.
+    /// The channel identifier at this end.
     package let identifier: ChannelIdentifier
-    /// The channel's number at the peer.
+    /// The channel identifier at the peer.
     package let peerIdentifier: ChannelIdentifier
-    /// The service that the channel is for.
+    /// The service that the channel belongs to.
     package let spsm: SPSM
-    /// How the channel was opened.
+    /// The mode in which the channel was opened.
     package let mode: ChannelMode
 
-    /// Takes each SDU that arrives, and the moment at which its first frame began to.
+    /// Called for each SDU, with the moment at which its first frame began to arrive.
     package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
-    /// Called once when the channel is gone; ``closure`` says why.
+    /// Called once, when the channel closes; ``closure`` has the reason.
     package var onClose: (() -> Void)?
-    /// Called when an SDU that had to wait has left the channel's queue, so that there is room for another.
+    /// Called when an SDU that had to wait has left the queue, so that there is room for another.
     package var onDrain: (() -> Void)?
-    /// Called when the peer has changed ``peerMTU`` or the length of the frames that it takes.
+    /// Called when the peer has changed ``peerMTU`` or ``peerMPS``.
     package var onReconfigure: (() -> Void)?
 
-    /// Why the channel is gone, nil while it is open.
+    /// The reason why the channel was closed; nil while it is open.
     package private(set) var closure: ChannelClosure?
 
-    /// The connection that the channel is on; nil when the channel is gone.
+    /// The connection of the channel; nil once the channel is closed.
     package private(set) weak var connection: L2CAPConnection?
 
     private weak var server: ChannelServer?
@@ -52,22 +54,22 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         self.connection = connection
     }
 
-    /// The longest SDU that this end takes, in octets.
+    /// The longest SDU that this end accepts, in octets.
     package var mtu: Int { receiver.mtu }
-    /// The longest SDU that the peer takes, in octets.
+    /// The longest SDU that the peer accepts, in octets.
     package var peerMTU: Int { sender.mtu }
-    /// The longest payload of a frame that this end takes, in octets.
+    /// The longest frame payload that this end accepts, in octets.
     package var mps: Int { receiver.mps }
-    /// The longest payload of a frame that the peer takes, in octets.
+    /// The longest frame payload that the peer accepts, in octets.
     package var peerMPS: Int { sender.mps }
-    /// SDUs of which something waits, for the controller or for credits.
+    /// The number of SDUs that wait, at least in part, for the controller or for credits.
     package var queuedPDUs: Int { sender.queuedSDUs }
-    /// The present moment of the link.
+    /// The current moment of the link.
     package var moment: LinkMoment { connection?.moment ?? .first }
-    /// Whether another SDU would be taken.
+    /// Whether another SDU can be queued.
     package var hasRoom: Bool { closure == nil && sender.queuedSDUs < Self.maximumQueuedSDUs }
 
-    /// Whether SDUs are kept back. The peer gets no credits then and has to stop after those that it has.
+    /// Whether received SDUs are held back. Meanwhile the peer gets no credits, and has to stop once its own are spent.
     package var isPaused: Bool {
         get { receiver.isPaused }
         set {
@@ -78,18 +80,22 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         }
     }
 
-    /// Queues an SDU. An SDU that nobody else holds is not copied when it fits one frame.
+    /// Queues an SDU. A uniquely referenced buffer that fits into one frame is not copied.
+    ///
+    /// - Throws: ``ChannelSendError`` if the channel is closed, the SDU exceeds ``peerMTU``, or the queue is full.
     package func offer(_ sdu: consuming PacketBuffer) throws(ChannelSendError) {
         guard closure == nil else { throw .closed }
         guard sdu.count <= sender.mtu else { throw .tooLong(limit: sender.mtu) }
         guard hasRoom else { throw .full }
         sender.add(sdu)
-        // Whoever offers looks at ``hasRoom`` afterwards, and is not called from within.
+        // The caller checks ``hasRoom`` afterwards, so it must not be called back from inside this call.
         pump(tellsOfRoom: false)
     }
 
-    /// Queues an SDU, for a protocol that keeps to ``peerMTU`` and looks at ``queuedPDUs``. One that does not loses
-    /// the channel rather than an SDU.
+    /// Queues an SDU, for a protocol that respects ``peerMTU`` and ``queuedPDUs``.
+    ///
+    /// If the SDU is too long or the queue is full, the channel is closed, because a silently lost SDU would corrupt
+    /// the protocol.
     package func send(_ payload: consuming PacketBuffer) {
         do {
             try offer(payload)
@@ -98,14 +104,15 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         }
     }
 
-    /// Closes the channel. What waits is not sent any more; whoever wants it sent waits for ``queuedPDUs`` to be 0.
-    /// Nothing happens when the channel is gone.
+    /// Closes the channel; does nothing if it is already closed.
+    ///
+    /// Queued SDUs are dropped. To send them first, wait until ``queuedPDUs`` is 0.
     package func disconnect() {
         connection?.disconnect(self, because: .local)
     }
 }
 
-// MARK: - For the connection
+// MARK: - Interface to the connection
 
 extension L2CAPCreditBasedChannel {
     func receive(_ frame: PacketBuffer, at moment: LinkMoment) {
@@ -127,29 +134,29 @@ extension L2CAPCreditBasedChannel {
         pump(tellsOfRoom: true)
     }
 
-    /// The peer takes other sizes.
+    /// Adopts the sizes that the peer now accepts.
     func reconfigure(peerMTU: Int, peerMPS: Int) {
         sender.mtu = peerMTU
         sender.mps = peerMPS
         onReconfigure?()
     }
 
-    /// This end takes other sizes.
+    /// Adopts the sizes that this end now accepts.
     func accept(mtu: Int, mps: Int) {
         receiver.mtu = mtu
         receiver.mps = mps
     }
 
-    /// Sends what credits and the link allow.
+    /// Sends as many frames as the credits and the link allow.
     private func pump(tellsOfRoom: Bool) {
-        // Whoever is told of room may send, from within.
+        // ``onDrain`` handlers may send, which re-enters this method.
         guard !isPumping else { return }
         isPumping = true
         defer { isPumping = false }
         while let connection, connection.queuedPDUs < Self.maximumLinkQueue, sendFrame(tellsOfRoom: tellsOfRoom) {}
     }
 
-    /// Sends one frame, when there is one and a credit for it.
+    /// Sends one frame; returns false if there is none or no credit for it.
     func sendFrame(tellsOfRoom: Bool = true) -> Bool {
         guard closure == nil, let connection, let (frame, isLast) = sender.next() else { return false }
         connection.send(frame, on: peerIdentifier)
@@ -161,8 +168,8 @@ extension L2CAPCreditBasedChannel {
         guard self.closure == nil else { return }
         self.closure = closure
         server?.remove(self)
-        // What was there in whole before the peer left, was lost or broke a rule is not lost with it. Whoever has closed the
-        // channel himself wants no more.
+        // SDUs that were complete when the peer closed the channel, violated a rule or was lost are still delivered. If
+        // this end closed the channel, they are not wanted any more.
         if closure != .local { for held in receiver.takeHeld() { onReceive?(held.sdu, held.moment) } }
         let handler = onClose
         onReceive = nil

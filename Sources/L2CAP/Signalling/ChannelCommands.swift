@@ -2,16 +2,15 @@ import BluetoothTypes
 
 /// Disconnection Request (Core Vol 3 Part A 4.6).
 package struct DisconnectionRequest: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.disconnectionRequest
     /// The channel at the receiver of the request.
     package var destination = ChannelIdentifier.null
-    /// The channel at its sender.
+    /// The channel at the sender of the request.
     package var source = ChannelIdentifier.null
 
     package init() {}
 
-    /// Ends the channel between the two.
+    /// Creates a request that closes the channel between the two ends.
     package init(destination: ChannelIdentifier, source: ChannelIdentifier) {
         self.destination = destination
         self.source = source
@@ -23,9 +22,8 @@ package struct DisconnectionRequest: SignallingCommand {
     }
 }
 
-/// Disconnection Response (Core Vol 3 Part A 4.7): the two numbers of the request.
+/// Disconnection Response (Core Vol 3 Part A 4.7), which repeats the identifiers of the request.
 package struct DisconnectionResponse: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.disconnectionResponse
     /// The channel at the receiver of the request.
     package var destination = ChannelIdentifier.null
@@ -34,7 +32,7 @@ package struct DisconnectionResponse: SignallingCommand {
 
     package init() {}
 
-    /// The answer to `request`.
+    /// Creates the response to `request`.
     package init(_ request: DisconnectionRequest) {
         destination = request.destination
         source = request.source
@@ -48,16 +46,14 @@ package struct DisconnectionResponse: SignallingCommand {
 
 /// Flow Control Credit (Core Vol 3 Part A 4.24).
 package struct FlowControlCredit: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.flowControlCredit
     /// The channel at the sender of the command.
     package var channel = ChannelIdentifier.null
-    /// Frames that may be sent to it in addition.
+    /// The number of additional frames that may be sent on the channel.
     package var credits: UInt16 = 0
 
     package init() {}
 
-    /// The given number of credits.
     package init(_ channel: ChannelIdentifier, credits: UInt16) {
         self.channel = channel
         self.credits = credits
@@ -69,20 +65,19 @@ package struct FlowControlCredit: SignallingCommand {
     }
 }
 
-/// L2CAP Credit Based Reconfigure Request (Core Vol 3 Part A 4.27): the sender takes other sizes from now on.
+/// L2CAP Credit Based Reconfigure Request (Core Vol 3 Part A 4.27): the sender announces the sizes that it accepts from
+/// now on.
 package struct ReconfigureRequest: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.reconfigureRequest
-    /// The longest SDU that the sender takes.
+    /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
-    /// The longest payload of a frame that the sender takes.
+    /// The longest frame payload that the sender accepts, in octets.
     package var mps: UInt16 = 0
-    /// The channels at the sender of the request, which the specification calls destinations nonetheless.
+    /// The channels at the sender of the request, although the specification calls them destinations.
     package var channels = ChannelList()
 
     package init() {}
 
-    /// Other sizes for the given channels.
     package init(_ channels: [ChannelIdentifier], mtu: UInt16, mps: UInt16) {
         self.channels = ChannelList(channels)
         self.mtu = mtu
@@ -96,42 +91,40 @@ package struct ReconfigureRequest: SignallingCommand {
     }
 }
 
-/// What the answer to a request for other sizes says (Core Vol 3 Part A 4.28).
+/// The result of a reconfiguration (Core Vol 3 Part A 4.28).
 package struct ReconfigureResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Any number, known or not.
+    /// Creates a result from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The sizes are accepted.
     package static let success = ReconfigureResult(rawValue: 0x0000)
-    /// An MTU may not shrink.
+    /// The request reduces the MTU of a channel, which is not allowed.
     package static let mtuReduced = ReconfigureResult(rawValue: 0x0001)
-    /// An MPS may shrink on one channel at a time only.
+    /// The request reduces the MPS of several channels at once, which is not allowed.
     package static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
     /// A channel does not exist.
     package static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
-    /// Something else is wrong with the sizes.
+    /// Another parameter is not acceptable.
     package static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
 
     private static let names: [UInt16: String] = [
         0: "success", 1: "MTU reduced", 2: "MPS reduced", 3: "invalid destination CID", 4: "unacceptable parameters",
     ]
 
-    /// The name for a log, or the number.
+    /// The name of the result, for logs, or else the number.
     package var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
 }
 
 /// L2CAP Credit Based Reconfigure Response (Core Vol 3 Part A 4.28).
 package struct ReconfigureResponse: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.reconfigureResponse
-    /// Whether the sizes are accepted.
+    /// Whether the sizes were accepted, or why not.
     package var result = ReconfigureResult.success
 
-    /// Accepted.
+    /// Creates an accepting response.
     package init() {}
 
-    /// The given result.
     package init(_ result: ReconfigureResult) {
         self.result = result
     }

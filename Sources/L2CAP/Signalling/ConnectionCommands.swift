@@ -1,45 +1,45 @@
 import BluetoothTypes
 
-/// What an answer to a request for credit-based channels says (Core Vol 3 Part A 4.23 and 4.26). For enhanced channels
-/// some results speak of some of the channels only.
+/// The result of a request for credit-based channels (Core Vol 3 Part A 4.23 and 4.26). For enhanced channels some
+/// results apply to only some of the channels.
 package struct ChannelResult: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
-    /// Any number, known or not.
+    /// Creates a result from any number, assigned or not.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Every channel was opened.
+    /// All channels were opened.
     package static let success = ChannelResult(rawValue: 0x0000)
-    /// Nobody listens on the SPSM.
+    /// No server listens on the SPSM.
     package static let spsmNotSupported = ChannelResult(rawValue: 0x0002)
-    /// No room for the channel, or for some of them.
+    /// There is no capacity for the channel, or for some of the channels.
     package static let insufficientResources = ChannelResult(rawValue: 0x0004)
-    /// There is no key, or none that is good enough.
+    /// There is no key, or only one that is too weak.
     package static let insufficientAuthentication = ChannelResult(rawValue: 0x0005)
-    /// The service does not allow it.
+    /// The server does not authorize the peer.
     package static let insufficientAuthorization = ChannelResult(rawValue: 0x0006)
-    /// The key of the link is too short.
+    /// The encryption key is too short.
     package static let encryptionKeySizeTooShort = ChannelResult(rawValue: 0x0007)
-    /// There is a key, and the link is not encrypted.
+    /// There is a key, but the link is not encrypted.
     package static let insufficientEncryption = ChannelResult(rawValue: 0x0008)
-    /// A source channel is outside of the dynamic range.
+    /// A source channel is outside the dynamic range.
     package static let invalidSource = ChannelResult(rawValue: 0x0009)
-    /// A source channel is in use.
+    /// A source channel is already in use.
     package static let sourceAlreadyAllocated = ChannelResult(rawValue: 0x000A)
-    /// The service does not take such parameters.
+    /// The server does not accept the parameters.
     package static let unacceptableParameters = ChannelResult(rawValue: 0x000B)
     /// The request contradicts itself or the specification (enhanced channels only).
     package static let invalidParameters = ChannelResult(rawValue: 0x000C)
-    /// The answer follows (enhanced channels only).
+    /// The final response follows (enhanced channels only).
     package static let pending = ChannelResult(rawValue: 0x000D)
-    /// The answer follows when the peer is authenticated (enhanced channels only).
+    /// The final response follows once the peer is authenticated (enhanced channels only).
     package static let authenticationPending = ChannelResult(rawValue: 0x000E)
-    /// The answer follows when the peer is authorised (enhanced channels only).
+    /// The final response follows once the peer is authorized (enhanced channels only).
     package static let authorizationPending = ChannelResult(rawValue: 0x000F)
 
-    /// Whether another answer to the same request follows.
+    /// Whether another response to the same request follows.
     var isPending: Bool { (Self.pending.rawValue...Self.authorizationPending.rawValue).contains(rawValue) }
 
-    /// Whether channels may have been opened all the same (Vol 3 Part A 4.26, table of results).
+    /// Whether some of the channels may have been opened nonetheless (Vol 3 Part A 4.26, table of results).
     var isPartial: Bool { [.insufficientResources, .invalidSource, .sourceAlreadyAllocated].contains(self) }
 
     private static let names: [UInt16: String] = [
@@ -50,23 +50,22 @@ package struct ChannelResult: WireValue, CustomStringConvertible {
         0x000D: "pending", 0x000E: "authentication pending", 0x000F: "authorization pending",
     ]
 
-    /// The name for a log, or the number.
+    /// The name of the result, for logs, or else the number.
     package var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
 }
 
 /// LE Credit Based Connection Request (Core Vol 3 Part A 4.22).
 package struct CreditBasedConnectionRequest: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.creditBasedConnectionRequest
-    /// The service that the channel is for.
+    /// The service to connect to.
     package var spsm = SPSM(rawValue: 0)
     /// The channel at the sender of the request.
     package var source = ChannelIdentifier(rawValue: 0)
-    /// The longest SDU that the sender takes.
+    /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
-    /// The longest payload of a frame that the sender takes.
+    /// The longest frame payload that the sender accepts, in octets.
     package var mps: UInt16 = 0
-    /// Frames that may be sent to the sender at first.
+    /// The initial credits: the number of frames that may be sent to the sender.
     package var credits: UInt16 = 0
 
     package init() {}
@@ -80,24 +79,23 @@ package struct CreditBasedConnectionRequest: SignallingCommand {
     }
 }
 
-/// LE Credit Based Connection Response (Core Vol 3 Part A 4.23). In a refusal only the result counts.
+/// LE Credit Based Connection Response (Core Vol 3 Part A 4.23). In a refusal only the result is significant.
 package struct CreditBasedConnectionResponse: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.creditBasedConnectionResponse
     /// The channel at the sender of the response.
     package var destination = ChannelIdentifier(rawValue: 0)
-    /// The longest SDU that the sender takes.
+    /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
-    /// The longest payload of a frame that the sender takes.
+    /// The longest frame payload that the sender accepts, in octets.
     package var mps: UInt16 = 0
-    /// Frames that may be sent to the sender at first.
+    /// The initial credits: the number of frames that may be sent to the sender.
     package var credits: UInt16 = 0
-    /// Whether and why the channel was refused.
+    /// Whether the channel was opened, or why not.
     package var result = ChannelResult.success
 
     package init() {}
 
-    /// A refusal.
+    /// Creates a refusal.
     package init(refused result: ChannelResult) {
         self.result = result
     }
@@ -111,17 +109,16 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
     }
 }
 
-/// L2CAP Credit Based Connection Request for enhanced channels (Core Vol 3 Part A 4.25).
+/// L2CAP Credit Based Connection Request, for enhanced channels (Core Vol 3 Part A 4.25).
 package struct EnhancedConnectionRequest: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.enhancedConnectionRequest
-    /// The service that the channels are for.
+    /// The service to connect to.
     package var spsm = SPSM(rawValue: 0)
-    /// The longest SDU that the sender takes.
+    /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
-    /// The longest payload of a frame that the sender takes.
+    /// The longest frame payload that the sender accepts, in octets.
     package var mps: UInt16 = 0
-    /// Frames that may be sent to the sender at first, on each channel.
+    /// The initial credits of each channel: the number of frames that may be sent to the sender.
     package var credits: UInt16 = 0
     /// The channels at the sender of the request.
     package var sources = ChannelList()
@@ -137,25 +134,24 @@ package struct EnhancedConnectionRequest: SignallingCommand {
     }
 }
 
-/// L2CAP Credit Based Connection Response for enhanced channels (Core Vol 3 Part A 4.26).
+/// L2CAP Credit Based Connection Response, for enhanced channels (Core Vol 3 Part A 4.26).
 package struct EnhancedConnectionResponse: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.enhancedConnectionResponse
-    /// The longest SDU that the sender takes.
+    /// The longest SDU that the sender accepts, in octets.
     package var mtu: UInt16 = 0
-    /// The longest payload of a frame that the sender takes.
+    /// The longest frame payload that the sender accepts, in octets.
     package var mps: UInt16 = 0
-    /// Frames that may be sent to the sender at first, on each channel.
+    /// The initial credits of each channel: the number of frames that may be sent to the sender.
     package var credits: UInt16 = 0
-    /// Whether and why channels were refused.
+    /// Whether all channels were opened, or why not.
     package var result = ChannelResult.success
-    /// The channels at the sender of the response, in the order of the request, 0 for one that was refused. A list
-    /// that is too short refuses the rest (AB-C05).
+    /// The channels at the sender of the response, in the order of the request; 0 for a refused one. A list that is too
+    /// short refuses the rest (AB-C05).
     package var destinations = ChannelList()
 
     package init() {}
 
-    /// A refusal of `count` channels.
+    /// Creates a refusal of `count` channels.
     package init(refused result: ChannelResult, count: Int) {
         self.result = result
         destinations.channels = Array(repeating: .null, count: min(count, ChannelList.maximumChannels))
@@ -171,21 +167,19 @@ package struct EnhancedConnectionResponse: SignallingCommand {
     }
 }
 
-/// The channel numbers at the end of the enhanced commands: one to five of them (AB-C03, AB-C04).
+/// The list of channels at the end of an enhanced command, one to five (AB-C03, AB-C04).
 package struct ChannelList: PacketFields, Hashable, Sendable {
-    /// Most channels in one command.
+    /// The maximum number of channels in one command.
     package static let maximumChannels = 5
 
-    /// The numbers.
     package var channels: [ChannelIdentifier] = []
 
-    /// No channels.
+    /// Creates an empty list.
     package init() {}
 
-    /// The given channels.
     package init(_ channels: [ChannelIdentifier]) { self.channels = channels }
 
-    /// Whether a channel is named twice, or one is zero, neither of which is allowed.
+    /// Whether a channel occurs twice or is zero, neither of which is allowed.
     var contradictsItself: Bool { Set(channels).count < channels.count || channels.contains(.null) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

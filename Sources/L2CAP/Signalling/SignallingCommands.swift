@@ -2,31 +2,29 @@ import BluetoothTypes
 
 /// Command Reject (Core Vol 3 Part A 4.1).
 package struct CommandReject: SignallingCommand {
-    /// Why a command was rejected.
+    /// The reason for a rejection.
     package struct Reason: WireValue {
         package var rawValue: UInt16
-        /// Any number, known or not.
+        /// Creates a reason from any number, assigned or not.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// Unknown, malformed, or not for this role.
+        /// The command is unknown, malformed, or not allowed for this role.
         package static let notUnderstood = Reason(rawValue: 0)
-        /// The packet is longer than the signalling channel carries; the data are the limit.
+        /// The packet exceeds the signalling MTU, which is in ``CommandReject/data``.
         package static let signallingMTUExceeded = Reason(rawValue: 1)
-        /// A channel that does not exist; the data are the two channel numbers of the request.
+        /// A channel does not exist; ``CommandReject/data`` has the two channel identifiers of the request.
         package static let invalidChannel = Reason(rawValue: 2)
     }
 
-    /// The command's code.
     package static let code = SignallingCode.commandReject
-    /// Why the command was rejected.
+    /// The reason for the rejection.
     package var reason = Reason.notUnderstood
-    /// More about the reason.
+    /// Additional data, depending on ``reason``.
     package var data = PacketBuffer(headroom: 0)
 
-    /// Not understood.
+    /// Creates a rejection because the command is not understood.
     package init() {}
 
-    /// A rejection for the given reason.
     package init(_ reason: Reason, data: PacketBuffer = PacketBuffer(headroom: 0)) {
         self.reason = reason
         self.data = data
@@ -39,21 +37,19 @@ package struct CommandReject: SignallingCommand {
 }
 
 extension ConnectionParameters: SignallingCommand {
-    /// The code of the request that these are the fields of.
+    /// The code of the request whose fields these are.
     package static let code = SignallingCode.parameterUpdateRequest
 }
 
 /// Connection Parameter Update Response (Core Vol 3 Part A 4.21).
 package struct ParameterUpdateResponse: SignallingCommand {
-    /// The command's code.
     package static let code = SignallingCode.parameterUpdateResponse
-    /// 0 when the parameters are accepted, 1 when they are rejected.
+    /// 0 if the parameters are accepted, 1 if they are rejected.
     package var result: UInt16 = 0
 
-    /// Accepted.
+    /// Creates an accepting response.
     package init() {}
 
-    /// Accepted or rejected.
     package init(isAccepted: Bool) {
         result = isAccepted ? 0 : 1
     }

@@ -1,11 +1,11 @@
 import BluetoothTypes
 
-// Channels that the peer asks for (Core Vol 3 Part A 4.22, 4.23, 4.25 and 4.26).
+// Channels that the peer opens (Core Vol 3 Part A 4.22, 4.23, 4.25 and 4.26).
 
 extension SignallingMachine {
-    /// Looks at what a request says by itself. Whether anybody listens is for the owner to say.
+    /// Validates a request on its own terms. The owner decides whether to accept it.
     func requested(_ request: IncomingRequest) -> [Action] {
-        // AB-C06: numbers that no service has.
+        // AB-C06: an invalid SPSM.
         guard request.spsm.isValid else { return refuse(request, .spsmNotSupported) }
         let sizes = request.mode.minimumSize...
         let fits =
@@ -15,13 +15,13 @@ extension SignallingMachine {
         case .creditBased:
             return fits ? [.rule(request)] : refuse(request, .unacceptableParameters)
         case .enhanced:
-            // AB-C03: a list that contradicts itself; and no credits at all are not allowed (Vol 3 Part A 4.25).
+            // AB-C03: the list contradicts itself. A request without credits is not allowed either (Vol 3 Part A 4.25).
             let isSound = fits && request.credits > 0 && !ChannelList(request.sources).contradictsItself
             return isSound ? [.rule(request)] : refuse(request, .invalidParameters)
         }
     }
 
-    /// Opens what the owner allows, as far as the channel numbers do.
+    /// Opens the channels that the owner allows and for which identifiers are free.
     mutating func answer(_ request: IncomingRequest, _ ruling: Ruling) -> [Action] {
         guard case .accept(let wanted, let limit) = ruling else {
             if case .refuse(let result) = ruling { return refuse(request, result) }
@@ -34,7 +34,7 @@ extension SignallingMachine {
         let destinations = request.sources.map { source -> ChannelIdentifier in
             let refusal = Self.refusal(of: source, inUse: inUse)
             guard refusal == nil, opened.count < limit, let own = unusedChannels(1).first else {
-                // The first reason is the one that is told.
+                // The first reason is the one reported.
                 if result == .success { result = refusal ?? .insufficientResources }
                 return .null
             }
@@ -86,7 +86,8 @@ extension SignallingMachine {
         }
     }
 
-    /// No channel at all. Every channel of the request is answered for, and all else is zero (AB-C03).
+    /// Refuses all channels. The response has an entry for each channel of the request, and zero in all other fields
+    /// (AB-C03).
     private func refuse(_ request: IncomingRequest, _ result: ChannelResult) -> [Action] {
         switch request.mode {
         case .creditBased:

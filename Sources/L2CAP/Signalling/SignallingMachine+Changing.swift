@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-// Other sizes, credits, and the end of channels (Core Vol 3 Part A 4.6, 4.7, 4.24, 4.27 and 4.28).
+// Reconfiguration, credits and disconnection (Core Vol 3 Part A 4.6, 4.7, 4.24, 4.27 and 4.28).
 
-// MARK: - Sizes
+// MARK: - Reconfiguration
 
 extension SignallingMachine {
     mutating func reconfigure(
@@ -25,7 +25,7 @@ extension SignallingMachine {
         guard !isBusy, let actions = start(.reconfigure(channels, mtu: mtu, mps: mps, ticket), request) else {
             return [.finished(ticket, .reconfigured(.busy))]
         }
-        // Larger sizes count from now on: the peer may use them before we see its answer.
+        // Larger sizes apply at once: the peer may use them before its response arrives here.
         return zip(channels, current).map { channel, endpoint in
             .resized(channel, mtu: mtu, mps: max(mps, endpoint.parameters.mps))
         } + actions
@@ -51,7 +51,7 @@ extension SignallingMachine {
         return [.stopTimer(identifier: identifier)] + restoreSizes(of: channels) + [finished]
     }
 
-    /// The channels take what was agreed on, and no more.
+    /// Restores the agreed sizes of the channels.
     func restoreSizes(of channels: [ChannelIdentifier]) -> [Action] {
         channels.compactMap { channel in
             endpoints[channel].map { .resized(channel, mtu: $0.parameters.mtu, mps: $0.parameters.mps) }
@@ -74,7 +74,7 @@ extension SignallingMachine {
         return actions
     }
 
-    /// AB-C04: all or nothing.
+    /// Validates the whole request, which is applied to all channels or none (AB-C04).
     private func refusal(of request: ReconfigureRequest) -> ReconfigureResult? {
         let mps = Int(request.mps)
         let numbers = request.channels.channels
@@ -90,7 +90,7 @@ extension SignallingMachine {
         return nil
     }
 
-    /// Our end of the channel that has `number` at the peer.
+    /// Returns this end's identifier of the channel that the peer calls `number`.
     private func openChannel(ofPeer number: ChannelIdentifier) -> ChannelIdentifier? {
         endpoints.first { $0.value.openPeer?.identifier == number }?.key
     }
@@ -104,7 +104,8 @@ extension SignallingMachine {
         return [.send(SignallingPacket(FlowControlCredit(channel, credits: credits), identifier: nextIdentifier()))]
     }
 
-    /// Credits for a channel that does not exist are ignored, and so are none (Vol 3 Part A 10.1; L2CAP/ECFC/BI-01).
+    /// Adds credits to a channel. Zero credits and credits for unknown channels are ignored (Vol 3 Part A 10.1;
+    /// L2CAP/ECFC/BI-01).
     func credited(_ command: FlowControlCredit) -> [Action] {
         guard let channel = openChannel(ofPeer: command.channel), command.credits > 0 else {
             return [.discarded(.unexpected(.flowControlCredit))]
@@ -113,10 +114,10 @@ extension SignallingMachine {
     }
 }
 
-// MARK: - The end
+// MARK: - Disconnection
 
 extension SignallingMachine {
-    /// The user of the channel is rid of it at once; its number is not used again before the peer has answered.
+    /// Closes a channel. Its user is released at once, but the identifier is not reused before the peer has answered.
     mutating func disconnect(_ channel: ChannelIdentifier, _ closure: ChannelClosure) -> [Action] {
         guard endpoints[channel]?.openPeer != nil else { return [] }
         return requestEnd(of: channel) + [.closed(channel, closure)]
@@ -126,7 +127,7 @@ extension SignallingMachine {
         guard var endpoint = endpoints[channel], let peer = endpoint.openPeer else { return [] }
         let request = DisconnectionRequest(destination: peer.identifier, source: channel)
         guard let actions = start(.disconnect(channel, peer: peer.identifier), request) else {
-            // So many requests are without an answer that the peer is not listening any more.
+            // So many requests are unanswered that the peer has evidently stopped listening.
             endpoints[channel] = nil
             return [.send(SignallingPacket(request, identifier: nextIdentifier()))]
         }
@@ -135,7 +136,7 @@ extension SignallingMachine {
         return actions
     }
 
-    /// An answer about other channels is no answer (Vol 3 Part A 4.7).
+    /// Completes a disconnection. A response for other channels is ignored (Vol 3 Part A 4.7).
     mutating func disconnected(
         _ response: DisconnectionResponse,
         _ identifier: UInt8,
@@ -156,12 +157,12 @@ extension SignallingMachine {
             request.write(to: &channels)
             return reject(.disconnectionRequest, identifier, CommandReject(.invalidChannel, data: channels))
         }
-        // A request for our channel that names another one of the peer is not answered (Vol 3 Part A 4.6).
+        // A request whose source is not the peer's end of the channel gets no response (Vol 3 Part A 4.6).
         guard peer.identifier == request.source else { return [.discarded(.unexpected(.disconnectionRequest))] }
         endpoints[request.destination] = nil
         let response = Action.send(SignallingPacket(DisconnectionResponse(request), identifier: identifier))
         guard endpoint.openPeer == nil else { return [response, .closed(request.destination, .peer)] }
-        // AB-C08: both ends asked at once. The peer's request is as good as its answer to ours.
+        // AB-C08: both ends requested disconnection at once. The peer's request serves as the response to ours.
         let ours = pending.first { if case .disconnect(request.destination, _) = $0.value { true } else { false } }
         guard let ours else { return [response] }
         _ = finish(ours.key)

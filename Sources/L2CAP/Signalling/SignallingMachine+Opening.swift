@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-// Channels that this end asks for (Core Vol 3 Part A 4.22, 4.23, 4.25 and 4.26).
+// Channels that this end opens (Core Vol 3 Part A 4.22, 4.23, 4.25 and 4.26).
 
 extension SignallingMachine {
     mutating func open(
@@ -52,7 +52,7 @@ extension SignallingMachine {
         isExtended: Bool
     ) -> [Action] {
         if response.result.isPending {
-            // The longer timer is started once: a peer cannot hold a request for ever (Vol 3 Part A 6.2.2).
+            // The longer timer starts only once, so that a peer cannot delay a request for ever (Vol 3 Part A 6.2.2).
             extend(identifier, .open(channels, .enhanced, ticket, isExtended: true))
             let timer = Action.startTimer(identifier: identifier, L2CAPConnection.extendedResponseTimeout)
             return isExtended ? [] : [timer]
@@ -66,7 +66,7 @@ extension SignallingMachine {
         return [stop] + actions + [.finished(ticket, .notOpened(error))]
     }
 
-    /// Each channel of a request, as far as the answer speaks of it.
+    /// Settles each channel of a request according to the response.
     private mutating func settle(
         _ channels: [ChannelIdentifier],
         _ response: EnhancedConnectionResponse
@@ -77,7 +77,7 @@ extension SignallingMachine {
         let numbers = response.destinations.channels
         let mayOpen = response.result == .success || response.result.isPartial
         for (index, channel) in channels.enumerated() {
-            // AB-C05: the list may be shorter than ours; what is not in it is not open.
+            // AB-C05: the list may be shorter than the request's; channels beyond its end are not open.
             guard mayOpen, index < numbers.count, numbers[index] != .null else {
                 endpoints[channel] = nil
                 continue
@@ -87,24 +87,24 @@ extension SignallingMachine {
             actions += more
             if isOpen { open.append(channel) } else { isInvalid = true }
         }
-        // A channel that shares its number with a later one is open no more.
+        // A channel whose identifier at the peer was assigned to a later one as well has been closed.
         open.removeAll { endpoints[$0]?.openPeer == nil }
         return (actions, open, isInvalid)
     }
 
-    /// The peer says that a channel is open.
+    /// Settles a channel that the peer reports as open.
     private mutating func settle(_ channel: ChannelIdentifier, _ peer: PeerEnd) -> (actions: [Action], isOpen: Bool) {
         guard var endpoint = endpoints.removeValue(forKey: channel), peer.identifier.isDynamic else {
             return ([], false)
         }
-        // A number that is in use at the peer: neither channel may be used (Vol 3 Part A 4.23 and 4.26;
+        // The peer already uses the identifier for another channel: neither may be used (Vol 3 Part A 4.23 and 4.26;
         // L2CAP/ECFC/BV-29).
         if let original = endpoints.first(where: { $0.value.peer?.identifier == peer.identifier })?.key {
             return (disconnect(original, .violation(.duplicateChannel)), false)
         }
         let sizes = endpoint.mode.minimumSize...
         guard sizes.contains(peer.mtu), sizes.contains(peer.mps), peer.mps <= ChannelParameters.maximumMPS else {
-            // The peer thinks that the channel is open.
+            // The peer considers the channel open, so it has to be closed.
             endpoint.state = .open(peer)
             endpoints[channel] = endpoint
             return (requestEnd(of: channel), false)

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-// Connection parameters (Core Vol 3 Part A 4.20 and 4.21): a peripheral asks, a central decides.
+// Connection parameter updates (Core Vol 3 Part A 4.20 and 4.21): the peripheral requests, the central decides.
 
 extension SignallingMachine {
     mutating func requestParameters(_ parameters: ConnectionParameters, _ ticket: Ticket) -> [Action] {
@@ -11,10 +11,11 @@ extension SignallingMachine {
     }
 
     func parametersRequested(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
-        // Only a peripheral asks, and only a central answers (Vol 3 Part A 4.20; L2CAP/LE/CPU/BI-02).
+        // Only a peripheral may send the request, and only a central answers it (Vol 3 Part A 4.20;
+        // L2CAP/LE/CPU/BI-02).
         guard role == .central else { return reject(packet.code, packet.identifier, CommandReject()) }
         let parameters = try ConnectionParameters(reading: packet.data)
-        // AB-C10: no policy sees illegal values, and no controller.
+        // AB-C10: illegal values reach neither the policy nor a controller.
         guard parameters.isLegal else {
             let refusal = ParameterUpdateResponse(isAccepted: false)
             return [.send(SignallingPacket(refusal, identifier: packet.identifier))]

@@ -1,16 +1,16 @@
 import BluetoothTypes
 
-/// The signalling channel of one link (Core Vol 3 Part A 4), and with it the opening, changing and closing of
+/// The state machine of the signalling channel of one link (Core Vol 3 Part A 4). It opens, reconfigures and closes
 /// credit-based channels.
 ///
-/// Whatever a peer asks gets one answer, in one packet. Every request of this end is finished once: by its answer, a
-/// rejection or the timer.
+/// Every request of the peer gets one response, in one packet. Every request of this end finishes exactly once: by its
+/// response, a rejection or the timer.
 struct SignallingMachine {
-    /// Most requests of this end that wait for their answers.
+    /// The maximum number of pending requests of this end.
     static let maximumPending = 16
 
     let role: L2CAPConnection.Role
-    /// The channels at this end, by their numbers here; ``ChannelIdentifier/dynamicRange`` bounds them.
+    /// The channels at this end, by their identifiers here; bounded by ``ChannelIdentifier/dynamicRange``.
     var endpoints: [ChannelIdentifier: Endpoint] = [:]
     private(set) var pending: [UInt8: PendingRequest] = [:]
     private var lastIdentifier: UInt8 = 0
@@ -37,10 +37,10 @@ struct SignallingMachine {
     }
 }
 
-// MARK: - Requests of this end
+// MARK: - Outgoing requests
 
 extension SignallingMachine {
-    /// Sends a request and waits for its answer; nil when too many wait.
+    /// Sends a request and starts waiting for its response; nil if too many requests are pending.
     mutating func start(_ request: PendingRequest, _ command: some SignallingCommand) -> [Action]? {
         guard pending.count < Self.maximumPending else { return nil }
         let identifier = nextIdentifier()
@@ -51,8 +51,8 @@ extension SignallingMachine {
         ]
     }
 
-    /// 1 to 255, and not the same again before all others have been used; one that waits for its answer is left out
-    /// (Vol 3 Part A 4).
+    /// Returns the next command identifier, 1 to 255. None is reused before all others, except those that are pending,
+    /// have been used (Vol 3 Part A 4).
     mutating func nextIdentifier() -> UInt8 {
         repeat {
             lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
@@ -60,7 +60,7 @@ extension SignallingMachine {
         return lastIdentifier
     }
 
-    /// Unused numbers of the dynamic range, those first that have rested longest (L2CAP/LE/CFC/BV-29).
+    /// Returns up to `count` unused identifiers of the dynamic range, least recently used first (L2CAP/LE/CFC/BV-29).
     mutating func unusedChannels(_ count: Int) -> [ChannelIdentifier] {
         var found: [ChannelIdentifier] = []
         let used = endpoints.count
@@ -74,10 +74,10 @@ extension SignallingMachine {
         return found
     }
 
-    /// Ends the wait for an answer.
+    /// Ends the wait for a response.
     mutating func finish(_ identifier: UInt8) -> PendingRequest? { pending.removeValue(forKey: identifier) }
 
-    /// Goes on waiting for another answer to the same request.
+    /// Continues to wait, for another response to the same request.
     mutating func extend(_ identifier: UInt8, _ request: PendingRequest) { pending[identifier] = request }
 
     private mutating func timeout(_ identifier: UInt8) -> [Action] {
@@ -85,7 +85,7 @@ extension SignallingMachine {
         return fail(request, parameters: .timedOut, open: .timedOut, reconfigure: .timedOut)
     }
 
-    /// The request will have no proper answer.
+    /// Finishes a request that gets no proper response.
     mutating func fail(
         _ request: PendingRequest,
         parameters: ParameterUpdateOutcome,
@@ -109,7 +109,7 @@ extension SignallingMachine {
 // MARK: - Receiving
 
 extension SignallingMachine {
-    // AB-C09: whatever is wrong with a packet, it gets one Command Reject at most.
+    // AB-C09: whatever is wrong with a packet, it gets at most one Command Reject.
     private mutating func receive(_ payload: PacketBuffer) -> [Action] {
         guard payload.count >= SignallingPacket.headerLength, payload[1] != 0 else {
             return [.discarded(.unanswerable)]
@@ -118,7 +118,8 @@ extension SignallingMachine {
         let identifier = payload[1]
         if payload.count > SignallingPacket.maximumLength {
             guard !code.isUnanswered else { return [.discarded(.unexpected(code))] }
-            // AB-C03: five channels fit the limit, so what is too long is the list, which has a result of its own.
+            // AB-C03: five channels fit the limit, so it is the list that is too long, and that has a result of its
+            // own.
             if code == .enhancedConnectionRequest { return malformed(code, identifier, payload) }
             var limit = PacketBuffer(headroom: 0)
             limit.append(integer: UInt16(SignallingPacket.maximumLength))
@@ -133,7 +134,7 @@ extension SignallingMachine {
         }
     }
 
-    /// An answer to one of our requests, one that nobody waits for, or credits.
+    /// Handles a command that gets no response: a response to one of our requests, an unexpected one, or credits.
     private mutating func answered(_ packet: SignallingPacket) throws(PacketError) -> [Action] {
         if packet.code == .flowControlCredit { return credited(try FlowControlCredit(reading: packet.data)) }
         guard let request = pending[packet.identifier] else { return [.discarded(.unexpected(packet.code))] }
@@ -158,12 +159,12 @@ extension SignallingMachine {
             let response = try DisconnectionResponse(reading: packet.data)
             return disconnected(response, identifier, channel, peer: peer)
         default:
-            // AB-C05: an answer of another shape than the request's is none.
+            // AB-C05: a response of another type than the request expects is ignored.
             return [.discarded(.unexpected(packet.code))]
         }
     }
 
-    /// The peer rejects a request of ours, whatever for.
+    /// Finishes a request that the peer rejected, whatever the reason.
     private mutating func rejected(
         _ rejection: CommandReject,
         _ identifier: UInt8,
@@ -191,8 +192,8 @@ extension SignallingMachine {
     }
 
     private func malformed(_ code: SignallingCode, _ identifier: UInt8, _ payload: PacketBuffer) -> [Action] {
-        // A list of channels that is too long, odd or empty has a result of its own, provided that the rest is there
-        // (Vol 3 Part A 4.26 and 4.28; AB-C03, AB-C04).
+        // A channel list that is too long, odd or empty has a result of its own, provided that the fields before it are
+        // complete (Vol 3 Part A 4.26 and 4.28; AB-C03, AB-C04).
         let length = Int(payload[2]) | Int(payload[3]) << 8
         let octets = payload.count - SignallingPacket.headerLength
         guard length == octets else { return reject(code, identifier, CommandReject()) }

@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-// What goes in and out of the signalling machine besides packets.
+// The events, actions and state of the signalling machine.
 
 extension SignallingMachine {
-    /// Names a request of this end until it is finished.
+    /// Identifies a request of this end until it is finished.
     typealias Ticket = UInt64
 
     /// The peer's end of a channel.
@@ -11,21 +11,21 @@ extension SignallingMachine {
         let identifier: ChannelIdentifier
         var mtu: Int
         var mps: Int
-        /// Those that came with the opening.
+        /// The initial credits.
         let credits: Int
     }
 
-    /// A channel that can be used.
+    /// A channel that is ready for use.
     struct OpenedChannel: Equatable {
         let own: ChannelIdentifier
         let peer: PeerEnd
         let spsm: SPSM
         let mode: ChannelMode
-        /// What this end takes.
+        /// The parameters of this end.
         let parameters: ChannelParameters
     }
 
-    /// What a peer asks for, in either mode.
+    /// A request for channels by the peer, in either mode.
     struct IncomingRequest: Equatable {
         let identifier: UInt8
         let spsm: SPSM
@@ -36,87 +36,87 @@ extension SignallingMachine {
         let sources: [ChannelIdentifier]
     }
 
-    /// What the owner says to that.
+    /// The owner's decision on an incoming request.
     enum Ruling: Equatable {
-        /// Up to so many channels.
+        /// Opens up to `atMost` channels.
         case accept(ChannelParameters, atMost: Int)
-        /// None.
+        /// Opens none.
         case refuse(ChannelResult)
     }
 
-    /// How a request of this end was finished.
+    /// The outcome of a request of this end.
     enum Outcome: Equatable {
         case parameters(ParameterUpdateOutcome)
-        /// Channels are open; for some of those that were asked for there may be a refusal.
+        /// At least one channel is open. The result tells why others were refused.
         case opened([ChannelIdentifier], ChannelResult)
         case notOpened(ChannelOpenError)
         case reconfigured(ReconfigureError?)
-        /// The link is gone, which the owner says.
+        /// The link was closed. Only the owner produces this outcome.
         case linkLost
     }
 
     enum Event {
-        /// A payload of the signalling channel.
+        /// A packet arrived on the signalling channel.
         case received(PacketBuffer)
-        /// As peripheral: parameters are wanted.
+        /// The owner, as peripheral, requests connection parameters.
         case requestParameters(ConnectionParameters, Ticket)
-        /// As central: the policy has decided on a request.
+        /// The policy, as central, decided on a parameter update request.
         case decided(Bool, identifier: UInt8)
-        /// Channels are wanted.
+        /// The owner opens channels.
         case open(ChannelMode, SPSM, ChannelParameters, count: Int, Ticket)
-        /// The owner has ruled on a peer's request.
+        /// The owner decided on an incoming request.
         case ruled(Ruling, IncomingRequest)
-        /// This end wants to take other sizes.
+        /// The owner changes the sizes that this end accepts.
         case reconfigure([ChannelIdentifier], mtu: Int, mps: Int, Ticket)
-        /// The peer is to get credits.
+        /// The owner grants credits to the peer.
         case give(UInt16, ChannelIdentifier)
-        /// A channel is to be closed.
+        /// The owner closes a channel.
         case disconnect(ChannelIdentifier, ChannelClosure)
-        /// The answer to the request with this identifier did not come.
+        /// The response to the request with this identifier did not arrive in time.
         case timeout(identifier: UInt8)
     }
 
     enum Action: Equatable {
         case send(SignallingPacket)
-        /// A legal request for connection parameters, for the policy to decide on.
+        /// Asks the policy to decide on legal connection parameters.
         case decide(ConnectionParameters, identifier: UInt8)
-        /// A request for channels that has no fault, for the owner to rule on.
+        /// Asks the owner to rule on a valid request for channels.
         case rule(IncomingRequest)
-        /// The answer to the request with this identifier is due after so long; an older timer for it is void.
+        /// Starts the time-out for the response with this identifier and replaces an earlier one.
         case startTimer(identifier: UInt8, Duration)
         case stopTimer(identifier: UInt8)
         case finished(Ticket, Outcome)
-        /// A channel is open; `isIncoming` when the peer asked for it.
+        /// Reports an open channel. `isIncoming` is true if the peer requested it.
         case opened(OpenedChannel, isIncoming: Bool)
         case closed(ChannelIdentifier, ChannelClosure)
-        /// The peer gives credits to a channel.
+        /// Adds credits that the peer granted on a channel.
         case credited(ChannelIdentifier, UInt16)
-        /// The peer takes other sizes on a channel.
+        /// Applies the sizes that the peer now accepts on a channel.
         case peerResized(ChannelIdentifier, mtu: Int, mps: Int)
-        /// This end takes other sizes on a channel.
+        /// Applies the sizes that this end now accepts on a channel.
         case resized(ChannelIdentifier, mtu: Int, mps: Int)
         case discarded(SignallingFault)
     }
 }
 
 extension SignallingMachine {
-    /// A channel of the dynamic range at this end.
+    /// A dynamic channel at this end.
     struct Endpoint {
         enum State {
-            /// We have asked for it.
+            /// This end has sent a connection request.
             case opening
             case open(PeerEnd)
-            /// We have asked for its end; its user knows of it already.
+            /// This end has sent a disconnection request, and the user of the channel has been released.
             case closing(PeerEnd)
         }
 
         let spsm: SPSM
         let mode: ChannelMode
-        /// What this end takes.
+        /// The parameters of this end.
         var parameters: ChannelParameters
         var state: State
 
-        /// The peer's end, unless the peer has not answered yet.
+        /// The peer's end; nil until the peer has answered.
         var peer: PeerEnd? {
             switch state {
             case .opening: nil
@@ -124,13 +124,13 @@ extension SignallingMachine {
             }
         }
 
-        /// The peer's end when the channel can be used.
+        /// The peer's end if the channel is open; nil otherwise.
         var openPeer: PeerEnd? {
             if case .open(let peer) = state { peer } else { nil }
         }
     }
 
-    /// A request of this end that waits for its answer.
+    /// A request of this end that is waiting for its response.
     enum PendingRequest {
         case parameters(Ticket)
         case open([ChannelIdentifier], ChannelMode, Ticket, isExtended: Bool)
