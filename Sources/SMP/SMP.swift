@@ -1,1 +1,1 @@
-// The SMP room.
+// The SMP module: pairing, key distribution and encryption of one LE link (Core Vol 3 Part H).

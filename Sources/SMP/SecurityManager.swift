@@ -3,14 +3,16 @@ import Cryptography
 import EventLoops
 import L2CAP
 
-/// The Security Manager of one link (Core Vol 3 Part H): the shell around the machines. It has the channel and the timer;
-/// the controller, persons and the store of bonds are its delegate's.
+/// The Security Manager of one link (Core Vol 3 Part H): the shell around the state machines.
+///
+/// It owns the channel and the timer. The controller, the user and the bond store are reached through the ``delegate``.
+/// All methods and callbacks run on the event loop.
 package final class SecurityManager {
-    /// Octets of the longest command: a public key (Core Vol 3 Part H 3.2). Shorter ones go over links without LE Secure
-    /// Connections too.
+    /// The length of the longest command, a public key, in octets (Core Vol 3 Part H 3.2). Commands shorter than that
+    /// are used without LE Secure Connections too.
     package static let maximumPayload = 1 + SMPCommand.longest
 
-    /// Who performs what the manager cannot. Without one pairing is refused.
+    /// Performs what the manager cannot do itself. Without a delegate every pairing is refused.
     package weak var delegate: (any SecurityManagerDelegate)? {
         didSet { updatePairable() }
     }
@@ -23,20 +25,20 @@ package final class SecurityManager {
     private var timer: ScheduledTask?
     private var completions: [Int: (Result<Void, SecurityError>) -> Void] = [:]
     private var lastNumber = 0
-    /// Counts prompts that are over, so that an answer to one of them is known.
+    /// The generation of the prompt. It is incremented when a prompt closes, so that late answers are ignored.
     private var prompt = 0
-    /// When the encryption of the link last changed; nil before it did.
+    /// The moment of the last change of encryption; nil before the first one.
     private var encryptionMoment: LinkMoment?
 
-    /// A security manager on `channel`, whose callbacks it takes over.
+    /// Creates a security manager on `channel` and takes over its callbacks.
     ///
     /// - Parameters:
-    ///   - role: what the link makes of this device: the central is the initiator.
-    ///   - ownAddress: the address that this device has on the air on this link, private or not: it enters the values
-    ///     that pairing compares.
-    ///   - peerAddress: the peer's address on the air, likewise.
-    ///   - identity: what the peer learns when it pairs; nil when there is nothing behind the address.
-    ///   - keys: keys that nobody keeps, for this link alone. Those of a bond are the delegate's.
+    ///   - role: The pairing role, which follows from the link: the central is the initiator.
+    ///   - ownAddress: The address, private or not, that this device uses on this link. Pairing computes its check
+    ///     values from it.
+    ///   - peerAddress: The address, private or not, that the peer uses on this link.
+    ///   - identity: The identity that the peer receives when it pairs; nil if there is none behind `ownAddress`.
+    ///   - keys: Keys that are not stored, for this link alone. The keys of a bond come from the delegate.
     package init(
         channel: any L2CAPChannel,
         role: PairingRole,
@@ -64,18 +66,18 @@ package final class SecurityManager {
         channel.onReceive = { [weak self] payload, moment in self?.receive(payload, at: moment) }
     }
 
-    /// How this device pairs. What is under way is not changed.
+    /// The way this device pairs. A change does not affect a pairing in progress.
     package var configuration: PairingConfiguration {
         didSet { updatePairable() }
     }
 
-    /// Who agrees to a pairing in which nothing is compared or entered.
+    /// Whether the user has to agree to a pairing in which nothing is compared or entered.
     package var consent: PairingConsent {
         get { machine.pairing.context.consent }
         set { machine.pairing.context.consent = newValue }
     }
 
-    /// What has come another way than over the link.
+    /// The data exchanged out of band for this link.
     package var outOfBand: OutOfBand {
         get { OutOfBand(peer: machine.pairing.context.peerData, own: machine.pairing.context.ownData) }
         set {
@@ -84,16 +86,16 @@ package final class SecurityManager {
         }
     }
 
-    /// The keys that the two have, kept or for this link alone.
+    /// The keys shared with the peer, from a bond or for this link alone.
     package var keys: PeerKeys? { machine.keys }
 
-    /// What the key is worth that the link is encrypted with; nil when it is not.
+    /// The level of the key that encrypts the link; nil if it is not encrypted.
     package var encryption: KeyLevel? { machine.encryption }
 
-    /// Whether a pairing is under way.
+    /// Whether a pairing is in progress.
     package var isPairing: Bool { machine.pairing.isUnderWay }
 
-    /// Which side of a pairing this device is.
+    /// The role of this device in a pairing.
     package var role: PairingRole { machine.role }
 
     private func updatePairable() {
@@ -102,13 +104,17 @@ package final class SecurityManager {
     }
 }
 
-// MARK: - What callers want
+// MARK: - Requests by callers
 
 extension SecurityManager {
-    /// Makes the link as secure as `level` says, if it is not.
+    /// Makes sure that the link satisfies `level`.
     ///
-    /// As central it is encrypted with the key of the bond, and paired if that key is not good enough or there is none. As
-    /// peripheral the central is asked to. Several callers wait for the same procedure.
+    /// As central, this encrypts the link with the bond's key, and pairs if that key is missing or too weak. As
+    /// peripheral, it asks the central to do so. Several callers can wait for the same procedure.
+    ///
+    /// - Parameters:
+    ///   - level: The minimum security of the link.
+    ///   - completion: Called once, when the link satisfies `level` or the attempt has failed.
     package func secure(
         _ level: SecurityLevel,
         completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }
@@ -116,17 +122,20 @@ extension SecurityManager {
         handle(.wanted(waiter(level, completion)))
     }
 
-    /// Pairs, whatever keys there are. As peripheral the central is asked to, which may do no more than encrypt: then the
-    /// caller waits until ``PairingMachine/timeout`` has passed.
+    /// Pairs, whatever keys there are.
+    ///
+    /// As peripheral, this asks the central to pair. The central may merely encrypt the link; then `completion` is
+    /// called only after ``PairingMachine/timeout``.
     package func pair(completion: @escaping (Result<Void, SecurityError>) -> Void = { _ in }) {
         handle(.wanted(waiter(nil, completion)))
     }
 
-    /// Ends a pairing that is under way. Who waits is told.
+    /// Cancels a pairing or request in progress. Pending completions receive ``SecurityError/cancelled``.
     package func cancel() { handle(.cancel) }
 
-    /// The bond with the peer was removed. Whatever the link is encrypted with, on its way there, or pairs for, is not worth
-    /// anything any more, and the link ends.
+    /// Ends the link because the bond with the peer was removed.
+    ///
+    /// From then on the current encryption, and any encryption or pairing in progress, guarantees nothing.
     package func forget() { handle(.forgotten) }
 
     private func waiter(
@@ -139,31 +148,36 @@ extension SecurityManager {
     }
 }
 
-// MARK: - What comes of actions
+// MARK: - Results of actions
 
 extension SecurityManager {
-    /// Whether the two may pair now: the answer to ``Action/askPermission``.
+    /// Reports whether pairing is permitted now, in response to ``Action/askPermission``.
     package func permitted(_ isPermitted: Bool) { handle(.permitted(isPermitted)) }
 
-    /// Whether the keys of a pairing are kept, or need not be: the answer to ``Action/store(_:isBonding:)``.
+    /// Reports whether the keys of a pairing were stored, or need not be, in response to
+    /// ``Action/store(_:isBonding:)``.
     package func stored(_ isStored: Bool) { handle(.stored(isStored)) }
 }
 
 // MARK: - Signatures
 
 extension SecurityManager {
-    /// Octets of a signature.
+    /// The length of a signature, in octets.
     package static let signatureLength = Signature.length
 
-    /// The signature under `message`, of ``signatureLength`` octets as on the air (Core Vol 3 Part H 2.4.5); nil when the
-    /// peer has no key of ours, or the number that it takes could not be kept.
+    /// Signs `message` (Core Vol 3 Part H 2.4.5).
+    ///
+    /// - Returns: The signature in wire order, ``signatureLength`` octets; nil if the peer has no signing key of ours,
+    ///   or the delegate could not store the new counter.
     package func sign(_ message: PacketBuffer) -> PacketBuffer? {
         guard var keys = machine.keys, let signature = keys.sign(message), keep(keys) else { return nil }
         return signature
     }
 
-    /// Whether the peer has signed `message`: with its key, and for the first time. A signature counts once, and only when it
-    /// is kept that it was there: otherwise it would count again on another link.
+    /// Verifies that the peer signed `message` with its key, and that the signature is new.
+    ///
+    /// A signature is valid once, and only if the delegate stored its counter. Otherwise it could be replayed on
+    /// another link.
     package func verify(_ message: PacketBuffer, signature: PacketBuffer) -> Bool {
         guard var keys = machine.keys, keys.verify(message, signature: signature) else { return false }
         return keep(keys)
@@ -180,35 +194,38 @@ extension SecurityManager {
     }
 }
 
-// MARK: - What the controller says
+// MARK: - Events from the controller
 
 extension SecurityManager {
-    /// As peripheral: the key for what the central has shown; nil when there is none, and the controller is to be told so.
+    /// Returns, as peripheral, the key that matches the values sent by the central; nil if there is none, which the
+    /// controller has to be told.
     package func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         machine.longTermKey(random: random, diversifier: diversifier)
     }
 
-    /// Encryption is another one, or could not be had.
+    /// Handles a change of encryption, or a failed attempt to encrypt.
     package func encryptionChanged(_ report: EncryptionChangeReport) {
         if case .failed = report {} else { encryptionMoment = channel.moment }
         handle(.encryption(report))
     }
 
-    /// The link is gone. Who waits is told.
+    /// Handles the loss of the link. Pending completions receive ``SecurityError/linkLost``.
     package func linkLost() { handle(.linkLost) }
 }
 
 // MARK: - Events and actions
 
 extension SecurityManager {
-    /// A command that was begun under another encryption than it is finished under is nobody's: no phase of pairing sends
-    /// one across the change (Core Vol 3 Part H 2.1), and keys are taken from an encrypted link only (AB-S11).
+    /// Ignores commands that began to arrive before the last change of encryption.
+    ///
+    /// No phase of pairing sends a command across such a change (Core Vol 3 Part H 2.1), and keys are accepted on an
+    /// encrypted link only (AB-S11).
     private func receive(_ payload: PacketBuffer, at moment: LinkMoment) {
         if let encryptionMoment, moment <= encryptionMoment { return }
         handle(.received(payload))
     }
 
-    /// One event after another: what a delegate does in a callback comes after what it was called for.
+    /// Handles events in order: what a delegate triggers in a callback is handled after the current event.
     private func handle(_ event: SecurityMachine.Event) {
         events.append(event)
         guard !isHandling else { return }
@@ -228,7 +245,7 @@ extension SecurityManager {
         case .finish(let number, let error):
             completions.removeValue(forKey: number)?(error.map(Result.failure) ?? .success(()))
         case .askPermission: order(.askPermission, else: .permitted(false))
-        // Nobody to ask is a no.
+        // Without a delegate to ask the user, the answer is no.
         case .ask(let prompt): order(.ask(prompt, answer: answer()), else: .answered(.refuse))
         case .closePrompt: closePrompt()
         case .peerPressedKey(let kind): order(.peerPressedKey(kind))
@@ -241,7 +258,7 @@ extension SecurityManager {
         }
     }
 
-    /// Has the delegate do something. Without one that is the answer.
+    /// Passes an action to the delegate. Without one, `answer` is handled instead.
     private func order(_ action: Action, else answer: SecurityMachine.Event? = nil) {
         if let delegate { return delegate.securityManager(self, perform: action) }
         if let answer { handle(answer) }
@@ -252,7 +269,7 @@ extension SecurityManager {
         order(.closePrompt)
     }
 
-    /// Takes the answers to the next prompt, as long as it is open.
+    /// Returns the answer handler for the next prompt, which is valid until that prompt closes.
     private func answer() -> (PairingAnswer) -> Void {
         { [weak self, prompt] answer in
             guard let self, self.prompt == prompt else { return }

@@ -1,33 +1,33 @@
 import BluetoothTypes
 import Cryptography
 
-/// All that this device keeps of a peer that it has paired with (Core Vol 3 Part H 2.4).
+/// The keys shared with a peer that this device has paired with (Core Vol 3 Part H 2.4).
 package struct PeerKeys: Hashable, Sendable {
-    /// How good they are.
+    /// The level of the keys.
     package var level: KeyLevel
-    /// The key that the peer asks for as central, and that this device answers with as peripheral. With LE Secure
-    /// Connections it is the same as ``peerKey``.
+    /// The key that this device, as peripheral, encrypts with when the peer asks for it as central. With LE Secure
+    /// Connections it equals ``peerKey``.
     package var localKey: EncryptionKey?
-    /// The key that this device asks for as central.
+    /// The key that this device, as central, encrypts with.
     package var peerKey: EncryptionKey?
-    /// The key that resolves the peer's private addresses; nil when it has none.
+    /// The key that resolves the peer's private addresses (IRK); nil if the peer has none.
     package var identityKey: Key128?
-    /// The address that stays; nil when the peer gave none.
+    /// The peer's identity address; nil if the peer did not distribute one.
     package var identityAddress: BluetoothAddress?
-    /// The key that this device signs with.
+    /// The key that this device signs with (CSRK).
     package var localSigningKey: Key128?
-    /// The key that the peer signs with.
+    /// The key that the peer signs with (CSRK).
     package var peerSigningKey: Key128?
-    /// The number of the next signature made here.
+    /// The counter of the next signature made by this device.
     package var localSignCounter: UInt32
-    /// The lowest number that the peer's next signature may have.
+    /// The lowest counter that the peer's next signature may have.
     package var peerSignCounter: UInt32
 
-    /// Whether there is a key to encrypt later links with, in either direction. Without one nothing else of them is of use:
-    /// nobody could ever show that he is the one who was paired with.
+    /// Whether there is a key to encrypt later links with, in either direction. Without one the other keys are useless,
+    /// because neither device could prove that it is the one that was paired.
     package var canEncrypt: Bool { localKey != nil || peerKey != nil }
 
-    /// No keys, at the given level.
+    /// Creates an empty set of keys of the given level.
     package init(level: KeyLevel) {
         self.level = level
         localSignCounter = 0
@@ -35,14 +35,14 @@ package struct PeerKeys: Hashable, Sendable {
     }
 }
 
-/// Who this device is behind its private addresses, as peers learn it when they pair (Core Vol 3 Part H 2.4.2.1).
+/// The identity of this device behind its private addresses, which peers receive when they pair (Core Vol 3 Part H
+/// 2.4.2.1).
 package struct LocalIdentity: Hashable, Sendable {
-    /// A public or static random address.
+    /// The identity address: public or static random.
     package var address: BluetoothAddress
-    /// The identity resolving key.
+    /// The identity resolving key (IRK).
     package var key: Key128
 
-    /// The given values.
     package init(address: BluetoothAddress, key: Key128) {
         self.address = address
         self.key = key

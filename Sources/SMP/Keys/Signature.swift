@@ -1,31 +1,32 @@
 import BluetoothTypes
 import Cryptography
 
-/// A signature under a message: a number that never comes twice, and a code over both (Core Vol 3 Part H 2.4.5).
+/// The signature of a message: a counter that is never reused, and a MAC over message and counter (Core Vol 3 Part H
+/// 2.4.5).
 struct Signature: Equatable {
-    /// Octets of a signature.
+    /// The length of a signature in octets.
     static let length = 12
 
     let counter: UInt32
-    /// The more significant half of the code.
+    /// The more significant half of the MAC.
     let code: UInt64
 
     init(of message: PacketBuffer, key: Key128, counter: UInt32) {
         self.counter = counter
-        // The number stands behind the message; the function takes the most significant octet first, which on the air
-        // is the last.
+        // The counter follows the message. AES-CMAC expects the most significant octet first, which on the air comes
+        // last.
         let number = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: counter >> $0) }
         code = AESCMAC.code(for: number + message.reversed(), key: key).high
     }
 
-    /// Nil for another number of octets than ``length``.
+    /// Parses a signature; nil unless there are ``length`` octets.
     init?(_ octets: PacketBuffer) {
         guard octets.count == Self.length else { return nil }
         counter = octets.prefix(upTo: 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
         code = octets.suffix(after: 4).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The octets on the air.
+    /// The octets in wire order.
     var octets: PacketBuffer {
         var octets = PacketBuffer(capacity: Self.length)
         octets.append(integer: counter)
@@ -35,7 +36,7 @@ struct Signature: Equatable {
 }
 
 extension PeerKeys {
-    /// The signature under `message`, with the next number; nil without a key, or when all numbers are used up.
+    /// Signs `message` with the next counter; nil without a key, or when all counters are used up.
     mutating func sign(_ message: PacketBuffer) -> PacketBuffer? {
         guard let key = localSigningKey, localSignCounter < .max else { return nil }
         let signature = Signature(of: message, key: key, counter: localSignCounter)
@@ -43,8 +44,8 @@ extension PeerKeys {
         return signature.octets
     }
 
-    /// Whether the peer has signed `message`, and with a number that has not come before: one that was heard on the air is
-    /// worth nothing the second time.
+    /// Verifies a signature of the peer, and that its counter is new: a signature recorded on the air must not be valid
+    /// again.
     mutating func verify(_ message: PacketBuffer, signature octets: PacketBuffer) -> Bool {
         guard let key = peerSigningKey, let signature = Signature(octets),
             signature.counter >= peerSignCounter, signature.counter < .max,

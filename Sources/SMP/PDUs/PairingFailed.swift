@@ -1,45 +1,45 @@
 import BluetoothTypes
 
-/// Why pairing failed (Core Vol 3 Part H 3.5.5).
+/// The reason why pairing failed (Core Vol 3 Part H 3.5.5).
 package struct PairingFailure: WireValue, Error, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Any number, known or not.
+    /// Creates a reason from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The person did not enter the passkey.
+    /// The user did not enter the passkey.
     package static let passkeyEntryFailed = PairingFailure(rawValue: 0x01)
-    /// Data from another way is not there.
+    /// Out-of-band data is not available.
     package static let outOfBandNotAvailable = PairingFailure(rawValue: 0x02)
-    /// What is required cannot be had with what both devices can show and take.
+    /// The I/O capabilities of the two devices do not allow the required security.
     package static let authenticationRequirements = PairingFailure(rawValue: 0x03)
-    /// A confirm value is not what it should be.
+    /// A confirm value does not match.
     package static let confirmValueFailed = PairingFailure(rawValue: 0x04)
-    /// The device does not pair.
+    /// The device does not support pairing.
     package static let pairingNotSupported = PairingFailure(rawValue: 0x05)
-    /// The key would be too short.
+    /// The encryption key would be too short.
     package static let encryptionKeySize = PairingFailure(rawValue: 0x06)
-    /// The command is unknown, or has no place here.
+    /// The command is unknown, or not allowed in this state.
     package static let commandNotSupported = PairingFailure(rawValue: 0x07)
-    /// For a reason that has no number.
+    /// The reason has no number of its own.
     package static let unspecifiedReason = PairingFailure(rawValue: 0x08)
-    /// Too soon after an attempt that failed.
+    /// Too little time has passed since a failed attempt.
     package static let repeatedAttempts = PairingFailure(rawValue: 0x09)
-    /// A length or a value is wrong.
+    /// A parameter has an invalid length or value.
     package static let invalidParameters = PairingFailure(rawValue: 0x0A)
-    /// The check of LE Secure Connections is wrong.
+    /// The DHKey check of LE Secure Connections does not match.
     package static let dhKeyCheckFailed = PairingFailure(rawValue: 0x0B)
-    /// The person said that the numbers differ.
+    /// The user reported that the numbers differ.
     package static let numericComparisonFailed = PairingFailure(rawValue: 0x0C)
-    /// Pairing on the other transport is under way.
+    /// Pairing over BR/EDR is in progress.
     package static let pairingOnOtherTransport = PairingFailure(rawValue: 0x0D)
-    /// The keys must not be used on the other transport.
+    /// The keys must not be used to derive keys for the other transport.
     package static let crossTransportNotAllowed = PairingFailure(rawValue: 0x0E)
-    /// A key that was given is not accepted.
+    /// A distributed key was rejected.
     package static let keyRejected = PairingFailure(rawValue: 0x0F)
-    /// The device cannot pair now.
+    /// The device cannot pair at the moment.
     package static let busy = PairingFailure(rawValue: 0x10)
 
-    /// What happened, for a person.
+    /// The reason in words, for errors and logs.
     package var description: String {
         let texts = [
             "the passkey was not entered", "out-of-band data is missing", "the security that is required cannot be had",
@@ -54,13 +54,10 @@ package struct PairingFailure: WireValue, Error, CustomStringConvertible {
 
 /// Pairing Failed (Core Vol 3 Part H 3.5.5).
 package struct PairingFailed: SMPPacket {
-    /// The command's code.
     package static let code = SMPCode.pairingFailed
-    /// Why pairing failed.
+    /// The reason for the failure.
     package var reason = PairingFailure(rawValue: 0)
-    /// No reason.
     package init() {}
-    /// The given reason.
     package init(_ reason: PairingFailure) { self.reason = reason }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Reason", &reason)

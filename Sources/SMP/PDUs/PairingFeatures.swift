@@ -1,28 +1,28 @@
 import BluetoothTypes
 
-/// What a device can show and what can be entered on it (Core Vol 3 Part H 2.3.2).
+/// The input and output capabilities of a device (Core Vol 3 Part H 2.3.2).
 package struct IOCapability: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Any number, known or not.
+    /// Creates a capability from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// It shows six digits.
+    /// The device can display six digits and has no input.
     package static let displayOnly = IOCapability(rawValue: 0)
-    /// It shows six digits, and a person can say yes or no.
+    /// The device can display six digits, and the user can answer yes or no.
     package static let displayYesNo = IOCapability(rawValue: 1)
-    /// Six digits can be entered.
+    /// The user can enter six digits on the device, which has no display.
     package static let keyboardOnly = IOCapability(rawValue: 2)
-    /// Neither.
+    /// The device has neither input nor output.
     package static let noInputNoOutput = IOCapability(rawValue: 3)
-    /// Both.
+    /// The device can display six digits, and the user can enter them.
     package static let keyboardDisplay = IOCapability(rawValue: 4)
-    /// All five, in the order of their numbers.
+    /// All five capabilities, in the order of their numbers.
     package static let all = [displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay]
 
-    /// Whether the number is one of the five.
+    /// Whether the number is assigned.
     package var isValid: Bool { rawValue <= 4 }
 
-    /// The name for a log.
+    /// The name of the capability, for logs, or else the number.
     package var description: String {
         let names = [
             "display only", "display, yes or no", "keyboard only", "no input, no output", "keyboard and display",
@@ -31,24 +31,25 @@ package struct IOCapability: WireValue, CustomStringConvertible {
     }
 }
 
-/// What a device wants of pairing (Core Vol 3 Part H 3.5.1). Reserved bits are taken from the wire and not looked at.
+/// The authentication requirements (AuthReq) of a device (Core Vol 3 Part H 3.5.1). Reserved bits are preserved and
+/// ignored.
 package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringConvertible {
     package var rawValue: UInt8
-    /// Any bits.
+    /// Creates requirements from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Keys are to be kept.
+    /// The device wants to store the keys.
     package static let bonding = AuthenticationRequirements(rawValue: 0x01)
-    /// A person in the middle is to be kept out.
+    /// The device wants MITM protection.
     package static let protection = AuthenticationRequirements(rawValue: 0x04)
-    /// LE Secure Connections are supported.
+    /// The device supports LE Secure Connections.
     package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
-    /// Keypress notifications are wanted.
+    /// The device wants keypress notifications.
     package static let keypress = AuthenticationRequirements(rawValue: 0x10)
-    /// The function h7 is supported.
+    /// The device supports the function h7.
     package static let h7 = AuthenticationRequirements(rawValue: 0x20)
 
-    /// The bits' names for a log.
+    /// The names of the bits, for logs.
     package var description: String {
         let names: [(AuthenticationRequirements, String)] = [
             (.bonding, "bonding"), (.protection, "MITM"), (.secureConnections, "SC"), (.keypress, "keypress"),
@@ -58,39 +59,39 @@ package struct AuthenticationRequirements: WireValue, OptionSet, CustomStringCon
     }
 }
 
-/// The kinds of keys that a device gives to the other one (Core Vol 3 Part H 3.6.1).
+/// The kinds of keys that a device distributes (Core Vol 3 Part H 3.6.1).
 package struct KeyKinds: WireValue, OptionSet {
     package var rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from any bits, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A long-term key of legacy pairing.
     package static let encryption = KeyKinds(rawValue: 0x01)
     /// An identity resolving key and the identity address.
     package static let identity = KeyKinds(rawValue: 0x02)
-    /// A key for signatures.
+    /// A signature key.
     package static let signing = KeyKinds(rawValue: 0x04)
-    /// A key for BR/EDR, derived from the long-term one.
+    /// A link key for BR/EDR, derived from the long-term key.
     package static let link = KeyKinds(rawValue: 0x08)
 }
 
-/// What both sides tell each other first: the fields of Pairing Request and Pairing Response (Core Vol 3 Part H 3.5.1,
-/// 3.5.2).
+/// The pairing features that both devices exchange first: the fields of Pairing Request and Pairing Response (Core Vol
+/// 3 Part H 3.5.1, 3.5.2).
 package struct PairingFeatures: PacketFields, Hashable, Sendable {
-    /// What the device can show and what can be entered.
+    /// The input and output capabilities.
     package var ioCapability = IOCapability.noInputNoOutput
-    /// 1 when authentication data of the peer came another way.
+    /// 1 if the sender has received the peer's authentication data out of band.
     package var outOfBandFlag: UInt8 = 0
-    /// What the device wants.
+    /// The authentication requirements.
     package var requirements = AuthenticationRequirements()
-    /// The longest key that the device takes, 7 to 16 octets.
+    /// The maximum encryption key size, 7 to 16 octets.
     package var maximumKeySize: UInt8 = 16
-    /// The keys that the initiator is to give.
+    /// The keys that the initiator distributes.
     package var initiatorKeys = KeyKinds()
-    /// The keys that the responder is to give.
+    /// The keys that the responder distributes.
     package var responderKeys = KeyKinds()
 
-    /// No capabilities, no wishes, keys of 16 octets.
+    /// Creates features without capabilities or requirements, and with 16-octet keys.
     package init() {}
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -102,48 +103,39 @@ package struct PairingFeatures: PacketFields, Hashable, Sendable {
         try coder.field("Responder Key Distribution", &responderKeys)
     }
 
-    /// Whether every field has a value that is not reserved; reserved bits of the sets do not matter (Vol 3 Part H 3.3).
+    /// Whether no field has a reserved value; reserved bits are ignored (Vol 3 Part H 3.3).
     package var isValid: Bool { ioCapability.isValid && outOfBandFlag <= 1 && (7...16).contains(maximumKeySize) }
 
-    /// The octets that c1 and f6 take: IO capability, OOB flag, AuthReq, the least significant first.
+    /// The input of c1 and f6: AuthReq, OOB data flag and IO capability, least significant octet first.
     var capabilities: [UInt8] { [requirements.rawValue, outOfBandFlag, ioCapability.rawValue] }
 }
 
 /// Pairing Request (Core Vol 3 Part H 3.5.1).
 package struct PairingRequest: SMPPacket {
-    /// The command's code.
     package static let code = SMPCode.pairingRequest
-    /// What the initiator has and wants.
+    /// The features of the initiator.
     package var features = PairingFeatures()
-    /// No capabilities, no wishes.
     package init() {}
-    /// The given features.
     package init(_ features: PairingFeatures) { self.features = features }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
 /// Pairing Response (Core Vol 3 Part H 3.5.2).
 package struct PairingResponse: SMPPacket {
-    /// The command's code.
     package static let code = SMPCode.pairingResponse
-    /// What the responder has and wants.
+    /// The features of the responder.
     package var features = PairingFeatures()
-    /// No capabilities, no wishes.
     package init() {}
-    /// The given features.
     package init(_ features: PairingFeatures) { self.features = features }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) { try features.code(&coder) }
 }
 
-/// Security Request: a peripheral wants the link encrypted (Core Vol 3 Part H 3.6.7).
+/// Security Request, with which a peripheral asks for security (Core Vol 3 Part H 3.6.7).
 package struct SecurityRequest: SMPPacket {
-    /// The command's code.
     package static let code = SMPCode.securityRequest
-    /// What the peripheral wants.
+    /// The authentication requirements of the peripheral.
     package var requirements = AuthenticationRequirements()
-    /// No wishes.
     package init() {}
-    /// The given wishes.
     package init(_ requirements: AuthenticationRequirements) { self.requirements = requirements }
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("AuthReq", &requirements)

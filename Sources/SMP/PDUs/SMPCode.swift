@@ -1,42 +1,42 @@
 import BluetoothTypes
 
-/// A command's code on the Security Manager's channel (Core Vol 3 Part H 3.3).
+/// The code of a Security Manager command (Core Vol 3 Part H 3.3).
 package struct SMPCode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
+    /// Creates a code from any number, assigned or not.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The central asks for pairing.
+    /// Starts a pairing, from central to peripheral.
     package static let pairingRequest = SMPCode(rawValue: 0x01)
-    /// The peripheral agrees.
+    /// Accepts a Pairing Request.
     package static let pairingResponse = SMPCode(rawValue: 0x02)
-    /// What binds a side to values that it shows later.
+    /// Commits the sender to values that it reveals later.
     package static let pairingConfirm = SMPCode(rawValue: 0x03)
-    /// A random value.
+    /// Reveals a nonce.
     package static let pairingRandom = SMPCode(rawValue: 0x04)
-    /// Pairing is over without a key.
+    /// Ends a pairing without keys.
     package static let pairingFailed = SMPCode(rawValue: 0x05)
-    /// A long-term key of legacy pairing.
+    /// Distributes a long-term key of legacy pairing.
     package static let encryptionInformation = SMPCode(rawValue: 0x06)
-    /// How that key is asked for.
+    /// Distributes the EDIV and Rand values of that key.
     package static let centralIdentification = SMPCode(rawValue: 0x07)
-    /// An identity resolving key.
+    /// Distributes an identity resolving key.
     package static let identityInformation = SMPCode(rawValue: 0x08)
-    /// An identity address.
+    /// Distributes an identity address.
     package static let identityAddressInformation = SMPCode(rawValue: 0x09)
-    /// A key for signatures.
+    /// Distributes a signature key.
     package static let signingInformation = SMPCode(rawValue: 0x0A)
-    /// The peripheral asks the central for pairing or encryption.
+    /// Asks the central to encrypt or pair, from the peripheral.
     package static let securityRequest = SMPCode(rawValue: 0x0B)
-    /// A public key.
+    /// Sends a public key.
     package static let pairingPublicKey = SMPCode(rawValue: 0x0C)
-    /// The check of LE Secure Connections.
+    /// Proves that both devices saw the same LE Secure Connections exchange.
     package static let pairingDHKeyCheck = SMPCode(rawValue: 0x0D)
-    /// A person types.
+    /// Reports keyboard input during passkey entry.
     package static let keypressNotification = SMPCode(rawValue: 0x0E)
 
-    /// The name for a log.
+    /// The name of the command, for logs, or else the number.
     package var description: String {
         let names = [
             "Pairing Request", "Pairing Response", "Pairing Confirm", "Pairing Random", "Pairing Failed",
@@ -48,14 +48,13 @@ package struct SMPCode: WireValue, CustomStringConvertible {
     }
 }
 
-/// The fields of a command after its code (Core Vol 3 Part H 3.3).
+/// The fields of a Security Manager command, without its code (Core Vol 3 Part H 3.3).
 package protocol SMPPacket: PacketFields, Hashable, Sendable {
-    /// The command's code.
     static var code: SMPCode { get }
 }
 
 extension SMPPacket {
-    /// The command as octets, code first, with headroom for the layers below.
+    /// Returns the encoded command, code first, with headroom for the layers below.
     package func framed() -> PacketBuffer {
         var buffer = PacketBuffer(capacity: 1 + SMPCommand.longest)
         buffer.append(Self.code.rawValue)

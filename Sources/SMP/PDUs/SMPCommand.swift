@@ -1,43 +1,43 @@
 import BluetoothTypes
 
-/// A command of the Security Manager, decoded (Core Vol 3 Part H 3.3).
+/// A decoded Security Manager command (Core Vol 3 Part H 3.3).
 package enum SMPCommand: Hashable, Sendable {
-    /// The central asks for pairing.
+    /// Starts a pairing, from central to peripheral.
     case pairingRequest(PairingRequest)
-    /// The peripheral agrees.
+    /// Accepts a Pairing Request.
     case pairingResponse(PairingResponse)
-    /// What binds a side to values that it shows later.
+    /// Commits the sender to values that it reveals later.
     case confirm(PairingConfirm)
-    /// A random value.
+    /// Reveals a nonce.
     case random(PairingRandom)
-    /// Pairing is over without a key.
+    /// Ends a pairing without keys.
     case failed(PairingFailed)
-    /// A long-term key of legacy pairing.
+    /// Distributes a long-term key of legacy pairing.
     case encryptionInformation(EncryptionInformation)
-    /// How that key is asked for.
+    /// Distributes the EDIV and Rand values of that key.
     case centralIdentification(CentralIdentification)
-    /// An identity resolving key.
+    /// Distributes an identity resolving key.
     case identityInformation(IdentityInformation)
-    /// An identity address.
+    /// Distributes an identity address.
     case identityAddress(IdentityAddressInformation)
-    /// A key for signatures.
+    /// Distributes a signature key.
     case signingInformation(SigningInformation)
-    /// The peripheral asks the central for pairing or encryption.
+    /// Asks the central to encrypt or pair, from the peripheral.
     case securityRequest(SecurityRequest)
-    /// A public key.
+    /// Sends a public key.
     case publicKey(PairingPublicKey)
-    /// The check of LE Secure Connections.
+    /// Proves that both devices saw the same LE Secure Connections exchange.
     case dhKeyCheck(PairingDHKeyCheck)
-    /// A person types.
+    /// Reports keyboard input during passkey entry.
     case keypress(KeypressNotification)
 
-    /// Octets of the longest command after its code: a public key.
+    /// The length of the longest command, a public key, in octets without the code.
     package static let longest = 64
 
-    /// Reads a payload of the Security Manager's channel.
+    /// Parses a payload of the Security Manager channel.
     ///
-    /// - Throws: the failure to answer with: an unknown code is a command that is not supported, a wrong length an
-    ///   invalid parameter (Vol 3 Part H 3.3, 3.5.5).
+    /// - Throws: The ``PairingFailure`` to respond with: `commandNotSupported` for an unknown code, `invalidParameters`
+    ///   for a wrong length (Vol 3 Part H 3.3, 3.5.5).
     package init(_ payload: PacketBuffer) throws(PairingFailure) {
         guard let first = payload.first else { throw .invalidParameters }
         let fields = payload.suffix(after: 1)
@@ -66,10 +66,10 @@ package enum SMPCommand: Hashable, Sendable {
         }
     }
 
-    /// The command as it goes over the link, with headroom for the layers below.
+    /// Returns the encoded command, code first, with headroom for the layers below.
     package func framed() -> PacketBuffer { packet.framed() }
 
-    /// The command's code.
+    /// The code of the command.
     package var code: SMPCode { type(of: packet).code }
 
     private var packet: any SMPPacket {

@@ -1,38 +1,38 @@
-/// Who of the two begins a pairing: the central is the initiator, the peripheral the responder (Core Vol 3 Part H 2.1).
+/// The role in a pairing: the central is the initiator, the peripheral the responder (Core Vol 3 Part H 2.1).
 package enum PairingRole: Sendable {
-    /// Sends the Pairing Request.
+    /// The device that sends the Pairing Request.
     case initiator
-    /// Answers it.
+    /// The device that sends the Pairing Response.
     case responder
 
     var other: PairingRole { self == .initiator ? .responder : .initiator }
 }
 
-/// How the two devices come to trust each other (Core Vol 3 Part H 2.3.5.1).
+/// The method by which the devices authenticate each other (Core Vol 3 Part H 2.3.5.1).
 package enum AssociationModel: Hashable, Sendable {
-    /// Nobody is asked for a number: no protection against somebody in the middle.
+    /// No number is compared or entered; there is no MITM protection.
     case justWorks
-    /// Both show a number, and persons say whether it is the same. LE Secure Connections only.
+    /// Both devices display a number, and the user compares them. LE Secure Connections only.
     case numericComparison
-    /// One shows six digits and the other takes them, or both take the same.
+    /// The user enters six digits that the other device displays, or the same digits on both devices.
     case passkey(PasskeyEntry)
-    /// Data that came another way.
+    /// The devices exchange authentication data out of band.
     case outOfBand
 
-    /// Where a passkey is shown.
+    /// The device that displays the passkey.
     package enum PasskeyEntry: Hashable, Sendable {
-        /// The initiator shows it, the responder takes it.
+        /// The initiator displays it, and the user enters it on the responder.
         case initiatorShows
-        /// The responder shows it, the initiator takes it.
+        /// The responder displays it, and the user enters it on the initiator.
         case responderShows
-        /// Both take what a person thought of.
+        /// Neither displays it; the user enters the same digits on both.
         case bothTake
     }
 
-    /// Whether keys of this model are authenticated (Vol 3 Part C 10.2.1).
+    /// Whether this model creates authenticated keys (Vol 3 Part C 10.2.1).
     package var isAuthenticated: Bool { self != .justWorks }
 
-    /// What the features of both sides lead to (Core Vol 3 Part H 2.3.5.1, tables 2.6 to 2.8).
+    /// Returns the model that follows from the features of both devices (Core Vol 3 Part H 2.3.5.1, tables 2.6 to 2.8).
     package static func of(
         initiator: PairingFeatures,
         responder: PairingFeatures,
@@ -45,7 +45,7 @@ package enum AssociationModel: Hashable, Sendable {
         return of(initiator.ioCapability, responder.ioCapability, isSecureConnections: isSecureConnections)
     }
 
-    /// Table 2.8: what each pair of capabilities leads to when protection is wanted.
+    /// Returns the model for two I/O capabilities when MITM protection is required (table 2.8).
     private static func of(
         _ initiator: IOCapability,
         _ responder: IOCapability,

@@ -1,15 +1,14 @@
 import BluetoothTypes
 import Cryptography
 
-/// The keys that one side gives to the other after the link is encrypted (Core Vol 3 Part H 2.4.3, 3.6.1).
+/// The keys that one device distributes once the link is encrypted (Core Vol 3 Part H 2.4.3, 3.6.1).
 package struct DistributedKeys: Hashable, Sendable {
     /// The identity behind private addresses.
     package struct Identity: Hashable, Sendable {
-        /// The key that resolves them; zero for a device that has none.
+        /// The key that resolves the addresses (IRK); zero for a device that has none.
         package var key: Key128
         package var address: BluetoothAddress
 
-        /// The given values.
         package init(key: Key128, address: BluetoothAddress) {
             self.key = key
             self.address = address
@@ -18,12 +17,12 @@ package struct DistributedKeys: Hashable, Sendable {
 
     /// The long-term key of legacy pairing.
     package var encryption: EncryptionKey?
-    /// The identity.
+    /// The identity resolving key and the identity address.
     package var identity: Identity?
-    /// The key for signatures.
+    /// The signature key.
     package var signing: Key128?
 
-    /// No keys.
+    /// Creates an empty set of keys.
     package init() {}
 
     var kinds: KeyKinds {
@@ -34,7 +33,7 @@ package struct DistributedKeys: Hashable, Sendable {
         return kinds
     }
 
-    /// The commands that give the keys, in the order that is required (3.6.1).
+    /// The commands that distribute the keys, in the required order (3.6.1).
     var commands: [SMPCommand] {
         var commands: [SMPCommand] = []
         if let encryption {
@@ -51,20 +50,20 @@ package struct DistributedKeys: Hashable, Sendable {
     }
 }
 
-/// Both directions of key distribution: the responder gives its keys first, then the initiator (Core Vol 3 Part H 3.6.1).
+/// Key distribution in both directions: first the responder's keys, then the initiator's (Core Vol 3 Part H 3.6.1).
 struct KeyDistribution {
     enum Action: Hashable {
         case send(SMPCommand)
-        /// All keys went both ways.
+        /// All keys were distributed in both directions.
         case done(DistributedKeys)
         case fail(PairingFailure)
     }
 
     private let role: PairingRole
     private let given: DistributedKeys
-    /// Who this device is, whether or not the peer is told.
+    /// The identity of this device, whether or not it is distributed.
     private let own: DistributedKeys.Identity
-    /// What the peer has still to send, in order (AB-S11: nothing else is taken, and nothing twice).
+    /// The commands that the peer still has to send, in order. Others, and duplicates, are rejected (AB-S11).
     private var expected: [SMPCode]
     private var taken = DistributedKeys()
 
@@ -79,7 +78,7 @@ struct KeyDistribution {
     }
 
     mutating func begin() -> [Action] {
-        // The initiator gives its keys when it has all of the responder's.
+        // The initiator distributes its keys once it has received all of the responder's.
         role == .responder || expected.isEmpty ? give() : []
     }
 
@@ -95,7 +94,7 @@ struct KeyDistribution {
         given.commands.map(Action.send) + (expected.isEmpty ? [.done(taken)] : [])
     }
 
-    /// False for a key that must not be used.
+    /// Stores a key of the peer; returns false if the key must not be used.
     private mutating func take(_ command: SMPCommand) -> Bool {
         switch command {
         case .encryptionInformation(let packet):
@@ -106,10 +105,10 @@ struct KeyDistribution {
             taken.encryption?.random = packet.random
         case .identityInformation(let packet):
             taken.identity = .init(key: packet.key, address: .none)
-            // With our own key, the peer's addresses would be taken for ours (AB-S11).
+            // With our own key, the peer's addresses would resolve as ours (AB-S11).
             return packet.key == .zero || packet.key != own.key
         case .identityAddress(let packet):
-            // A public or a static random address (3.6.5), and not our own (AB-S11).
+            // The address must be public or static random (3.6.5), and not our own (AB-S11).
             let address = packet.address
             guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static,
                 address != own.address

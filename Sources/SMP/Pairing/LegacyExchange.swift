@@ -1,11 +1,11 @@
 import BluetoothTypes
 import Cryptography
 
-/// Legacy pairing from the features to the short-term key (Core Vol 3 Part H 2.3.5.5).
+/// The legacy exchange, from the features to the short-term key (Core Vol 3 Part H 2.3.5.5).
 struct LegacyExchange: Exchange {
     private enum State {
         case idle
-        /// The person has not entered the passkey; the peer may already be ahead.
+        /// Waits for the user to enter the passkey. The peer's confirm value may have arrived already.
         case awaitsPasskey(confirm: Block128?)
         case awaitsConfirm(key: Key128)
         case awaitsRandom(key: Key128, confirm: Block128)
@@ -69,7 +69,7 @@ struct LegacyExchange: Exchange {
     }
 
     private mutating func receive(confirm: Block128, _ key: Key128) -> [ExchangeAction] {
-        // Who sends our own value back knows no key (AB-S02).
+        // A peer that reflects our own value has not proved that it has the key (AB-S02).
         guard confirm != ownConfirm else { return fail(.confirmValueFailed) }
         state = .awaitsRandom(key: key, confirm: confirm)
         return setting.role == .initiator
@@ -101,6 +101,6 @@ struct LegacyExchange: Exchange {
         )
     }
 
-    /// A passkey as a temporary key: a number of 128 bits (2.3.5.3).
+    /// Returns a passkey as a 128-bit temporary key (2.3.5.3).
     private static func key(_ passkey: UInt32) -> Key128 { Key128(Block128(high: 0, low: UInt64(passkey))) }
 }

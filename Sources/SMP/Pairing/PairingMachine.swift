@@ -2,52 +2,55 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 
-/// Pairing on one link, in the role that the link gives (Core Vol 3 Part H 2.3, 2.4, 3.5, 3.6).
+/// The state machine for pairing on one link, in the role that the link determines (Core Vol 3 Part H 2.3, 2.4, 3.5,
+/// 3.6).
 ///
-/// Events go in and actions come out; whoever owns it sends, asks, encrypts and keeps time. The commands that each state
-/// takes are those of its exchange; another one ends the pairing (AB-S05).
+/// Events go in and actions come out: the owner sends, prompts, encrypts and keeps time. Each state accepts only the
+/// commands of its exchange; any other command ends the pairing (AB-S05).
 struct PairingMachine {
     /// How long a pairing waits for the peer (3.4).
     static let timeout = Duration.seconds(30)
-    /// Keypress notifications in one pairing that put the timeout off: more than a person needs for six digits.
+    /// The maximum number of keypress notifications that restart the time-out in one pairing: more than a user needs
+    /// for six digits.
     static let maximumKeypresses = 60
 
     enum Event {
-        /// As central: pair, so that what comes of it is worth something.
+        /// Start a pairing that satisfies the demand, as central.
         case start(PairingDemand)
-        /// Whether these two may pair now: what ``Action/askPermission`` asked.
+        /// Whether the devices may pair now, in response to ``Action/askPermission``.
         case permitted(Bool)
-        /// A payload of the channel.
+        /// A payload arrived on the channel.
         case received(PacketBuffer)
-        /// What the person did.
+        /// The user answered a prompt.
         case answered(PairingAnswer)
-        /// The link is encrypted with the key that pairing led to, or could not be.
+        /// Whether the link was encrypted with the agreed key.
         case encrypted(Bool)
         case timeout
         case linkLost
-        /// The owner wants no more of it.
+        /// The owner cancels the pairing and tells the peer the reason.
         case cancel(PairingFailure)
-        /// It never was: nobody is told.
+        /// The owner discards the pairing without reporting it to the peer or the callers.
         case drop
     }
 
     enum Action: Equatable {
         case send(SMPCommand)
-        /// May these two pair now, after attempts that failed (2.3.6)?
+        /// Ask whether the devices may pair now, considering failed attempts (2.3.6).
         case askPermission
         case ask(PairingPrompt)
-        /// Whatever is shown or asked is over.
+        /// Close any open prompt.
         case closePrompt
-        /// As central: encrypt the link with this key. As peripheral: answer so when the controller asks for a key.
+        /// Encrypt the link with this key, as central. As peripheral, return it when the controller requests a key.
         case encrypt(Key128)
         case startTimer
         case stopTimer
-        /// The peripheral wants security: encrypt with the key that there is, or pair.
+        /// The peripheral requests security: encrypt with the existing key, or pair.
         case securityRequested(AuthenticationRequirements)
-        /// The peer refuses, and no pairing is under way: a Security Request may be.
+        /// The peer sent Pairing Failed outside of a pairing, possibly in response to a Security Request.
         case failedByPeer(PairingFailure)
         case peerPressedKey(KeypressNotification.Kind)
-        /// The peer has what this device gave away another way, and has been shown that it is this device's.
+        /// This device's out-of-band data is used up: the peer claims to have it, and is about to receive the matching
+        /// public key.
         case usedOwnData
         case completed(PairingResult)
         case failed(PairingError)
@@ -55,41 +58,42 @@ struct PairingMachine {
 
     enum State {
         case idle
-        /// The owner is asked whether these two may pair now. As responder the request is here.
+        /// The owner decides whether the devices may pair now. As responder this has the request.
         case awaitsPermission(PairingFeatures?)
-        /// As initiator: the request has gone out.
+        /// The request was sent, as initiator.
         case awaitsResponse(PairingFeatures)
-        /// A person is asked whether to pair at all.
+        /// The user decides whether to pair at all.
         case awaitsConsent(PairingNegotiation)
         case exchanging(PairingNegotiation, any Exchange)
-        /// Both have the key; encryption proves it.
+        /// Both devices have the key, which encryption will prove.
         case encrypting(PairingNegotiation, Key128)
         case distributing(PairingResult, KeyDistribution)
-        /// After a timeout: not on this link again (3.4).
+        /// A time-out has ended pairing on this link for good (3.4).
         case dead
     }
 
     let role: PairingRole
     var configuration: PairingConfiguration
-    /// What is needed of the next pairing; as responder the protection that is wanted and the bond that is there.
+    /// The minimum result of the next pairing. As responder it states the requested protection and the level of the
+    /// existing bond.
     var demand = PairingDemand()
-    /// Whether the peer has shown that it has the keys of the bond, or there is none.
+    /// Whether the peer has proved that it has the bond's keys, or there is no bond.
     var isProven = true
     var context: Context
     private(set) var state = State.idle
-    /// Keypress notifications that may still put the timeout off.
+    /// The number of keypress notifications that may still restart the time-out.
     private var keypresses = PairingMachine.maximumKeypresses
 
-    /// What a pairing needs to know of its surroundings.
+    /// The environment of a pairing.
     struct Context {
         var initiatorAddress: BluetoothAddress
         var responderAddress: BluetoothAddress
         var random: RandomSource
-        /// What is given to the peer, if it takes it.
+        /// The identity that is distributed to the peer, if it accepts it.
         var ownIdentity: DistributedKeys.Identity?
         var peerData: OutOfBandData?
         var ownData: OwnOutOfBandData?
-        /// Who agrees before anything begins, where no number is compared or entered.
+        /// The consent needed before a pairing in which no number is compared or entered.
         var consent = PairingConsent.asked
     }
 
@@ -106,17 +110,17 @@ struct PairingMachine {
         }
     }
 
-    /// Whether a timeout has ended pairing on this link.
+    /// Whether a time-out has ended pairing on this link.
     var isDead: Bool {
         if case .dead = state { true } else { false }
     }
 
-    /// The key that the link is to be encrypted with, while it is not.
+    /// The key that the link is about to be encrypted with; nil in any other state.
     var agreedKey: Key128? {
         if case .encrypting(_, let key) = state { key } else { nil }
     }
 
-    /// How good that key is.
+    /// The level of ``agreedKey``.
     var agreedLevel: KeyLevel? {
         if case .encrypting(let negotiation, _) = state { negotiation.level } else { nil }
     }
@@ -127,7 +131,7 @@ struct PairingMachine {
             return []
         }
         var actions = react(to: event)
-        // Each command that goes out puts the timeout off (3.4).
+        // Each command that is sent restarts the time-out (3.4).
         let hasSent = actions.contains { if case .send = $0 { true } else { false } }
         if hasSent, isUnderWay, !actions.contains(.startTimer) { actions.append(.startTimer) }
         return actions
@@ -153,7 +157,7 @@ struct PairingMachine {
         }
     }
 
-    // MARK: Beginning
+    // MARK: Start
 
     private mutating func start(_ demand: PairingDemand) -> [Action] {
         guard case .idle = state, role == .initiator else { return [] }
@@ -198,7 +202,7 @@ struct PairingMachine {
         do {
             command = try SMPCommand(payload)
         } catch {
-            // Outside of a pairing there is nobody to tell (3.5.5), but a request deserves its answer.
+            // Outside of a pairing errors are not reported (3.5.5), but a request gets a response.
             let isRequest = payload.first == SMPCode.pairingRequest.rawValue && role == .responder
             return isUnderWay || isRequest ? refuse(error) : []
         }
@@ -211,7 +215,7 @@ struct PairingMachine {
             return [.askPermission]
         case (.securityRequest(let packet), .idle) where role == .initiator:
             return [.securityRequested(packet.requirements)]
-        // Pairing is what it asks for (2.4.6).
+        // The pairing in progress is what the request asks for (2.4.6).
         case (.securityRequest, _) where role == .initiator: return []
         case (.pairingResponse(let packet), .awaitsResponse(let own)): return proceed(own, packet.features)
         case (.keypress(let packet), .exchanging(let negotiation, _)) where negotiation.passkeyTask != nil:
@@ -254,7 +258,7 @@ struct PairingMachine {
         } catch {
             return refuse(error)
         }
-        // The timeout runs from the request as well (3.4).
+        // The time-out runs from the request on, so while the user decides too (3.4).
         let isReplacement = role == .responder && demand.replaced != nil && !isProven
         guard isReplacement || negotiation.model == .justWorks && context.consent != .given else {
             return begin(negotiation)
@@ -274,8 +278,8 @@ struct PairingMachine {
         var exchange: any Exchange
         var uses: [Action] = []
         if negotiation.isSecureConnections {
-            // Its public key is always the same, and would tell everybody who this is: only who says that it has the data sees
-            // it, and once (2.3.6).
+            // The public key of out-of-band data never changes and would identify this device. It is revealed only to a
+            // peer that claims to have the data, and only once (2.3.6).
             let ownData = negotiation.peerHasData ? context.ownData : nil
             if ownData != nil {
                 context.ownData = nil
@@ -299,7 +303,8 @@ struct PairingMachine {
     private mutating func take(_ answer: PairingAnswer) -> [Action] {
         switch (state, answer) {
         case (.exchanging(let negotiation, _), .typing(let kind)):
-            // Only who takes the passkey tells, and only where both want it (2.3.5.1, 3.5.8).
+            // Only the device on which the passkey is entered sends notifications, and only if both want them (2.3.5.1,
+            // 3.5.8).
             guard negotiation.passkeyTask == .take, negotiation.notifiesKeypresses else { return [] }
             return [.send(.keypress(KeypressNotification(kind)))]
         case (_, .typing): return []
@@ -337,7 +342,7 @@ struct PairingMachine {
             keySize: negotiation.keySize,
             isAuthenticated: negotiation.model.isAuthenticated,
             isSecureConnections: negotiation.isSecureConnections,
-            // What everybody can compute is not kept (AB-S03).
+            // Keys that anyone can compute are not stored (AB-S03).
             isBonding: negotiation.isBonding && !configuration.isDebugMode,
             ownKeys: own
         )
@@ -352,7 +357,7 @@ struct PairingMachine {
         return [.startTimer] + perform(actions, result)
     }
 
-    /// Who this device is: without an identity, its address on the link.
+    /// The identity of this device, or else its address on the link.
     private var identity: DistributedKeys.Identity {
         let address = role == .initiator ? context.initiatorAddress : context.responderAddress
         return context.ownIdentity ?? .init(key: .zero, address: address)
@@ -384,17 +389,17 @@ struct PairingMachine {
                 state = .idle
                 var result = result
                 result.peerKeys = keys
-                // Both may want to bond and agree on no key for it (2.4.3, 3.6.1): a bond that nobody can show would only keep
-                // the two from pairing again.
+                // Both devices may want to bond without agreeing on a key for it (2.4.3, 3.6.1). A bond that neither
+                // can prove would only keep them from pairing again.
                 result.isBonding = result.isBonding && result.keys.canEncrypt
                 return [.stopTimer, .completed(result)]
             }
         }
     }
 
-    // MARK: Ending
+    // MARK: Completion
 
-    /// Ends the pairing and tells the peer why.
+    /// Ends the pairing and sends the reason to the peer.
     private mutating func refuse(_ reason: PairingFailure) -> [Action] {
         [.send(.failed(PairingFailed(reason)))] + end(.refused(reason))
     }

@@ -1,19 +1,21 @@
 import BluetoothTypes
 
-/// What the features of both sides lead to (Core Vol 3 Part H 2.3.5).
+/// The parameters of a pairing, which follow from the features of both devices (Core Vol 3 Part H 2.3.5).
 struct PairingNegotiation: Hashable, Sendable {
-    /// Which side this device is on.
+    /// The role of this device.
     let role: PairingRole
-    /// What the initiator said.
+    /// The features of the initiator.
     let initiator: PairingFeatures
-    /// What the responder said.
+    /// The features of the responder.
     let responder: PairingFeatures
     let isSecureConnections: Bool
     let model: AssociationModel
-    /// Octets of the key.
+    /// The key size, in octets.
     let keySize: Int
 
-    /// - Throws: why there can be no pairing with these features.
+    /// Negotiates the parameters.
+    ///
+    /// - Throws: ``PairingFailure`` if these features rule out a pairing that satisfies `configuration` and `demand`.
     init(
         role: PairingRole,
         initiator: PairingFeatures,
@@ -39,7 +41,7 @@ struct PairingNegotiation: Hashable, Sendable {
         guard demand.isMet(by: level) else { throw .authenticationRequirements }
     }
 
-    /// How good the key will be.
+    /// The level of the resulting key.
     var level: KeyLevel {
         KeyLevel(
             keySize: keySize,
@@ -48,22 +50,23 @@ struct PairingNegotiation: Hashable, Sendable {
         )
     }
 
-    /// Whether both sides keep the keys.
+    /// Whether both devices store the keys.
     var isBonding: Bool {
         initiator.requirements.contains(.bonding) && responder.requirements.contains(.bonding)
     }
 
-    /// Whether the peer says that it has what this device gave away another way.
+    /// Whether the peer claims to have this device's out-of-band data.
     var peerHasData: Bool { (role == .initiator ? responder : initiator).outOfBandFlag == 1 }
 
-    /// Whether both want to hear of digits that are entered (2.3.5.1).
+    /// Whether both devices want keypress notifications (2.3.5.1).
     var notifiesKeypresses: Bool {
         initiator.requirements.contains(.keypress) && responder.requirements.contains(.keypress)
     }
 
-    /// The keys that go one way. With LE Secure Connections both have the long-term key already (2.4.3.1).
+    /// Returns the keys that `sender` distributes. With LE Secure Connections both already have the long-term key
+    /// (2.4.3.1).
     func keys(from sender: PairingRole) -> KeyKinds {
-        // The responder's word holds, which may only take keys away.
+        // The response is decisive, and may only remove keys.
         var kinds =
             sender == .initiator
             ? initiator.initiatorKeys.intersection(responder.initiatorKeys)
@@ -72,7 +75,7 @@ struct PairingNegotiation: Hashable, Sendable {
         return kinds
     }
 
-    /// What this device does about a passkey; nil when there is none.
+    /// The task of this device in passkey entry; nil for other models.
     var passkeyTask: PasskeyTask? {
         guard case .passkey(let entry) = model else { return nil }
         switch (entry, role) {
@@ -87,13 +90,13 @@ struct PairingNegotiation: Hashable, Sendable {
     }
 }
 
-/// What a pairing must lead to, or it is not worth anything to this side.
+/// The minimum result of a pairing. Without it the pairing is useless to this device.
 struct PairingDemand: Equatable {
-    /// What somebody waits for.
+    /// The level that waiting callers require.
     var level = SecurityLevel.encrypted
-    /// Whether protection is asked for where it can be had, whatever the configuration says.
+    /// Whether to request MITM protection where possible, regardless of the configuration.
     var wantsProtection = false
-    /// The level of the keys that would be replaced: what is worse does not take their place (AB-S10).
+    /// The level of the keys to be replaced. Weaker keys must not replace them (AB-S10).
     var replaced: KeyLevel?
 
     func isMet(by level: KeyLevel) -> Bool {

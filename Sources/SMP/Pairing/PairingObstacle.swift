@@ -1,22 +1,23 @@
 import BluetoothTypes
 
-/// What keeps this device from a pairing, whatever the peer can do. No pairing is begun then: one that fails may cost the
-/// link, which is good enough for everything else.
+/// A reason why this device cannot pair as required, whatever the peer can do.
+///
+/// No pairing is started in that case. A failed one may cost the link, which is good enough for everything else.
 package enum PairingObstacle: Hashable, Sendable {
-    /// The device does not pair.
+    /// The device does not support pairing.
     case notPairable
-    /// There is nobody to agree.
+    /// Consent is required, and there is no way to ask for it.
     case nobodyToAsk
-    /// Protection against somebody in the middle is needed, and there is nothing to show or to enter a number on.
+    /// MITM protection is required, and the device can neither display nor enter a number.
     case noInputNoOutput
-    /// LE Secure Connections are needed, and the device has none.
+    /// LE Secure Connections is required, and the device does not support it.
     case noSecureConnections
-    /// A longer key is needed than the device makes.
+    /// The required key is longer than those that the device supports.
     case shortKeys
 }
 
 extension PairingObstacle: CustomStringConvertible {
-    /// What is missing, for a person.
+    /// The obstacle in words, for errors and logs.
     package var description: String {
         switch self {
         case .notPairable: "this device does not pair"
@@ -29,26 +30,27 @@ extension PairingObstacle: CustomStringConvertible {
     }
 }
 
-/// Who agrees to a pairing in which nothing is compared or entered (AB-A14).
+/// The consent to a pairing in which nothing is compared or entered (AB-A14).
 package enum PairingConsent: Hashable, Sendable {
-    /// A person is asked.
+    /// The user is asked.
     case asked
-    /// Nobody has to.
+    /// Consent is not required.
     case given
-    /// Nobody is there: no pairing comes to anything but one with data that came another way.
+    /// There is no user to ask, so that only a pairing with out-of-band data can succeed.
     case missing
 }
 
 extension PairingMachine {
     private var hasData: Bool { context.peerData != nil || context.ownData != nil }
 
-    /// Whether any pairing can come to anything.
+    /// Whether any pairing can succeed.
     var canPair: Bool { configuration.isPairable && (hasData || context.consent != .missing) }
 
-    /// Whether a pairing can be protected against somebody in the middle by what this device can do.
+    /// Whether this device can take part in a MITM-protected pairing.
     var canProtect: Bool { hasData || configuration.ioCapability != .noInputNoOutput }
 
-    /// What keeps this device from a key of `level` that may take the place of one of the level `kept` (AB-S10).
+    /// Returns the obstacle to a key of `level` that may also replace one of the level `kept` (AB-S10); nil if there is
+    /// none.
     func obstacle(to level: SecurityLevel, replacing kept: KeyLevel?) -> PairingObstacle? {
         guard canPair else { return configuration.isPairable ? .nobodyToAsk : .notPairable }
         let needsProtection =

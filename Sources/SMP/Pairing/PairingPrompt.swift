@@ -1,27 +1,29 @@
-/// What a person is asked or shown while two devices pair (Core Vol 3 Part H 2.3.5). A passkey and a number to compare
-/// are never the same prompt (AB-S08).
+/// A prompt for the user during pairing (Core Vol 3 Part H 2.3.5).
+///
+/// A passkey and a number to compare never use the same prompt (AB-S08).
 package enum PairingPrompt: Hashable, Sendable {
-    /// Pair with this device or not? Nothing protects against somebody in the middle.
+    /// Asks whether to pair with the device, without MITM protection.
     case confirmPairing
-    /// This device was paired before and has not shown that it still has the keys. Pair again, in place of what is kept?
-    /// Whoever takes its address may ask the same (AB-S09).
+    /// Asks whether to pair again and replace the bond, because the device has not proved that it still has the keys.
+    /// Any device that uses its address can cause this prompt (AB-S09).
     case confirmReplacement
-    /// Show these six digits; they are entered on the other device.
+    /// Displays six digits, which the user enters on the other device.
     case showPasskey(UInt32)
-    /// Enter the six digits that the other device shows, or that are entered there too.
+    /// Asks for the six digits that the other device displays, or that the user enters there as well.
     case enterPasskey
-    /// Do both devices show this number?
+    /// Asks whether both devices display this number.
     case compare(UInt32)
 }
 
-/// What the person does.
+/// The user's response to a prompt.
 package enum PairingAnswer: Hashable, Sendable {
-    /// Yes.
+    /// The user accepted.
     case accept
-    /// No, or the prompt was closed.
+    /// The user declined, or closed the prompt.
     case refuse
-    /// These digits, 0 to 999,999.
+    /// The user entered these digits, 0 to 999,999.
     case passkey(UInt32)
-    /// The person types; nothing is decided yet. The peer is told where both want that (Core Vol 3 Part H 3.5.8).
+    /// The user is typing and has not decided. The peer is notified if both devices want that (Core Vol 3 Part H
+    /// 3.5.8).
     case typing(KeypressNotification.Kind)
 }

@@ -1,29 +1,29 @@
 import BluetoothTypes
 import Cryptography
 
-/// What a pairing has led to.
+/// The result of a pairing.
 package struct PairingResult: Hashable, Sendable {
-    /// With LE Secure Connections the key of both directions; with legacy pairing the short-term key of this link.
+    /// The key of both directions with LE Secure Connections, or the short-term key of this link with legacy pairing.
     package var linkKey: Key128
-    /// Octets of the key.
+    /// The key size, in octets.
     package var keySize: Int
-    /// Whether somebody in the middle would have been noticed.
+    /// Whether the key is authenticated (MITM-protected).
     package var isAuthenticated: Bool
-    /// Whether the key comes from LE Secure Connections; legacy keys can be had by whoever listened (AB-S15).
+    /// Whether the key comes from LE Secure Connections. Eavesdroppers can compute legacy keys (AB-S15).
     package var isSecureConnections: Bool
-    /// Whether both sides keep the keys.
+    /// Whether both devices store the keys.
     package var isBonding: Bool
-    /// What the peer gave.
+    /// The keys distributed by the peer.
     package var peerKeys = DistributedKeys()
-    /// What was given to the peer.
+    /// The keys distributed to the peer.
     package var ownKeys = DistributedKeys()
 
-    /// How good the keys are.
+    /// The level of the keys.
     var level: KeyLevel {
         KeyLevel(keySize: keySize, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
     }
 
-    /// What is worth keeping.
+    /// The keys to store.
     var keys: PeerKeys {
         var keys = PeerKeys(level: level)
         let shared = isSecureConnections ? EncryptionKey(key: linkKey) : nil
@@ -37,22 +37,23 @@ package struct PairingResult: Hashable, Sendable {
     }
 }
 
-/// Why a pairing ended without keys.
+/// An error that ends a pairing without keys.
 package enum PairingError: Error, Hashable, Sendable {
-    /// This side ended it.
+    /// This side ended the pairing.
     case refused(PairingFailure)
-    /// The peer ended it.
+    /// The peer ended the pairing.
     case refusedByPeer(PairingFailure)
-    /// Nothing came for ``PairingMachine/timeout``; no pairing is possible on this link any more (Vol 3 Part H 3.4).
+    /// The peer was silent for ``PairingMachine/timeout``; pairing is no longer possible on this link (Vol 3 Part H
+    /// 3.4).
     case timedOut
     /// The link could not be encrypted with the new key.
     case encryptionFailed
-    /// The link is gone.
+    /// The link was lost.
     case linkLost
 }
 
 extension PairingError: CustomStringConvertible {
-    /// What happened, for a person.
+    /// The error in words, for errors and logs.
     package var description: String {
         switch self {
         case .refused(let reason): "pairing was ended here: \(reason)"

@@ -1,8 +1,8 @@
-// What is shown, typed or carried while two devices pair is as secret as the key that comes of it, and prints as little (Core Vol 3
-// Part H 2.3.5.6).
+// Everything displayed, typed or exchanged out of band during pairing is as secret as the resulting key, so none of it
+// is printed (Core Vol 3 Part H 2.3.5.6).
 
 extension OutOfBandData: CustomStringConvertible, CustomReflectable {
-    /// The kind of pairing that it is for.
+    /// The kind of pairing that the data is for, without the data.
     package var description: String {
         switch self {
         case .legacy: "legacy(secret)"
@@ -10,20 +10,20 @@ extension OutOfBandData: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// A mirror without children, so that `dump` shows the same as ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension OwnOutOfBandData: CustomStringConvertible, CustomReflectable {
-    /// The same, whatever it is.
+    /// A fixed text, without the data.
     package var description: String { "secret" }
 
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// A mirror without children, so that `dump` shows the same as ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension PairingPrompt: CustomStringConvertible, CustomReflectable {
-    /// What is asked or shown, without the digits.
+    /// The kind of prompt, without the digits.
     package var description: String {
         switch self {
         case .confirmPairing: "confirmPairing"
@@ -34,12 +34,12 @@ extension PairingPrompt: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// A mirror without children, so that `dump` shows the same as ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension PairingAnswer: CustomStringConvertible, CustomReflectable {
-    /// What the person does, without the digits.
+    /// The kind of answer, without the digits.
     package var description: String {
         switch self {
         case .accept: "accept"
@@ -49,6 +49,6 @@ extension PairingAnswer: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// A mirror without children, so that `dump` shows the same as ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

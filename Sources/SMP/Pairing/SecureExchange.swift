@@ -2,18 +2,18 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 
-/// LE Secure Connections from the features to the long-term key (Core Vol 3 Part H 2.3.5.6).
+/// The LE Secure Connections exchange, from the features to the long-term key (Core Vol 3 Part H 2.3.5.6).
 struct SecureExchange: Exchange {
     private enum State {
         case idle
         case awaitsPublicKey
-        /// Numeric comparison and Just Works: the initiator waits for what binds the responder.
+        /// Waits for the responder's commitment, as initiator, in numeric comparison and Just Works.
         case awaitsCommitment
-        /// The peer's random value is due; the initiator then checks it against `commitment`.
+        /// Waits for the peer's nonce, which the initiator then checks against `commitment`.
         case awaitsRandom(commitment: Block128?)
-        /// A person compares. The peer's check may be there already.
+        /// Waits for the user to compare. The peer's check may have arrived already.
         case awaitsComparison(check: Block128?)
-        /// A person enters the passkey. The peer's first confirm value may be there already.
+        /// Waits for the user to enter the passkey. The peer's first confirm value may have arrived already.
         case awaitsPasskey(confirm: Block128?)
         case awaitsRoundConfirm(PasskeyRounds)
         case awaitsRoundRandom(PasskeyRounds, confirm: Block128)
@@ -22,10 +22,11 @@ struct SecureExchange: Exchange {
     }
 
     private let setting: ExchangeSetting
-    /// Made when it is needed first, anew each time: what one attempt gives away is worth nothing in the next (2.3.6).
+    /// Created when first needed, and new for each pairing, so that what one attempt reveals is useless in the next
+    /// (2.3.6).
     private var keys: P256KeyPair?
     private var publicKey = P256KeyPair.debug.publicKey
-    /// The random value that went another way to the peer, which it uses if it said so.
+    /// The out-of-band data that the peer received from this device; nil unless the peer claims to have it.
     private let ownData: OwnOutOfBandData?
     private let acceptsDebugKey: Bool
     private var state = State.idle
@@ -33,7 +34,7 @@ struct SecureExchange: Exchange {
     private var secret: [UInt8] = []
     private var own: Block128
     private var peer = Block128.zero
-    /// The values that enter the checks: the passkey, or what went another way (2.3.5.6.5).
+    /// The random values of the DHKey checks: the passkey, or the out-of-band values (2.3.5.6.5).
     private var checkValues = CheckValues()
 
     private struct CheckValues {
@@ -41,7 +42,9 @@ struct SecureExchange: Exchange {
         var peer = Block128.zero
     }
 
-    /// - Parameter keys: the pair to use; nil for a new one.
+    /// Creates an exchange.
+    ///
+    /// - Parameter keys: The key pair to use; nil to create one. The pair of `ownData` takes precedence.
     init(_ setting: ExchangeSetting, keys: P256KeyPair?, ownData: OwnOutOfBandData?, acceptsDebugKey: Bool) {
         self.setting = setting
         self.keys = ownData?.keyPair ?? keys
@@ -59,7 +62,7 @@ struct SecureExchange: Exchange {
         return [.send(.publicKey(PairingPublicKey(publicKey)))]
     }
 
-    /// False when the source of random numbers is broken (AB-H07).
+    /// Creates the key pair if there is none; returns false if the random source is broken (AB-H07).
     private mutating func makeKeys() -> Bool {
         guard let pair = keys ?? P256KeyPair(random: setting.random.bytes) else { return false }
         keys = pair
@@ -113,10 +116,11 @@ extension SecureExchange {
     private mutating func receive(key packet: PairingPublicKey) -> [ExchangeAction] {
         guard let point = packet.point else { return fail(.invalidParameters) }
         guard makeKeys() else { return fail(.unspecifiedReason) }
-        // Our own x in the peer's key would let it mirror everything (AB-S02, CVE-2020-26558); the y may be flipped.
+        // A public key with our own x coordinate would let the peer reflect every value (AB-S02, CVE-2020-26558). The y
+        // coordinate does not matter.
         guard point.x != publicKey.x || acceptsDebugKey else { return fail(.invalidParameters) }
         guard !point.isDebugKey || acceptsDebugKey else { return fail(.invalidParameters) }
-        // Off the curve (AB-S01; Vol 3 Part H 2.3.5.6.1).
+        // The point is not on the curve (AB-S01; Vol 3 Part H 2.3.5.6.1).
         guard let shared = keys?.sharedSecret(with: point) else { return fail(.invalidParameters) }
         peerKey = point
         secret = shared
@@ -124,7 +128,7 @@ extension SecureExchange {
         return answer + authenticate()
     }
 
-    /// Authentication stage 1 (2.3.5.6.2 to 2.3.5.6.4).
+    /// Starts authentication stage 1 (2.3.5.6.2 to 2.3.5.6.4).
     private mutating func authenticate() -> [ExchangeAction] {
         switch setting.negotiation.model {
         case .justWorks, .numericComparison:
@@ -145,7 +149,7 @@ extension SecureExchange {
         }
     }
 
-    /// What came another way must fit the key that came over the link (2.3.5.6.4).
+    /// Checks the out-of-band data against the public key that the peer sent over the link (2.3.5.6.4).
     private mutating func checkData() -> [ExchangeAction] {
         let negotiation = setting.negotiation
         let (ownFlag, peerFlag) =
@@ -168,7 +172,7 @@ extension SecureExchange {
     }
 }
 
-// MARK: Random values
+// MARK: Nonces
 
 extension SecureExchange {
     private mutating func receive(random: Block128, _ commitment: Block128?) -> [ExchangeAction] {
@@ -194,7 +198,7 @@ extension SecureExchange {
         return confirm.map { receive(confirm: $0, rounds) } ?? []
     }
 
-    /// The initiator's confirm value for the round.
+    /// Sends the initiator's confirm value for a round.
     private mutating func send(_ rounds: PasskeyRounds) -> [ExchangeAction] {
         own = setting.block()
         state = .awaitsRoundConfirm(rounds)
@@ -208,7 +212,7 @@ extension SecureExchange {
     private mutating func receive(confirm: Block128, _ rounds: PasskeyRounds) -> [ExchangeAction] {
         if !isInitiator { own = setting.block() }
         let ours = ownConfirm(rounds)
-        // Who sends our own value back knows no passkey (AB-S02).
+        // A peer that reflects our own value has not proved that it has the passkey (AB-S02).
         guard confirm != ours else { return fail(.confirmValueFailed) }
         state = .awaitsRoundRandom(rounds, confirm: confirm)
         return isInitiator ? [.send(.random(PairingRandom(own)))] : [.send(.confirm(PairingConfirm(ours)))]
@@ -234,7 +238,7 @@ extension SecureExchange {
 // MARK: Keys and checks
 
 extension SecureExchange {
-    /// Authentication stage 2 (2.3.5.6.5): the initiator shows its check first.
+    /// Starts authentication stage 2 (2.3.5.6.5), in which the initiator sends its check first.
     private mutating func sendCheck() -> [ExchangeAction] {
         state = .awaitsCheck
         return isInitiator ? [.send(.dhKeyCheck(PairingDHKeyCheck(keysAndChecks.own)))] : []
@@ -254,7 +258,7 @@ extension SecureExchange {
         let (na, nb) = isInitiator ? (own, peer) : (peer, own)
         let keys = Toolbox.f5(secret, na, nb, a, b)
         let features = (setting.negotiation.initiator.capabilities, setting.negotiation.responder.capabilities)
-        // Each side's check has the value that it got from the other (2.3.5.6.5).
+        // Each device's check contains the value that it received from the other (2.3.5.6.5).
         let (ra, rb) = isInitiator ? (checkValues.own, checkValues.peer) : (checkValues.peer, checkValues.own)
         let ea = Toolbox.f6(keys.macKey, na, nb, rb, capabilities: features.0, a, b)
         let eb = Toolbox.f6(keys.macKey, nb, na, ra, capabilities: features.1, b, a)
@@ -262,7 +266,7 @@ extension SecureExchange {
     }
 }
 
-/// The 20 rounds in which a passkey is shown bit by bit, the least significant first (2.3.5.6.3).
+/// The 20 rounds that reveal the passkey bit by bit, least significant first (2.3.5.6.3).
 struct PasskeyRounds {
     static let count = 20
     let passkey: UInt32
@@ -270,7 +274,7 @@ struct PasskeyRounds {
 
     init(passkey: UInt32) { self.passkey = passkey }
 
-    /// What enters the confirm value: 0x80 or 0x81.
+    /// The input to the confirm value: 0x80 or 0x81.
     var bit: UInt8 { 0x80 | UInt8(truncatingIfNeeded: passkey >> UInt32(round) & 1) }
 
     /// The next round; nil after the last.

@@ -1,21 +1,21 @@
-/// What the controller says of a link's encryption.
+/// A change of a link's encryption, as reported by the controller.
 package enum EncryptionChangeReport: Hashable, Sendable {
     /// Encryption is on.
     case on
-    /// The key was changed on an encrypted link (HCI Encryption Key Refresh Complete).
+    /// The key of an encrypted link was changed (HCI Encryption Key Refresh Complete).
     case refreshed
     /// Encryption is off.
     case off
-    /// Encryption was asked for and is not on.
+    /// Encryption was requested but could not be turned on.
     case failed(EncryptionFailure)
 }
 
-/// Why a link could not be encrypted.
+/// The reason why a link could not be encrypted.
 package enum EncryptionFailure: Hashable, Sendable {
-    /// The peer has no such key: PIN or Key Missing (error 0x06).
+    /// The peer does not have the key: PIN or Key Missing (error 0x06).
     case keyMissing
-    /// The peer did not answer (errors 0x08, 0x22).
+    /// The peer did not respond (errors 0x08, 0x22).
     case timedOut
-    /// Another reason.
+    /// Any other reason.
     case other
 }

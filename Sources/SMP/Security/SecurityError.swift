@@ -1,33 +1,34 @@
-/// Why a link is not as secure as somebody wanted it.
+/// An error that is reported when a link could not be secured as requested.
 package enum SecurityError: Error, Hashable, Sendable {
-    /// Pairing came to nothing.
+    /// Pairing failed.
     case pairing(PairingError)
-    /// The peer has removed the bond. It is kept here until a person removes it (behaviour 6.12).
+    /// The peer has removed the bond. This side keeps it until the user removes it (behaviour 6.12).
     case peerLostKey
-    /// The peer did not answer to encryption.
+    /// The peer did not respond when the link was to be encrypted.
     case encryptionTimedOut
-    /// The link could not be encrypted, for another reason.
+    /// The link could not be encrypted for another reason.
     case encryptionFailed
-    /// A person said no, or nobody was asked.
+    /// The user declined, or there was no delegate to ask the user.
     case refusedByPerson
-    /// The link is gone.
+    /// The link is closed.
     case linkLost
-    /// The owner does not let these two pair now: too soon after attempts that failed, or against its rules.
+    /// Pairing is not allowed now: too soon after failed attempts, against the owner's rules, or with too many callers
+    /// waiting.
     case notAllowed
-    /// A pairing is needed, and cannot be had with what this device is able to do. None was begun.
+    /// A pairing is required but was not started, because the capabilities of this device rule it out.
     case cannotPair(PairingObstacle)
-    /// Pairing led to a key that is not as good as what is needed.
+    /// Pairing created a key that is weaker than required.
     case tooWeak
-    /// The keys could not be kept, or must not take the place of those that are there (AB-S10).
+    /// The keys could not be stored, or must not replace the existing ones (AB-S10).
     case keysRefused
-    /// The bond was forgotten here, or its key replaced, before the link was secure.
+    /// The bond was removed, or its key replaced, on this side before the link was secure.
     case forgotten
-    /// Somebody called ``SecurityManager/cancel()``.
+    /// ``SecurityManager/cancel()`` was called.
     case cancelled
 }
 
 extension SecurityError: CustomStringConvertible {
-    /// What happened, for a person.
+    /// The error in words, for errors and logs.
     package var description: String {
         switch self {
         case .pairing(let error): "\(error)"

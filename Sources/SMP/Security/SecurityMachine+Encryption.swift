@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Cryptography
 
-// What the controller says of the link, and what is left of a link that nobody can rely on.
+// Encryption changes reported by the controller, and the end of links that are no longer trusted.
 extension SecurityMachine {
     mutating func changed(_ report: EncryptionChangeReport) -> [Action] {
         let key = pending
@@ -12,13 +12,13 @@ extension SecurityMachine {
             encryption = nil
             isProven = false
             isTentative = false
-            // Keys do not go over a link that is not encrypted (AB-S11).
+            // Keys are never distributed over an unencrypted link (AB-S11).
             return [.encryptionChanged] + perform(pairing.handle(.cancel(.unspecifiedReason)))
         case .failed(let failure):
             if key == .pairing { return perform(pairing.handle(.encrypted(false))) }
             guard state == .encrypting else { return [] }
             state = .idle
-            // The bond stays, and no pairing takes its place (behaviour 6.12).
+            // The bond stays, and no pairing replaces it (behaviour 6.12).
             switch failure {
             case .keyMissing:
                 lostKey = self.key
@@ -31,18 +31,18 @@ extension SecurityMachine {
 
     private mutating func encrypted(with key: PendingKey?) -> [Action] {
         switch key {
-        // Nobody here gave a key: whatever the controller used is not worth anything (AB-L06).
+        // This host supplied no key, so the one that the controller used proves nothing (AB-L06).
         case nil: return []
         case .pairing:
             guard let level = pairing.agreedLevel else { return [] }
-            // It counts from now on, as it does for the peer, which may repeat at once what was refused (Vol 3 Part C 10.3.1); and
-            // until the pairing fails, if it does.
+            // The level applies at once, as it does for the peer, which may immediately repeat a refused request (Vol 3
+            // Part C 10.3.1). It is withdrawn if the pairing fails.
             encryption = level
             isProven = false
             isTentative = true
             return [.encryptionChanged] + perform(pairing.handle(.encrypted(true)))
         case .kept(let key):
-            // Removed or replaced while the peer took its time: it is nobody's key now.
+            // The key was removed or replaced while the peer was responding, so it is no longer valid.
             guard let level = keys?.level, self.key?.key == key else { return giveUp(.forgotten) }
             encryption = level
             isProven = true
@@ -50,17 +50,19 @@ extension SecurityMachine {
         }
     }
 
-    /// The peer has shown its key, and was not at that pairing: somebody else has begun it in the clear. It never was, and
-    /// nothing is said about it, which the peer would not understand.
+    /// Drops a pairing when the peer proves that it has the bond's key.
+    ///
+    /// The peer did not take part in the pairing, so someone else started it while the link was unencrypted. It is
+    /// dropped silently, because the peer would not understand a Pairing Failed.
     private mutating func supersede() -> [Action] {
         guard pairing.isUnderWay else { return [] }
         let actions = perform(pairing.handle(.drop))
-        // Who waited for it waits on.
+        // The waiters of the dropped pairing keep waiting.
         state = .encrypting
         return actions
     }
 
-    /// The link is encrypted with the bond's key: some have what they waited for; for the others, pairing.
+    /// Finishes the waiters that the bond's key satisfies, and pairs for the others.
     private mutating func settle() -> [Action] {
         let encryption = encryption
         let met = waiters.filter { $0.level?.isMet(by: encryption) ?? false }
@@ -86,8 +88,7 @@ extension SecurityMachine {
         return [.stopTimer] + actions
     }
 
-    /// The link is not to be relied on any more: whatever it is encrypted with, or will be in a moment, is not worth
-    /// anything, and the owner ends it.
+    /// Abandons a link whose current or imminent encryption can no longer be trusted. The owner ends the link.
     mutating func giveUp(_ error: SecurityError) -> [Action] {
         let actions = perform(pairing.handle(.drop))
         end()

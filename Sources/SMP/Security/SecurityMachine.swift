@@ -1,17 +1,20 @@
 import BluetoothTypes
 import Cryptography
 
-/// The security of one link: encryption with the key of a bond, Security Requests, pairing, and who waits for them
-/// (Core Vol 3 Part H 2.4.4, 2.4.6). Events go in and actions come out; pairing itself is ``PairingMachine``'s.
+/// The state machine for the security of one link: encryption with the bond's key, Security Requests, pairing, and the
+/// callers that wait for them (Core Vol 3 Part H 2.4.4, 2.4.6).
+///
+/// Events go in and actions come out. ``PairingMachine`` implements the pairing itself.
 struct SecurityMachine {
-    /// Callers that may wait at once.
+    /// The maximum number of waiting callers.
     static let maximumWaiters = 64
 
-    /// A caller that waits, by a number that its owner knows it by.
+    /// A caller that waits for security, or a request by the peer.
     struct Waiter: Equatable {
-        /// Nil for the peer's wish, which nobody waits for here.
+        /// The number by which the owner identifies the caller; nil for a request by the peer, which no local caller
+        /// waits for.
         let number: Int?
-        /// Nil for a pairing, whatever there is.
+        /// The required level; nil to pair whatever keys there are.
         let level: SecurityLevel?
     }
 
@@ -21,11 +24,11 @@ struct SecurityMachine {
         case permitted(Bool)
         case answered(PairingAnswer)
         case encryption(EncryptionChangeReport)
-        /// Whether the keys of the last pairing are kept, or need not be.
+        /// Whether the keys of the last pairing were stored, or need not be.
         case stored(Bool)
         case timeout
         case cancel
-        /// A person, or a full store, has removed the bond.
+        /// The user removed the bond, or a full store evicted it.
         case forgotten
         case linkLost
     }
@@ -37,7 +40,7 @@ struct SecurityMachine {
         case closePrompt
         case peerPressedKey(KeypressNotification.Kind)
         case usedOwnData
-        /// As central: encrypt the link with this key.
+        /// Encrypt the link with this key, as central.
         case encrypt(EncryptionKey)
         case startTimer
         case stopTimer
@@ -45,44 +48,44 @@ struct SecurityMachine {
         case encryptionChanged
         case finish(Int, SecurityError?)
         case fail(SecurityError)
-        /// Nothing is to be believed of the link any more, which is not encrypted for anybody here.
+        /// End the link, which is no longer trusted and counts as unencrypted.
         case endLink
     }
 
     enum State: Equatable {
         case idle
-        /// As peripheral: a Security Request has gone out.
+        /// A Security Request was sent, as peripheral.
         case awaitsCentral
-        /// As central: the link is being encrypted with the bond's key.
+        /// The link is being encrypted with the bond's key, as central.
         case encrypting
         case pairing
         /// The keys are being stored.
         case storing(PeerKeys, isBonding: Bool)
-        /// The link is gone, or is to be.
+        /// The link is closed, or about to be.
         case ended
     }
 
     /// The key that the link is being encrypted with.
     enum PendingKey: Equatable {
-        /// It counts if it is still kept when encryption comes on.
+        /// A bond's key, which is valid only if it is still stored when encryption is turned on.
         case kept(Key128)
         case pairing
     }
 
     let role: PairingRole
     var pairing: PairingMachine
-    /// What is kept of the peer at this moment. Looked up each time: a person may have removed it, and another link to the
-    /// same peer may have put a better key there or used up a number.
+    /// Returns the keys currently stored for the peer. They are looked up each time, because the user may have removed
+    /// them, or another link to the same peer may have replaced a key or used a signature counter.
     var bond: () -> PeerKeys? = { nil }
-    /// The keys of a pairing that nobody keeps. They live as long as the link.
+    /// The keys of a pairing that is not stored. They last as long as the link.
     var linkKeys: PeerKeys?
     var state = State.idle
     var encryption: KeyLevel?
-    /// Whether the key in use is one that is kept, or comes of a pairing that has come to its end on this link.
+    /// Whether the key in use is a stored one, or comes from a pairing that completed on this link.
     var isProven = false
-    /// Whether the key in use comes of a pairing that has not come to its end.
+    /// Whether the key in use comes from a pairing that has not completed.
     var isTentative = false
-    /// The key that the peer has said on this link that it does not have. Its wishes are not heard any more then.
+    /// The key that the peer reported missing on this link. While it is the current key, Security Requests are ignored.
     var lostKey: EncryptionKey?
     var pending: PendingKey?
     var waiters: [Waiter] = []
@@ -93,10 +96,10 @@ struct SecurityMachine {
         self.linkKeys = linkKeys
     }
 
-    /// The keys that count on this link.
+    /// The keys that are valid on this link.
     var keys: PeerKeys? { linkKeys ?? bond() }
 
-    /// The key for encryption in this role.
+    /// The encryption key for this role.
     var key: EncryptionKey? { keys.flatMap { role == .initiator ? $0.peerKey : $0.localKey } }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -124,15 +127,19 @@ struct SecurityMachine {
         return [.finish(number, .linkLost)]
     }
 
-    /// The key for the controller, which asks as peripheral with what the central has shown (2.4.4.2); nil when there
-    /// is none. A pairing that has come to a key has this one alone, and a key of zeroes is none (AB-L06, CVE-2019-19194).
+    /// Returns the key that the controller, as peripheral, requests with the values that the central sent (2.4.4.2);
+    /// nil if there is none.
+    ///
+    /// Once a pairing has agreed on a key, that key is the only valid one. An all-zero key is never valid (AB-L06,
+    /// CVE-2019-19194).
     mutating func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         guard role == .responder, state != .ended else { return nil }
         if let key = pairing.agreedKey {
             guard random == 0, diversifier == 0 else { return nil }
             return answer(key, .pairing)
         }
-        // In the clear anybody can have begun the pairing; whoever is refused its key for that thinks it lost (AB-S09).
+        // On an unencrypted link an attacker may have started the pairing. If the bond's key were refused because of
+        // that, the real peer would consider it lost (AB-S09).
         guard !pairing.isUnderWay || encryption == nil else { return nil }
         guard let key, key.random == random, key.diversifier == diversifier else { return nil }
         return answer(key.key, .kept(key.key))
@@ -145,7 +152,7 @@ struct SecurityMachine {
     }
 }
 
-// MARK: - What is wanted
+// MARK: - Requests for security
 
 extension SecurityMachine {
     private mutating func wanted(_ waiter: Waiter) -> [Action] {
@@ -155,7 +162,7 @@ extension SecurityMachine {
         return state == .idle ? proceed() : []
     }
 
-    /// What keeps a waiter from what it waits for, if a pairing is needed for that.
+    /// Returns the obstacle for a waiter that needs a pairing; nil if there is none or no pairing is needed.
     private func obstacle(for waiter: Waiter) -> PairingObstacle? {
         guard !pairing.isDead else { return nil }
         let kept = keys?.level
@@ -163,7 +170,7 @@ extension SecurityMachine {
         return pairing.obstacle(to: waiter.level ?? .encrypted, replacing: kept)
     }
 
-    /// Begins what the waiters wait for. Those for whom nothing can be done hear so, and nothing is begun for them.
+    /// Starts the procedure that the waiters need. Waiters that face an obstacle fail, and nothing is started for them.
     mutating func proceed() -> [Action] {
         let all = waiters.map { ($0, obstacle(for: $0)) }
         waiters = all.compactMap { $1 == nil ? $0 : nil }
@@ -175,7 +182,8 @@ extension SecurityMachine {
         guard !waiters.isEmpty else { return [] }
         guard role == .initiator else { return requestSecurity() }
         if encryption == nil, let key, waiters.contains(where: { $0.level != nil }) {
-            // Before a better pairing too: who cannot show the bond's key does not get to replace it (AB-S09).
+            // This precedes a pairing for a better key as well: a peer that cannot prove it has the bond's key must not
+            // replace it (AB-S09).
             state = .encrypting
             pending = .kept(key.key)
             return [.encrypt(key)]
@@ -183,16 +191,17 @@ extension SecurityMachine {
         return perform(pairing.handle(.start(demand)))
     }
 
-    /// As peripheral (2.4.6).
+    /// Sends a Security Request, as peripheral (2.4.6).
     private mutating func requestSecurity() -> [Action] {
         guard !pairing.isDead else { return fail(.pairing(.timedOut)) }
         state = .awaitsCentral
         return [.send(.securityRequest(SecurityRequest(requestedRequirements))), .startTimer]
     }
 
-    /// What a Security Request asks for: no more than the bond has where the bond is good enough for all waiters. A central pairs again
-    /// instead of encrypting when the request exceeds its key (2.4.6), and a device without input and output then ends up with
-    /// no encryption at all.
+    /// The requirements of a Security Request: no more than the bond provides, if the bond satisfies all waiters.
+    ///
+    /// A central pairs again instead of encrypting if the request exceeds its key (2.4.6). A device without input and
+    /// output would then end up with no encryption at all.
     private var requestedRequirements: AuthenticationRequirements {
         var requirements = pairing.configuration.requirements(demand)
         guard !pairing.configuration.requiresProtection else { return requirements }
@@ -205,8 +214,10 @@ extension SecurityMachine {
         return requirements
     }
 
-    /// What the next pairing has to lead to. What the peripheral wishes is asked for and not insisted on; what a caller
-    /// here needs is, as central: there a pairing that is too weak had better not be.
+    /// The minimum result of the next pairing.
+    ///
+    /// Protection that only the peripheral asked for is requested but not required. As central, the level that a local
+    /// caller needs is required, because no pairing is better than one that is too weak.
     private var demand: PairingDemand {
         var demand = PairingDemand()
         for waiter in waiters {
@@ -221,19 +232,19 @@ extension SecurityMachine {
         return demand
     }
 
-    /// Tells the pairing machine what it needs to know before the peer can begin a pairing.
+    /// Passes the current demand to the pairing machine before the peer can start a pairing.
     private mutating func prepare() {
         guard !pairing.isUnderWay else { return }
         pairing.demand = demand
         pairing.isProven = isProven
     }
 
-    /// The peripheral wants security (2.4.6).
+    /// Handles a Security Request, as central (2.4.6).
     private mutating func requested(_ requirements: AuthenticationRequirements) -> [Action] {
         let hasLostKey = lostKey != nil && lostKey == key
         guard state == .idle, !hasLostKey else { return [] }
         guard key != nil || pairing.canPair else { return [.send(.failed(PairingFailed(.pairingNotSupported)))] }
-        // What cannot be had with our own means is not tried for again at each connection.
+        // Security that this device cannot provide is not attempted again on each connection.
         let wish = SecurityLevel(
             isAuthenticated: requirements.contains(.protection) && pairing.canProtect,
             isSecureConnections: requirements.contains(.secureConnections) && pairing.configuration.legacy != .only
@@ -279,7 +290,7 @@ extension SecurityMachine {
             return [.store(result.keys, isBonding: result.isBonding)]
         case .failed(let error):
             let error = reason ?? Self.error(of: error)
-            // The link is encrypted with a key that the two do not stand by.
+            // The link is encrypted with a key that is not valid without the pairing.
             guard !isTentative else { return giveUp(error) }
             state = .idle
             return fail(error)
@@ -320,14 +331,14 @@ extension SecurityMachine {
         if pairing.isUnderWay {
             return perform(pairing.handle(.cancel(.unspecifiedReason)), reason: .cancelled)
         }
-        // What the controller is doing comes to its end; nobody waits for it any more.
+        // A procedure in the controller runs to its end; only its waiters are dismissed.
         let wasWaiting = state == .awaitsCentral
         if wasWaiting { state = .idle }
         return (wasWaiting ? [.stopTimer] : []) + dismiss(.cancelled)
     }
 }
 
-// MARK: - Ends
+// MARK: - Completion
 
 extension SecurityMachine {
     mutating func fail(_ error: SecurityError) -> [Action] { dismiss(error) + [.fail(error)] }

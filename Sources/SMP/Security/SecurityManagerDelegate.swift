@@ -1,50 +1,55 @@
-/// Who a ``SecurityManager`` works for: the controller, persons, and the store of bonds are behind it. Everything is called
-/// on the loop. Without a delegate nothing is paired.
+/// The owner of a ``SecurityManager``, which gives it access to the controller, the user and the bond store.
+///
+/// All methods are called on the event loop. Without a delegate nothing is paired.
 package protocol SecurityManagerDelegate: AnyObject {
-    /// Do this. What comes of it goes back as an event, at once or later.
+    /// Performs an action. Its result, if any, is reported back to the manager at once or later.
     func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action)
 
-    /// The keys that are kept of the peer at this moment; nil when there are none. Asked for each time that they are needed: a
-    /// person may have removed them, and another link to the same peer may have changed them. No more than a look: the
-    /// manager is in the middle of something.
+    /// Returns the keys currently stored for the peer; nil if there are none.
+    ///
+    /// The manager asks each time it needs them: the user may have removed them, or another link to the same peer may
+    /// have changed them. The implementation must only look the keys up, because the manager may be in the middle of an
+    /// event.
     func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys?
 
-    /// Keep these keys, in which the number of a signature has moved on. It must have been written when this returns, and no
-    /// link to the peer may use the number again.
+    /// Stores `keys`, in which a signature counter has advanced.
     ///
-    /// - Throws: when it cannot be kept: then nothing is signed, and no signature believed.
+    /// The keys must have been written when this returns, and no link to the peer may use the counter again.
+    ///
+    /// - Throws: Any error, if the keys could not be stored. Then nothing is signed, and no signature is accepted.
     func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws
 }
 
 extension SecurityManager {
-    /// What a manager wants done, each when its turn comes among what it sends itself.
+    /// An action for the delegate, in order with the commands that the manager sends itself.
     package enum Action {
-        /// These two are to be paired. Whether they may, after attempts that failed (Core Vol 3 Part H 2.3.6, AB-S12), goes to
-        /// ``SecurityManager/permitted(_:)``.
+        /// Decide whether the two devices may pair now, considering failed attempts (Core Vol 3 Part H 2.3.6, AB-S12).
+        /// Report the decision to ``SecurityManager/permitted(_:)``.
         case askPermission
-        /// Ask or show a person this. `answer` may be called more than once while the person types; what decides counts once,
-        /// and nothing counts after ``closePrompt``.
+        /// Show a prompt to the user. `answer` may be called several times while the user types. A decision counts
+        /// once, and calls after ``closePrompt`` are ignored.
         case ask(PairingPrompt, answer: (PairingAnswer) -> Void)
-        /// Whatever is shown or asked is over.
+        /// Close any open prompt.
         case closePrompt
-        /// The peer's person has pressed a key.
+        /// The user of the peer pressed a key.
         case peerPressedKey(KeypressNotification.Kind)
-        /// What was given away another way, ``OutOfBand/own``, is used up: no pairing may use it again, on whichever link, and
-        /// however this one ends.
+        /// The out-of-band data of this device, ``OutOfBand/own``, is used up. No further pairing may use it, on any
+        /// link, whatever the outcome of this one.
         case usedOutOfBand
-        /// As central: encrypt the link with this key, or change its key to this one (HCI LE Enable Encryption). What comes of
-        /// it goes to ``SecurityManager/encryptionChanged(_:)``.
+        /// Encrypt the link with this key as central, or change to this key (HCI LE Enable Encryption). Report the
+        /// result to ``SecurityManager/encryptionChanged(_:)``.
         case encrypt(EncryptionKey)
-        /// Keep these keys, if `isBonding`. Whether they are kept goes to ``SecurityManager/stored(_:)``: they must have been
-        /// written by then, and count only then. When they cannot be kept, or must not take the place of others (AB-S10), the
-        /// pairing has failed.
+        /// Store the keys, if `isBonding`. Report the result to ``SecurityManager/stored(_:)``.
+        ///
+        /// The keys must be written by then, and are valid only from then on. If they could not be stored, or must not
+        /// replace others (AB-S10), the pairing fails.
         case store(PeerKeys, isBonding: Bool)
-        /// ``SecurityManager/encryption`` is another one.
+        /// ``SecurityManager/encryption`` changed.
         case encryptionChanged
-        /// What was under way has failed, whoever began it: tell those above.
+        /// A procedure failed, whichever side started it. Notify the layers above.
         case fail(SecurityError)
-        /// Nothing is to be believed of the link any more, and ``SecurityManager/encryption`` is gone: end it. A pairing has
-        /// failed after the link was encrypted, its keys are not kept, or the bond is gone.
+        /// End the link, which is no longer trusted; ``SecurityManager/encryption`` is nil. A pairing failed after the
+        /// link was encrypted, its keys were not stored, or the bond was removed.
         case endLink
     }
 }
