@@ -4,7 +4,7 @@ import HCI
 import HCIHost
 
 extension AdapterIdentity {
-    /// The adapter that a controller is: what the bonds of a store belong to (AB-H08).
+    /// Creates the identity of a controller, to which the bonds of a store belong (AB-H08).
     package init(_ controller: ControllerInformation) {
         self.init(
             address: controller.publicAddress ?? .none,

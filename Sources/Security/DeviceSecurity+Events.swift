@@ -4,7 +4,7 @@ import HCI
 import HCIHost
 import SMP
 
-// The controller's events about encryption, to the links that they are about.
+// Dispatches the controller's events about encryption to their links.
 extension DeviceSecurity {
     func listen(to host: HCIHost) {
         host.onEvent(LELongTermKeyRequest.self) { [weak self] in self?.keyRequested($0) }
@@ -14,8 +14,8 @@ extension DeviceSecurity {
             self?.link(event.handle)?.encryptionRefreshed(event.status)
         }
         host.onEvent(AuthenticatedPayloadTimeoutExpired.self) { [weak self] event in
-            // Nobody has proved to have the key for too long: whoever is there is not known any more (Core Vol 6 Part B
-            // 5.4).
+            // The peer has not authenticated a payload for too long, so it may no longer be the same device (Core Vol 6
+            // Part B 5.4).
             self?.link(event.handle)?.securityLost()
         }
         host.onEvent(DisconnectionComplete.self) { [weak self] event in
@@ -37,7 +37,7 @@ extension DeviceSecurity {
 }
 
 extension EncryptionFailure {
-    /// What the controller's error means.
+    /// Creates the failure that corresponds to the controller's error.
     init(_ status: HCIStatus) {
         switch status {
         case .pinOrKeyMissing: self = .keyMissing

@@ -8,48 +8,52 @@ import L2CAP
 import Privacy
 import SMP
 
-/// The security of all links of a device: who it is bonded with, how it pairs, who is asked, and the controller's part in
-/// encryption (Core Vol 3 Part C 10).
+/// The security of all links of a device: bonds, pairing, prompts, and the controller's part in encryption (Core Vol 3
+/// Part C 10).
 ///
-/// Each link is attached when it is made, and has a ``SecureLink`` from then on.
+/// Each link is attached when it is established and has a ``SecureLink`` from then on. All methods and handlers run on
+/// the event loop.
 package final class DeviceSecurity {
-    /// Peers whose out-of-band data are kept. The one that came first makes room.
+    /// The maximum number of peers whose out-of-band data is kept. A new one evicts the oldest.
     package static let maximumOutOfBandPeers = 32
 
-    /// How the device pairs. Links that there are follow with their next pairing.
+    /// The way the device pairs. A change applies to existing links from their next pairing on.
     package var configuration: PairingConfiguration {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// What the device does by itself.
+    /// The security procedures that the device performs on its own initiative.
     package var policy = SecurityPolicy() {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// Who asks persons; without it, whatever would be asked is refused, and nothing is begun that would have to be (AB-A14).
+    /// Shows prompts to the user. Without it every prompt is declined, and nothing that needs one is started (AB-A14).
     package weak var prompter: (any PairingPrompter)? {
         didSet {
             for link in links { link.reconfigure() }
             if prompter == nil { perform(prompts.handle(.prompterLeft)) }
         }
     }
-    /// What recognises bonded peers by their private addresses, and remembers whose is whose. It is told of the bonds.
+    /// Resolves the private addresses of bonded peers. It is kept up to date with the bonds.
     package weak var privacy: DevicePrivacy? {
         didSet { tellPrivacy() }
     }
-    /// Who this device is behind its private addresses, as peers learn it with a bond; that of the store at first.
+    /// The identity behind this device's private addresses, which bonded peers receive. Initially that of the bond
+    /// store.
     package var identity: LocalIdentity?
-    /// What a peer got from this device another way. The first pairing with a peer that says that it has it uses it up,
-    /// however that ends: its public key would show who this device is behind each of its addresses.
+    /// The out-of-band data that this device has given to a peer.
+    ///
+    /// The first pairing with a peer that claims to have it uses it up, whatever the outcome: its public key would
+    /// identify this device behind each of its addresses.
     package var ownOutOfBand: OwnOutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// What came another way from a peer whose address is not known yet: it counts for any peer that has nothing of its own,
-    /// until the next pairing.
+    /// Out-of-band data from a peer whose address is not known yet. Until the next successful pairing it applies to
+    /// every peer without data of its own.
     package var outOfBandOfNext: OutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// Called when a bond was made, changed or removed by a pairing, or found to be lost.
+    /// Called when a pairing has created, changed or removed a bond, or when a bond has proved lost.
     package var onBondChange: ((BondIdentifier) -> Void)?
-    /// Where bonds are kept; without it, no pairing makes one. Links look their bond up when they are made.
+    /// The bond store; without one no pairing creates a bond. Links look up their bond when they are attached.
     package var bonds: BondStore? {
         didSet {
             identity = bonds?.identity
@@ -62,7 +66,7 @@ package final class DeviceSecurity {
     package let loop: any EventLoop
     let random: RandomSource
     let happenings: HappeningSink
-    // Their owners keep them.
+    // Weak: the links belong to their owners.
     private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
     private var backOff = PairingBackOff()
@@ -70,12 +74,14 @@ package final class DeviceSecurity {
     private var prompts = PromptQueue()
     private var lastTicket: UInt64 = 0
 
-    /// Security for the links of a device; there are none before it has a controller.
+    /// Creates the security of a device, which has no links until ``begin(on:_:)`` gives it a controller.
     ///
     /// - Parameters:
-    ///   - random: For keys.
-    ///   - bonds: Where bonds are kept; without it, no pairing makes one.
-    ///   - configuration: How the device pairs.
+    ///   - loop: The event loop that everything runs on.
+    ///   - random: The random source for keys.
+    ///   - bonds: The bond store; without one no pairing creates a bond.
+    ///   - configuration: The way the device pairs.
+    ///   - happenings: Receives the security events of links.
     package init(
         loop: any EventLoop,
         random: RandomSource,
@@ -91,14 +97,14 @@ package final class DeviceSecurity {
         identity = bonds?.identity
     }
 
-    /// From now on it is about the links of this host. Those of another one are over.
+    /// Starts serving the links of `host`. Those of an earlier host are over.
     package func begin(on host: HCIHost, _ privacy: DevicePrivacy?) {
         self.host = host
         self.privacy = privacy
         listen(to: host)
     }
 
-    /// Sends a command to the controller; without one it fails.
+    /// Sends a command to the controller. It fails if there is no controller.
     func send<C: HCICommand>(
         _ command: C,
         _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
@@ -107,15 +113,20 @@ package final class DeviceSecurity {
         host.send(command, completion)
     }
 
-    /// Takes care of a link from its first moment on, and of the Security Manager's channel on it. A central encrypts at
-    /// once when it is bonded with the peer; ``SecureLink/prepare(_:)`` waits for it.
+    /// Starts securing a new link, including the Security Manager channel on it.
     ///
-    /// A peer has one link (Core Vol 6 Part B 1.1.1). One that is encrypted has shown who is there: it stays, and the newcomer
-    /// is refused. One that is not has shown nothing, and gives way. So whoever repeats an old private address neither ends
-    /// the real peer's link nor keeps its place (AB-G03).
+    /// As central, the device encrypts a link to a bonded peer at once; ``SecureLink/prepare(_:)`` waits for that.
     ///
-    /// - Parameter ownAddress: The address of this device on the air for this link, unless the controller made one.
-    /// - Returns: Nil when the link is refused; its end is asked for.
+    /// A peer can have only one link (Core Vol 6 Part B 1.1.1). If the existing link is encrypted, its peer has proved
+    /// its identity: that link stays, and the new one is refused. If it is not encrypted, it gives way to the new one.
+    /// So a device that replays an old private address can neither end the real peer's link nor take its place
+    /// (AB-G03).
+    ///
+    /// - Parameters:
+    ///   - connection: The HCI connection of the link.
+    ///   - l2cap: The L2CAP connection of the link.
+    ///   - ownAddress: The address that this device uses on the link, unless the controller generated one.
+    /// - Returns: The link; nil if it is refused, in which case its disconnection has been requested.
     package func attach(
         _ connection: HCIConnection,
         _ l2cap: L2CAPConnection,
@@ -143,7 +154,7 @@ package final class DeviceSecurity {
         return link
     }
 
-    /// What came from a peer another way than over a link; nil to forget it.
+    /// Sets the out-of-band data received from a peer; nil removes it.
     package func setOutOfBand(_ data: OutOfBandData?, from peer: BluetoothAddress) {
         outOfBand.removeAll { $0.peer == peer.plain }
         if let data {
@@ -153,7 +164,7 @@ package final class DeviceSecurity {
         for link in links where link.peer == peer.plain { link.reconfigure() }
     }
 
-    /// Removes a bond, as a person may (behaviour 6.12). The link to the peer ends.
+    /// Removes a bond at the user's request (behaviour 6.12). The link to the peer ends.
     package func forget(_ identifier: BondIdentifier) throws(BondError) {
         guard let bonds else { return }
         if let bond = bonds.bond(identifier) { backOff.succeeded(bond.address) }
@@ -162,43 +173,44 @@ package final class DeviceSecurity {
     }
 }
 
-// MARK: - What links ask
+// MARK: - Interface to links
 
 extension DeviceSecurity {
     private struct WeakLink {
         weak var link: SecureLink?
     }
 
-    /// The links, the oldest first.
+    /// The links, oldest first.
     private var links: [SecureLink] { attached.values.compactMap(\.link).sorted { $0.number < $1.number } }
 
     func link(_ handle: ConnectionHandle) -> SecureLink? { attached[handle]?.link }
 
-    /// A bond was made, changed, removed, or found to be lost.
+    /// Notifies the links and the owner that a bond was created, changed or removed, or has proved lost.
     package func bondChanged(_ identifier: BondIdentifier) {
         for link in links { link.bondsChanged() }
         tellPrivacy()
         onBondChange?(identifier)
     }
 
-    /// Bonds are others, or were used.
+    /// Passes the bonds to ``privacy`` when they have changed or been used.
     func tellPrivacy() {
         privacy?.peers = bonds?.bonds.map { PrivatePeer($0) } ?? []
     }
 
-    /// A pairing has told who is on a link. Others to the same peer, made when nobody knew that, give way.
+    /// Ends the other links to a peer that a pairing has identified. They were established before its identity was
+    /// known.
     func settle(on link: SecureLink) {
         for other in links where other !== link && peer(behind: other.connection.peerAddress) == link.peer {
             other.giveWay()
         }
     }
 
-    /// The peer at an address: its identity if that is known.
+    /// Returns the peer's identity address if it is known, or else `address`.
     private func peer(behind address: BluetoothAddress) -> BluetoothAddress {
         bond(behind: address)?.address ?? address.plain
     }
 
-    /// The bond with the peer behind an address.
+    /// Returns the bond with the peer behind an address; nil if there is none.
     func bond(behind address: BluetoothAddress) -> Bond? {
         guard let bonds else { return nil }
         let address = address.plain
@@ -212,22 +224,24 @@ extension DeviceSecurity {
         OutOfBand(peer: outOfBand.first { $0.peer == peer }?.data ?? outOfBandOfNext, own: ownOutOfBand)
     }
 
-    /// Who this device says it is on a link. An address that stays is its own identity, and has no key: a peer that had one
-    /// would wait for private addresses (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
+    /// Returns the identity that this device distributes on a link.
+    ///
+    /// An address that stays the same is its own identity and has no key: a peer with a key would expect private
+    /// addresses (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
     func identity(for ownAddress: BluetoothAddress) -> LocalIdentity? {
         ownAddress.canStay ? identity.map { _ in LocalIdentity(address: ownAddress.plain, key: .zero) } : identity
     }
 
     func mayPair(with peer: BluetoothAddress) -> Bool { backOff.mayTry(peer, at: loop.now) }
 
-    /// Lets those whose pairings have failed try again at once, as a person may want it.
+    /// Lets peers whose pairings failed try again at once, at the user's request.
     package func forgiveAll() { backOff = PairingBackOff() }
 
     func pairingFailed(with peer: BluetoothAddress) { backOff.failed(peer, at: loop.now) }
 
     func pairingSucceeded(with peer: BluetoothAddress) {
         backOff.succeeded(peer)
-        // What came another way was for this pairing.
+        // Out-of-band data is valid for one pairing.
         outOfBand.removeAll { $0.peer == peer }
         if outOfBandOfNext != nil { outOfBandOfNext = nil }
     }
@@ -242,7 +256,7 @@ extension DeviceSecurity {
 
 extension DeviceSecurity {
     func ask(_ prompt: PairingPrompt, of link: SecureLink, answer: @escaping (PairingAnswer) -> Void) {
-        // Nobody to ask (AB-A14).
+        // Without a prompter the answer is no (AB-A14).
         guard prompter != nil else { return answer(.refuse) }
         lastTicket += 1
         link.prompt = (lastTicket, answer)

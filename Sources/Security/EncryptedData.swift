@@ -2,22 +2,22 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 
-/// Why encrypted advertising data could not be made, or read.
+/// An error that is thrown when advertising data could not be encrypted or decrypted.
 package enum EncryptedDataError: Error, Hashable, Sendable {
-    /// The structure is of another type.
+    /// The structure is of another type than encrypted data.
     case otherType(AdvertisingDataType)
-    /// There are fewer octets than a randomizer and a code take.
+    /// The structure is shorter than a randomizer and a MIC.
     case tooShort(octets: Int)
-    /// There are more octets to be encrypted than one structure holds.
+    /// The data exceed the capacity of one structure.
     case tooLong(octets: Int, limit: Int)
-    /// Key material has another length.
+    /// The key material has the wrong length.
     case keyMaterialLength(Int)
-    /// The code is wrong: the data were made with other key material, or have been changed since.
+    /// The MIC is wrong: the data was encrypted with other key material, or has been modified.
     case wrongCode
 }
 
 extension EncryptedDataError: CustomStringConvertible {
-    /// What is wrong.
+    /// The error in words.
     package var description: String {
         switch self {
         case .otherType(let type): "the structure is of the type \(type); there is nothing encrypted in it"
@@ -31,45 +31,45 @@ extension EncryptedDataError: CustomStringConvertible {
     }
 }
 
-/// What encrypts advertising data and opens them again, shared by those who are to read them (Core Vol 3 Part C 10.10; Core
-/// Specification Supplement Part A 1.23).
+/// The key material that encrypts and decrypts advertising data, shared with the devices that may read it (Core Vol 3
+/// Part C 10.10; Core Specification Supplement Part A 1.23).
 ///
-/// A structure of encrypted data is a randomizer of 5 octets, other structures under AES-CCM, and a code of 4 octets. Each
-/// encryption draws a new randomizer: a listener cannot tell what stayed the same, and follow the device by it. For that
-/// end data are encrypted anew whenever the advertiser's private address changes, as well.
+/// A structure of encrypted data consists of a 5-octet randomizer, other structures encrypted with AES-CCM, and a
+/// 4-octet MIC. Every encryption uses a new randomizer, so that eavesdroppers cannot track the device by unchanged
+/// data. For the same reason the data is encrypted again whenever the advertiser's private address changes.
 package struct EncryptedDataKeyMaterial: Hashable, Sendable {
-    /// Octets of key material.
+    /// The length of key material in octets.
     package static let length = 24
-    /// Octets of a structure's payload besides what is encrypted: 5 of the randomizer and 4 of the code.
+    /// The number of octets in the payload of a structure besides the encrypted data: 5 for the randomizer and 4 for
+    /// the MIC.
     package static let overhead = randomizerLength + CCM.codeLength
-    /// The most octets that one structure encrypts.
+    /// The maximum number of octets that one structure can encrypt.
     package static let maximumContent = AdvertisingData.maximumPayload - overhead
 
     static let randomizerLength = 5
-    /// The octet that is authenticated with each structure (Core Specification Supplement Part A 1.23.3). It is none that
-    /// the link layer uses.
+    /// The additional authenticated octet of each structure (Core Specification Supplement Part A 1.23.3). The link
+    /// layer never uses this value.
     private static let header: UInt8 = 0xEA
 
-    /// The key that the data are encrypted with.
+    /// The key that encrypts the data.
     package let sessionKey: Key128
-    /// The part of each nonce that stays the same. A new key gets a new one.
+    /// The fixed part of each nonce. A new key requires a new vector.
     package let vector: UInt64
 
-    /// The given key material.
     package init(sessionKey: Key128, vector: UInt64) {
         self.sessionKey = sessionKey
         self.vector = vector
     }
 
-    /// New key material.
+    /// Creates random key material.
     package init(random: RandomSource) {
         sessionKey = Key128(Block128(high: random.next(), low: random.next()))
         vector = random.next()
     }
 
-    /// Reads key material as its characteristic has it; see ``octets``.
+    /// Parses key material in the format of its characteristic; see ``octets``.
     ///
-    /// - Throws: ``EncryptedDataError/keyMaterialLength(_:)``.
+    /// - Throws: ``EncryptedDataError/keyMaterialLength(_:)`` unless there are ``length`` octets.
     package init(octets: PacketBuffer) throws(EncryptedDataError) {
         guard octets.count == Self.length, let key = Key128(octets.prefix(upTo: 16)) else {
             throw .keyMaterialLength(octets.count)
@@ -78,8 +78,8 @@ package struct EncryptedDataKeyMaterial: Hashable, Sendable {
         vector = octets.suffix(after: 16).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The 24 octets of the characteristic (Core Vol 3 Part C 12.6): the key as the cipher takes it, the most significant
-    /// octet first, and the vector as the nonce has it, the least significant first.
+    /// The 24 octets of the characteristic (Core Vol 3 Part C 12.6): the key in the order of the cipher, most
+    /// significant octet first, and the vector in the order of the nonce, least significant octet first.
     package var octets: PacketBuffer {
         var octets = PacketBuffer(sessionKey.bytes)
         octets.append(integer: vector)
@@ -87,14 +87,18 @@ package struct EncryptedDataKeyMaterial: Hashable, Sendable {
     }
 }
 
-// MARK: - Encrypting
+// MARK: - Encryption
 
 extension EncryptedDataKeyMaterial {
-    /// Encrypts structures, with a randomizer of their own.
+    /// Encrypts structures with a new randomizer.
     ///
-    /// - Parameter padding: Octets of zero behind the structures, which hide how long these are. Readers older than version
-    ///   6.2 may not expect them.
-    /// - Throws: ``EncryptedDataError/tooLong(octets:limit:)`` above ``maximumContent`` octets with the padding.
+    /// - Parameters:
+    ///   - data: The structures to encrypt.
+    ///   - padding: The number of zero octets to append, which hide the length of the structures. Devices that
+    ///     implement a version before 6.2 may not expect them.
+    ///   - random: The random source for the randomizer.
+    /// - Throws: ``EncryptedDataError/tooLong(octets:limit:)`` if the structures and the padding exceed
+    ///   ``maximumContent``.
     package func encrypt(
         _ data: AdvertisingData,
         padding: Int = 0,
@@ -116,9 +120,10 @@ extension EncryptedDataKeyMaterial {
         return AdvertisingStructure(.encryptedData, PacketBuffer(randomizer + sealed))
     }
 
-    /// The structures in a structure of encrypted data.
+    /// Decrypts a structure of encrypted data.
     ///
-    /// - Throws: ``EncryptedDataError``: all but ``EncryptedDataError/tooLong(octets:limit:)``.
+    /// - Returns: The structures in it.
+    /// - Throws: Any ``EncryptedDataError`` except ``EncryptedDataError/tooLong(octets:limit:)``.
     package func decrypt(_ structure: AdvertisingStructure) throws(EncryptedDataError) -> AdvertisingData {
         guard structure.type == .encryptedData else { throw .otherType(structure.type) }
         let payload = structure.payload
@@ -129,8 +134,8 @@ extension EncryptedDataKeyMaterial {
         return AdvertisingData(parsing: PacketBuffer(content))
     }
 
-    /// The nonce of the link layer (Core Vol 6 Part E 2.1) with the randomizer in the place of counter and direction: the
-    /// direction is the randomizer's most significant bit, and as random as the others.
+    /// Returns the nonce of the link layer (Core Vol 6 Part E 2.1), with the randomizer in place of the counter and the
+    /// direction. The direction bit is the most significant bit of the randomizer, and as random as the others.
     private func nonce(_ randomizer: [UInt8]) -> [UInt8] {
         var nonce = PacketBuffer(randomizer)
         nonce.append(integer: vector)
@@ -139,7 +144,7 @@ extension EncryptedDataKeyMaterial {
 }
 
 extension AdvertisingData {
-    /// The data with the contents of encrypted structures in their place, as far as `material` opens them. Those of others
+    /// Returns the data with encrypted structures replaced by their content. Structures that `material` cannot decrypt
     /// stay as they are.
     package func decrypted(with material: EncryptedDataKeyMaterial) -> AdvertisingData {
         AdvertisingData(structures.flatMap { (try? material.decrypt($0))?.structures ?? [$0] })

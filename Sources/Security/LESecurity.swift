@@ -1,22 +1,22 @@
 import SMP
 
-/// A security mode with its level, as services require it (Core Vol 3 Part C 10.2).
+/// An LE security mode and level, as a service requires it (Core Vol 3 Part C 10.2).
 package enum LESecurity: Hashable, Sendable {
-    /// Mode 1, encryption; level 1 to 4.
+    /// Mode 1, encryption, with level 1 to 4.
     case mode1(level: UInt8)
-    /// Mode 2, signed data; level 1 or 2.
+    /// Mode 2, data signing, with level 1 or 2.
     case mode2(level: UInt8)
 
-    /// Nothing at all.
+    /// No security.
     package static let none = LESecurity.mode1(level: 1)
     /// Encryption.
     package static let encrypted = LESecurity.mode1(level: 2)
     /// Encryption with an authenticated key.
     package static let authenticated = LESecurity.mode1(level: 3)
-    /// Encryption with an authenticated key of 16 octets from LE Secure Connections.
+    /// Encryption with an authenticated 16-octet key from LE Secure Connections.
     package static let secureConnections = LESecurity.mode1(level: 4)
 
-    /// The mode's number and the level's, as the LE GATT Security Levels characteristic has them (Vol 3 Part C 12.7).
+    /// The numbers of the mode and the level, as in the LE GATT Security Levels characteristic (Vol 3 Part C 12.7).
     package var octets: [UInt8] {
         switch self {
         case .mode1(let level): [1, level]
@@ -24,7 +24,7 @@ package enum LESecurity: Hashable, Sendable {
         }
     }
 
-    /// Whether the specification knows it.
+    /// Whether the specification defines the level.
     package var isValid: Bool {
         switch self {
         case .mode1(let level): (1...4).contains(level)

@@ -1,22 +1,23 @@
-/// How far the life of a link has come.
+/// The life cycle of a link.
 enum LinkLife {
-    /// It may be used.
+    /// The link can be used.
     case open(Undertaking)
-    /// Its end is asked for: until it is there nothing goes over the link any more.
+    /// Disconnection has been requested. Until it completes, no more data is sent over the link.
     case ending(Undertaking)
     case over
 
-    /// What a link does by itself, one thing at a time: a bond whose key is still being tried is not lost yet.
+    /// The procedure that a link performs on its own initiative, one at a time. While the bond's key is still being
+    /// tried, the bond does not count as lost.
     enum Undertaking {
         case none
-        /// Right after connecting, the link is being encrypted with the key of the bond.
+        /// The link was just established and is being encrypted with the bond's key.
         case encrypting
-        /// The bond is lost, and the person decides whether there may be another one, or that one is being made. Those wait
-        /// for it.
+        /// The bond is lost. Either the user is deciding whether to replace it, or the new pairing is in progress. The
+        /// completions wait for it.
         case replacing([SecureLink.Completion])
     }
 
-    /// A link that is over does nothing.
+    /// The procedure in progress; always `none` for a link that is over.
     var undertaking: Undertaking {
         get {
             switch self {
@@ -34,11 +35,11 @@ enum LinkLife {
     }
 }
 
-/// How far a pairing on a link has come.
+/// The stage of a pairing on a link.
 enum PairingStage {
     case none
-    /// It was allowed to begin and is not over.
+    /// The pairing was permitted and has not ended.
     case underWay
-    /// It would replace the bond, which the device's policy has refused without asking anybody: it fails in a moment.
+    /// The pairing would replace the bond, which the policy refused without a prompt. It is about to fail.
     case replacementRefused
 }

@@ -1,18 +1,18 @@
 import BluetoothTypes
 import EventLoops
 
-/// How long each peer has to wait after pairings that failed (Core Vol 3 Part H 2.3.6): a time that doubles with each
-/// failure, so that nobody tries passkey after passkey (AB-S12).
+/// The time that each peer has to wait after failed pairings (Core Vol 3 Part H 2.3.6). It doubles with each failure,
+/// so that a peer cannot try one passkey after another (AB-S12).
 ///
-/// Who changes its address begins anew; against that help the passkeys, which are never used twice (AB-S13).
+/// A peer that changes its address starts over. The defence against that is that passkeys are never reused (AB-S13).
 struct PairingBackOff {
     /// The wait after the first failure.
     static let shortest = Duration.seconds(1)
-    /// The longest wait, which is the shortest one doubled some times.
+    /// The longest wait, which must be the shortest one doubled a whole number of times.
     static let longest = Duration.seconds(256)
-    /// How long without a failure until all is forgiven.
+    /// How long after its last failure a peer is forgotten.
     static let memory = Duration.seconds(3_600)
-    /// Peers that are remembered. The one that failed longest ago makes room.
+    /// The maximum number of peers. A new one evicts the one whose last failure is the oldest.
     static let maximumPeers = 64
 
     private struct Entry {
@@ -23,13 +23,13 @@ struct PairingBackOff {
 
     private var entries: [Entry] = []
 
-    /// Whether the peer may try at `now`.
+    /// Whether the peer may start a pairing at `now`.
     func mayTry(_ peer: BluetoothAddress, at now: Instant) -> Bool {
         guard let entry = entries.first(where: { $0.peer == peer }) else { return true }
         return now - entry.last >= Self.wait(entry.failures)
     }
 
-    /// A pairing with the peer has failed.
+    /// Records a failed pairing with the peer.
     mutating func failed(_ peer: BluetoothAddress, at now: Instant) {
         entries.removeAll { now - $0.last > Self.memory }
         var entry = Entry(peer: peer, failures: 0, last: now)
@@ -37,11 +37,11 @@ struct PairingBackOff {
         entry.failures += 1
         entry.last = now
         if entries.count >= Self.maximumPeers { entries.removeFirst() }
-        // In the order of their last failure.
+        // Ordered by the last failure.
         entries.append(entry)
     }
 
-    /// A pairing with the peer has succeeded, or its bond was forgotten.
+    /// Forgets the peer's failures, because a pairing succeeded or the bond was removed.
     mutating func succeeded(_ peer: BluetoothAddress) {
         entries.removeAll { $0.peer == peer }
     }

@@ -2,18 +2,17 @@ import BluetoothTypes
 import Bonds
 import SMP
 
-/// The peer that a person is asked about.
+/// The peer that a prompt is about.
 package struct PromptedPeer: Hashable, Sendable {
-    /// Which link it is on; unique within the device for as long as it runs.
+    /// The number of the link, which is never reused while the device runs.
     package var link: UInt64
-    /// Its address as the link has it, its identity if that is known.
+    /// The identity address if it is known, or else the address on the link.
     package var address: BluetoothAddress
-    /// Its name, if somebody knows it.
+    /// The name of the peer; nil if it is unknown.
     package var name: String?
-    /// What it is called in the bond store, or will be.
+    /// The identifier that the bond has, or will have.
     package var identifier: BondIdentifier?
 
-    /// The given peer.
     package init(
         link: UInt64,
         address: BluetoothAddress,
@@ -27,16 +26,19 @@ package struct PromptedPeer: Hashable, Sendable {
     }
 }
 
-/// Somebody who asks persons while two devices pair. Where there is none, every answer is no (AB-A14).
+/// Shows prompts to the user while two devices pair. Without a prompter every prompt is declined (AB-A14).
 ///
-/// One prompt at a time is open; the others wait. Everything happens on the loop.
+/// Only one prompt is open at a time; the others wait. All methods and handlers are called on the event loop.
 package protocol PairingPrompter: AnyObject {
-    /// Shows or asks something. A number or a passkey to show stays until ``closePrompt(_:)``.
+    /// Shows a prompt. A number or passkey stays on display until ``closePrompt(_:)``.
     ///
-    /// - Parameter answer: Takes what the person did, at any time; after the prompt was closed nothing happens. What decides
-    ///   ends the prompt; to accept a passkey that is shown leaves it open.
+    /// - Parameters:
+    ///   - prompt: The prompt.
+    ///   - peer: The peer that the prompt is about.
+    ///   - answer: Reports the user's answer, at any time; calls after the prompt has closed are ignored. A decision
+    ///     ends the prompt, except that accepting a displayed passkey leaves it open.
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void)
 
-    /// What was shown or asked about this peer is over: the pairing went on, failed, or lost its link.
+    /// Closes the prompt about this peer, because the pairing has advanced, failed, or lost its link.
     func closePrompt(_ peer: PromptedPeer)
 }

@@ -1,36 +1,36 @@
 import SMP
 
-/// The prompts of all links of a device: one is open, the others wait for it (Core Vol 3 Part H 2.3.5).
+/// The prompts of all links of a device, of which one is open while the others wait (Core Vol 3 Part H 2.3.5).
 ///
-/// A link has one prompt at a time; a later one takes the place of the one before. Answers to what is no longer open go
-/// nowhere.
+/// A link has at most one prompt; a new one replaces the previous one. Answers to a prompt that is not open are
+/// ignored.
 struct PromptQueue {
-    /// Prompts that may wait. More peers than that at once are no people pairing their devices.
+    /// The maximum number of waiting prompts. More peers than that at once are not users pairing their devices.
     static let maximumWaiting = 8
 
     /// A prompt of a link.
     struct Entry: Hashable {
         var link: UInt64
         var prompt: PairingPrompt
-        /// Tells prompts of one link apart.
+        /// Distinguishes successive prompts of one link.
         var ticket: UInt64
     }
 
     enum Event {
-        /// A link asks or shows something.
+        /// A link has a new prompt.
         case ask(Entry)
-        /// Whatever the link asks is over.
+        /// The link's prompt is over.
         case close(link: UInt64)
         case answered(ticket: UInt64, PairingAnswer)
-        /// There is nobody to ask any more.
+        /// The prompter is gone.
         case prompterLeft
     }
 
     enum Action: Hashable {
         case open(Entry)
-        /// The prompt need not be shown any longer.
+        /// Close the link's prompt, which is no longer needed.
         case close(link: UInt64)
-        /// The link gets its answer.
+        /// Pass the answer to the link.
         case answer(Entry, PairingAnswer)
     }
 
@@ -75,9 +75,9 @@ struct PromptQueue {
 
     private mutating func answered(_ ticket: UInt64, _ answer: PairingAnswer) -> [Action] {
         guard let open = current, open.ticket == ticket else { return [] }
-        // Who types has not decided yet.
+        // The user is still typing and has not decided.
         if case .typing = answer { return [.answer(open, answer)] }
-        // What is shown stays until the pairing goes on.
+        // A displayed passkey stays open until the pairing advances.
         if case .showPasskey = open.prompt, answer != .refuse { return [] }
         current = nil
         return [.answer(open, answer)] + next()

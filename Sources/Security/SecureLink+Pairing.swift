@@ -12,9 +12,9 @@ extension SecureLink: SecurityManagerDelegate {
         case .askPermission: manager.permitted(mayBegin())
         case .ask(let prompt, let answer): ask(prompt, answer)
         case .closePrompt: device.closePrompt(of: self)
-        // Nothing is shown.
+        // Keypresses of the peer are not displayed.
         case .peerPressedKey: break
-        // No link uses it again.
+        // Out-of-band data is used up on every link.
         case .usedOutOfBand: device.ownOutOfBand = nil
         case .encrypt(let key): encrypt(with: key)
         case .store(let keys, let isBonding): manager.stored((try? store(keys, isBonding: isBonding)) != nil)
@@ -24,10 +24,10 @@ extension SecureLink: SecurityManagerDelegate {
         }
     }
 
-    /// What is kept of the peer.
+    /// Returns the stored keys of the peer.
     package func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
 
-    /// Keeps the numbers of signatures, which never go back.
+    /// Stores the signature counters, which never decrease.
     package func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
         guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
         do throws(BondError) {
@@ -42,20 +42,20 @@ extension SecureLink: SecurityManagerDelegate {
     }
 }
 
-// MARK: - What the Security Manager wants done
+// MARK: - Actions of the Security Manager
 
 extension SecureLink {
-    /// Whether the peer has waited long enough after what failed (AB-S12).
+    /// Whether the peer has waited long enough after its failures (AB-S12).
     private func mayBegin() -> Bool {
         guard device.mayPair(with: peer) else { return false }
         pairing = .underWay
         return true
     }
 
-    /// Asks a person, unless the policy answers.
+    /// Prompts the user, unless the policy decides.
     private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         if prompt == .confirmReplacement {
-            // Who has the key uses it: this peer has lost it, or is somebody else (AB-S09).
+            // A peer that has the key uses it: this one has lost it, or is an impostor (AB-S09).
             bondIsLost()
             guard lostBonds == .asked else {
                 pairing = .replacementRefused
@@ -65,7 +65,7 @@ extension SecureLink {
         device.ask(prompt, of: self, answer: answer)
     }
 
-    /// Gives the controller the key.
+    /// Passes the key to the controller.
     private func encrypt(with key: EncryptionKey) {
         let command = LEEnableEncryption(
             handle: connection.handle,
@@ -79,7 +79,7 @@ extension SecureLink {
         }
     }
 
-    /// Keeps the keys.
+    /// Stores the keys of a pairing.
     func store(_ keys: PeerKeys, isBonding: Bool) throws {
         let peer = peer
         if isBonding {
@@ -105,8 +105,8 @@ extension SecureLink {
 
     private func keep(_ keys: PeerKeys, in bonds: BondStore) throws(BondError) -> Bond {
         let address = keys.identityAddress ?? connection.peerAddress.plain
-        // Who has not shown the key of a bonded peer gets an identifier of its own, and so not that bond (AB-S10, behaviour
-        // 6.20).
+        // A device that has not proved it has a bonded peer's key gets an identifier of its own, and so does not
+        // replace that bond (AB-S10, behaviour 6.20).
         let free = identifier.flatMap { bonds.bond($0) == nil ? $0 : nil }
         var new = Bond(
             identifier: bond?.identifier ?? free ?? BondIdentifier(random: device.random),
@@ -114,26 +114,28 @@ extension SecureLink {
             keys: keys,
             name: name ?? bond?.name
         )
-        // Whoever pairs without hiding who he is may come back so; others are ignored then (Core Vol 6 Part B 6).
+        // A peer that paired under its identity address may use that address again. From peers that use private
+        // addresses, identity addresses are ignored (Core Vol 6 Part B 6).
         new.showsIdentity = connection.peerResolvableAddress == nil && connection.peerAddress.plain == address
-        // What the peer has chosen and what was found there outlast the keys.
+        // The peer's settings as a client, and the cache of its database, outlast the keys.
         let old = bond.flatMap { bonds.bond($0.identifier) }
         new.record = old?.record
         new.cache = old?.cache
         return try bonds.add(new)
     }
 
-    /// Tells those above.
+    /// Propagates a change of encryption to the layers above.
     private func followEncryption() {
         if manager.encryption != nil {
-            // A pairing that somebody else has begun is over when the peer shows its key, and is not held against it.
+            // A pairing that an attacker started ends when the peer proves its key, and does not count as the peer's
+            // failure.
             if !manager.isPairing { pairing = .none }
             bondIsUsed()
         }
         update()
     }
 
-    /// Tells those above, and notes what the failure means.
+    /// Propagates a failure to the layers above, and records its consequences.
     private func failed(_ error: SecurityError) {
         if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
         pairing = .none
@@ -148,7 +150,8 @@ extension SecureLink {
         guard let identifier = bond?.identifier else { return }
         device.bonds?.use(identifier)
         device.tellPrivacy()
-        // Whoever said that the key was lost was somebody else, or has found it again.
+        // If the peer was reported to have lost the key, the report came from another device, or the peer has recovered
+        // the key.
         if bond?.isLost == true, pairing == .none, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
     }
 
@@ -171,8 +174,8 @@ extension SecureLink {
 }
 
 extension SecurityError {
-    /// Whether the peer has to wait after it, if it was a pairing (Core Vol 3 Part H 2.3.6). A link that is lost in the
-    /// middle of one counts: it may be a guess that went wrong.
+    /// Whether the peer has to wait after this error, if it ended a pairing (Core Vol 3 Part H 2.3.6). A link that is
+    /// lost during a pairing counts: it may have been a wrong guess.
     var countsAsFailedPairing: Bool {
         self != .cancelled && self != .forgotten
     }

@@ -5,16 +5,18 @@ import HCI
 import HCIHost
 import SMP
 
-// Core Vol 3 Part C 10.3.2: what is done when somebody here needs security.
+// The procedures for local requests for security (Core Vol 3 Part C 10.3.2).
 extension SecureLink {
-    /// Makes the link as secure as `level`, or as the device's configuration asks where that is more: with the key of the
-    /// bond if it is good enough, by pairing otherwise. As peripheral the central is asked to.
+    /// Makes sure that the link satisfies `level` and the minimum of the device's configuration.
     ///
-    /// A peer that is bonded has to prove that it is who it was before it pairs anew (AB-S09); when it cannot, the bond is
-    /// lost, and ``SecurityPolicy/lostBonds`` decides.
+    /// This uses the bond's key if it is strong enough, and pairing otherwise. As peripheral, it asks the central to do
+    /// so.
+    ///
+    /// A bonded peer has to prove its identity before it pairs again (AB-S09). If it cannot, the bond is lost, and
+    /// ``SecurityPolicy/lostBonds`` decides.
     package func secure(_ level: SecurityLevel, completion: @escaping Completion) {
         guard isOpen else { return completion(.failure(.linkLost)) }
-        // Whoever asks persons may be gone without a word.
+        // The prompter is a weak reference and may be gone without notice.
         reconfigure()
         let level = level.joined(with: device.configuration.floor.asked)
         manager.secure(level) { [weak self] result in
@@ -27,8 +29,11 @@ extension SecureLink {
         }
     }
 
-    /// Makes the link as secure as it has to be for a request that the peer has refused for this (table 10.2), so that it
-    /// may be repeated. `completion` is told what came of it.
+    /// Secures the link as required by a request that the peer refused for lack of security (table 10.2).
+    ///
+    /// - Parameters:
+    ///   - refusal: The error with which the peer refused.
+    ///   - completion: Called with the outcome. After ``SecuringOutcome/secured`` the request can be repeated.
     package func secure(after refusal: ATTErrorCode, completion: @escaping (SecuringOutcome) -> Void) {
         guard let level = level(after: refusal) else { return completion(.untried) }
         secure(level) { result in
@@ -44,14 +49,14 @@ extension SecureLink {
         case .insufficientEncryption: return .encrypted
         case .encryptionKeySizeTooShort: return (manager.encryption?.asked ?? .encrypted).with(keySize: 16)
         case .insufficientAuthentication:
-            // How good a key the peer wants it does not say: the next better one.
+            // The peer does not tell which level it requires, so try the next higher one.
             guard let level = manager.encryption else { return .encrypted }
             return level.isAuthenticated ? .secureConnections : .authenticated
         default: return nil
         }
     }
 
-    /// Pairs, whatever keys there are. A peer that is bonded has to prove first that it is who it was.
+    /// Pairs, whatever keys there are. A bonded peer has to prove its identity first.
     package func pair(completion: @escaping Completion) {
         guard bond != nil, connection.role == .central, manager.encryption == nil else {
             return manager.pair(completion: completion)
@@ -62,7 +67,7 @@ extension SecureLink {
         }
     }
 
-    /// As central: the peer has no key. Asks whether to pair anew, if the policy is to ask.
+    /// Handles a peer that has no key, as central: asks the user whether to pair again, if the policy says so.
     private func replaceLostBond(_ level: SecurityLevel, _ completion: @escaping Completion) {
         guard lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
         let checked: Completion = { [weak self] result in

@@ -9,58 +9,60 @@ import L2CAP
 import Privacy
 import SMP
 
-/// The security of one link: its Security Manager, its bond, and how well it is protected at this moment.
+/// The security of one link: its Security Manager, its bond, and its current protection.
 ///
-/// A level is believed when this host has asked for encryption and the controller has told that it is on (AB-H05). A link
+/// A level is trusted only if this host requested encryption and the controller reported that it is on (AB-H05). A link
 /// that loses its encryption ends.
 package final class SecureLink {
-    /// The link as HCI knows it.
+    /// The HCI connection of the link.
     package let connection: HCIConnection
-    /// Pairs, and finds the keys. Its delegate is this link.
+    /// The Security Manager, whose delegate is this link.
     package let manager: SecurityManager
-    /// The bond with the peer, as it is kept at this moment. That there is one says nothing about who is there now, until the
-    /// link is encrypted with it (AB-G03).
+    /// The bond with the peer, as currently stored; nil if there is none.
+    ///
+    /// The existence of a bond does not prove the peer's identity until the link is encrypted with it (AB-G03).
     package var bond: Bond? { bondIdentifier.flatMap { device.bonds?.bond($0) } }
-    /// What the link has, as far as it is believed.
+    /// The current security of the link, as far as it is trusted.
     package private(set) var linkSecurity = LinkSecurity()
-    /// What the peer is called by whoever owns the link: in prompts, and in the bond that a pairing makes.
+    /// The owner's identifier for the peer, for prompts and for the bond that a pairing creates.
     package var identifier: BondIdentifier?
-    /// The peer's name, if somebody knows it.
+    /// The name of the peer; nil if it is unknown.
     package var name: String?
-    /// Whether the person lets the peer have what asks for that (Core Vol 3 Part C 10.5).
+    /// Whether the user authorized the peer for what requires authorization (Core Vol 3 Part C 10.5).
     package var isAuthorized = false {
         didSet { update() }
     }
-    /// Why the keys of the last pairing were not kept, where ``SecurityError/keysRefused`` was told.
+    /// The reason why the keys of the last pairing were not stored, after ``SecurityError/keysRefused``.
     package internal(set) var keysRefusal: BondError?
-    /// The attribute protocol on the link, which is told first.
+    /// Passes changes of ``linkSecurity`` to the attribute protocol, before ``onChange`` is called.
     package var tellAttributes: ((LinkSecurity) -> Void)?
-    /// Called after each change of ``linkSecurity``; L2CAP and the attribute protocol know by then.
+    /// Called after each change of ``linkSecurity``, when L2CAP and the attribute protocol have been updated.
     package var onChange: ((LinkSecurity) -> Void)?
-    /// Called when a pairing has succeeded, with the bond that it made, if any. It is durable.
+    /// Called when a pairing has succeeded, with the bond that it created, if any. The bond has been stored durably.
     package var onPaired: ((Bond?) -> Void)?
-    /// Called when the peer turns out to have no key for the bond that there is (behaviour 6.12).
+    /// Called when the peer proves to have no key for the existing bond (behaviour 6.12).
     package var onBondLost: (() -> Void)?
-    /// Called when a pairing or encryption came to nothing, whoever began it.
+    /// Called when a pairing or encryption has failed, whichever side started it.
     package var onFailure: ((SecurityError) -> Void)?
-    /// Called when another link has taken the place of this one, which is over: that it ends on the air may take a while.
+    /// Called when another link to the peer has replaced this one. This link is over, although its disconnection on the
+    /// air may take a while.
     package var onReplaced: (() -> Void)?
 
-    /// Unique within the device.
+    /// The number of the link, unique within the device.
     package let number: UInt64
     package let device: DeviceSecurity
-    /// Which bond is the peer's.
+    /// The identifier of the peer's bond; nil if there is none.
     var bondIdentifier: BondIdentifier?
-    /// The prompt that is open or waits.
+    /// The link's prompt, open or waiting.
     var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
-    /// Where the pairing stands that is under way.
+    /// The stage of the pairing in progress.
     var pairing = PairingStage.none
-    /// Whether the peer has paired on this link without a bond: it says nothing about the bond that there is.
+    /// Whether the peer has paired on this link without a bond. Such a pairing proves nothing about an existing bond.
     var hasPairedWithoutBond = false
     var life = LinkLife.open(.none)
     private let l2cap: L2CAPConnection
 
-    /// Told once whether it worked.
+    /// Called once, with the outcome of a procedure.
     package typealias Completion = (Result<Void, SecurityError>) -> Void
 
     init(
@@ -89,35 +91,35 @@ package final class SecureLink {
         reconfigure()
     }
 
-    /// Whether the link is there.
+    /// Whether the link has not ended.
     var isOpen: Bool {
         if case .over = life { return false }
         return true
     }
 
-    /// The peer: its identity if that is known, else its address on the air.
+    /// The identity address of the peer if it is known, or else its address on the air.
     package var peer: BluetoothAddress { bond?.address ?? connection.peerAddress.plain }
 
-    /// The peer as persons are asked about it.
+    /// The description of the peer for prompts.
     var prompted: PromptedPeer {
         PromptedPeer(link: number, address: peer, name: name ?? bond?.name, identifier: bond?.identifier ?? identifier)
     }
 
-    /// What is done when the peer does not have the bond any more.
+    /// The response to a peer that no longer has the bond.
     package var lostBonds: SecurityPolicy.LostBonds {
         let ofCentrals = connection.role == .peripheral ? device.policy.lostBondsOfCentrals : nil
         return ofCentrals ?? device.policy.lostBonds
     }
 
-    /// Follows the device's configuration.
+    /// Applies the device's configuration and policy.
     func reconfigure() {
         var configuration = device.configuration
-        // Keys that nobody keeps are not promised to be kept.
+        // Without a bond store, bonding is not offered.
         configuration.bonds = configuration.bonds && device.bonds != nil
         if connection.role == .peripheral, let capability = device.policy.capabilityAsPeripheral {
             configuration.ioCapability = capability
         }
-        // What nobody looks at shows nothing (AB-A14).
+        // Without a prompter there is no input or output (AB-A14).
         if device.prompter == nil { configuration.ioCapability = .noInputNoOutput }
         manager.consent = !device.policy.asksConsent ? .given : device.prompter == nil ? .missing : .asked
         manager.configuration = configuration
@@ -125,21 +127,23 @@ package final class SecureLink {
         update()
     }
 
-    /// Begins what the device does by itself.
+    /// Starts the procedures that the device performs on its own initiative.
     func begin() {
         guard connection.role == .central, bond != nil, device.policy.encryptsBondedPeers else { return }
         life.undertaking = .encrypting
         manager.secure(.encrypted) { [weak self] _ in self?.life.undertaking = .none }
     }
 
-    /// Calls `completion` when what the device does by itself right after connecting is done: a link to a bonded peer is
-    /// encrypted then, or could not be (behaviour 6.11). At once where there is nothing to do.
+    /// Calls `completion` when the automatic encryption after connecting has finished, successfully or not (behaviour
+    /// 6.11).
+    ///
+    /// If there is nothing to wait for, `completion` is called immediately.
     package func prepare(_ completion: @escaping Completion) {
         guard case .encrypting = life.undertaking else { return completion(.success(())) }
         manager.secure(.encrypted, completion: completion)
     }
 
-    /// The link is gone. Its owner tells, who knows first.
+    /// Ends the link because it was lost. Called by its owner, who is notified first.
     package func end() {
         let undertaking = life.undertaking
         life = .over
@@ -150,18 +154,18 @@ package final class SecureLink {
     }
 }
 
-// MARK: - How well the link is protected
+// MARK: - Current protection
 
 extension SecureLink {
-    /// Tells GATT and L2CAP what holds now. A key that is worse than the device's configuration allows protects nothing
-    /// (AB-S07).
+    /// Passes the current security to L2CAP and GATT. A key below the minimum of the device's configuration protects
+    /// nothing (AB-S07).
     func update() {
         let floor = device.configuration.floor
         var inUse: KeyLevel?
         var hasKey = true
         if case .open = life {
             inUse = manager.encryption.flatMap { $0.isAtLeast(floor) ? $0 : nil }
-            // A key that is not good enough is one that the peer has to show first (AB-A10).
+            // The peer has to prove that it has the key even if the key is too weak (AB-A10).
             hasKey = inUse != nil || manager.keys != nil && manager.encryption == nil
         }
         var security = LinkSecurity()
@@ -177,12 +181,12 @@ extension SecureLink {
         onChange?(security)
     }
 
-    /// Tells what has happened on the link.
+    /// Reports an event on the link.
     func tell(_ kind: @autoclosure () -> SecurityHappening.Kind) {
         device.happenings.tell(SecurityHappening(kind(), peer: peer, link: connection.handle))
     }
 
-    /// Ends a link whose security is not what it was (Core Vol 3 Part C 10.3.2, AB-L07).
+    /// Ends a link whose security was lost (Core Vol 3 Part C 10.3.2, AB-L07).
     func securityLost() {
         guard isOpen else { return }
         tell(.securityLost)
@@ -195,7 +199,7 @@ extension SecureLink {
         device.send(Disconnect(handle: connection.handle, reason: reason))
     }
 
-    /// There is another link to the peer, which counts.
+    /// Ends the link in favour of another one to the same peer.
     func giveWay() {
         guard isOpen else { return }
         tell(.gaveWay)
@@ -205,10 +209,10 @@ extension SecureLink {
     }
 }
 
-// MARK: - The controller's part
+// MARK: - Events from the controller
 
 extension SecureLink {
-    /// The key that the controller of a peripheral asks for; nil when there is none.
+    /// Returns the key that the controller of a peripheral requests; nil if there is none.
     func longTermKey(random: UInt64, diversifier: UInt16) -> Key128? {
         manager.longTermKey(random: random, diversifier: diversifier)
     }
@@ -226,7 +230,8 @@ extension SecureLink {
         securityLost()
     }
 
-    /// Bonds are others. A link to a peer that has none any more ends, whether it is encrypted or on its way there.
+    /// Handles changed bonds. If the peer's bond was removed, the link ends, whether it is encrypted or being
+    /// encrypted.
     func bondsChanged() {
         guard bondIdentifier != nil, bond == nil else { return reconfigure() }
         bondIdentifier = nil

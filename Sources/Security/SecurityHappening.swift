@@ -4,29 +4,28 @@ import HCI
 import HCIHost
 import SMP
 
-/// What happens to the security of a link.
+/// An event in the security of a link.
 package struct SecurityHappening: StackHappening {
-    /// What can happen.
+    /// The kinds of events.
     package enum Kind: Sendable {
-        /// A link is refused: there is one to the peer already, which is encrypted (AB-G03).
+        /// A new link was refused because an encrypted link to the same peer exists (AB-G03).
         case secondLinkRefused
-        /// Another link to the peer takes the place of this one.
+        /// The link was ended in favour of another one to the same peer.
         case gaveWay
-        /// The link is not protected any more as it was, and ends (AB-L07).
+        /// The link lost its encryption and is being ended (AB-L07).
         case securityLost
-        /// A pairing has succeeded; whether it made a bond.
+        /// A pairing succeeded, with or without a bond.
         case paired(hasBond: Bool)
-        /// A pairing or encryption came to nothing.
+        /// A pairing or encryption failed.
         case failed(SecurityError)
-        /// The peer has no key for the bond that there is (behaviour 6.12).
+        /// The peer has no key for the existing bond (behaviour 6.12).
         case bondLost
-        /// The number of a signature could not be kept, so that the signature does not count.
+        /// The counter of a signature could not be stored, so that the signature is not valid.
         case signatureNotKept(BondError)
-        /// A change of a bond could not be kept.
+        /// A change of a bond could not be stored.
         case bondNotKept(BondError)
     }
 
-    /// What happened.
     package let kind: Kind
     package let peer: BluetoothAddress?
     package let link: ConnectionHandle?

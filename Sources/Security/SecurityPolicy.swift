@@ -1,37 +1,39 @@
 import BluetoothTypes
 import SMP
 
-/// What a device does by itself about the security of its links, past how it pairs.
+/// The security procedures that a device performs on its own initiative, in addition to its pairing configuration.
 package struct SecurityPolicy: Hashable, Sendable {
-    /// What is done when a peer does not have the bond any more that this device has (behaviour 6.12).
+    /// The response to a peer that no longer has the bond (behaviour 6.12).
     package enum LostBonds: Sendable {
-        /// Nothing: the peer is refused until a person removes the bond, as Apple does.
+        /// The peer is refused until the user removes the bond, as Apple does.
         case refused
-        /// A person is asked whether to pair anew (Core Vol 3 Part C 10.3.2). The old bond stays until the new one is
-        /// there.
+        /// The user is asked whether to pair again (Core Vol 3 Part C 10.3.2). The old bond stays until the new one has
+        /// been stored.
         case asked
     }
 
-    /// What is done when a peer does not have the bond any more.
+    /// The response to a peer that no longer has the bond.
     package var lostBonds = LostBonds.refused
-    /// The same for centrals that pair anew with this device as peripheral; nil for no difference. Whoever was forgotten there
-    /// comes like this (behaviour 6.14).
+    /// The response to a central that pairs again with this device as peripheral; nil to use ``lostBonds``. A central
+    /// on which this device was forgotten pairs again in this way (behaviour 6.14).
     package var lostBondsOfCentrals: LostBonds?
-    /// What this device says as peripheral that it can show and take in; nil for what its configuration says. With a keyboard
-    /// alone the code is shown by the central and typed here, as on Apple's devices (behaviour 6.4).
+    /// The input and output capabilities of this device as peripheral; nil to use those of its configuration. With a
+    /// keyboard only, the central displays the passkey and the user enters it here, as on Apple's devices (behaviour
+    /// 6.4).
     package var capabilityAsPeripheral: IOCapability?
-    /// Whether a person has to agree to pairings in which nothing is compared or entered (AB-A14). Without it a device
-    /// that nobody sits at pairs with whoever asks.
+    /// Whether the user has to agree to pairings in which nothing is compared or entered (AB-A14). If not, an
+    /// unattended device pairs with any peer that asks.
     package var asksConsent = true
-    /// Whether links to bonded peers are encrypted as soon as they are made, as central (behaviour 6.11).
+    /// Whether, as central, a link to a bonded peer is encrypted as soon as it is established (behaviour 6.11).
     package var encryptsBondedPeers = true
 
-    /// Apple's way.
+    /// Creates Apple's policy.
     package init() {}
 }
 
 extension PairingConfiguration {
-    /// Secure Connections Only mode: nothing but level 4 of security mode 1 (Core Vol 3 Part C 10.2.4).
+    /// The configuration for Secure Connections Only mode: level 4 of security mode 1 for everything (Core Vol 3 Part C
+    /// 10.2.4).
     package static var secureConnectionsOnly: PairingConfiguration {
         var configuration = PairingConfiguration()
         configuration.legacy = .refused
@@ -40,7 +42,7 @@ extension PairingConfiguration {
         return configuration
     }
 
-    /// The worst key that protects anything. A bond may be older than the configuration, and worse (AB-S07).
+    /// The minimum level of a key. A bond may predate the configuration and be weaker (AB-S07).
     package var floor: KeyLevel {
         KeyLevel(
             keySize: minimumKeySize,
@@ -51,7 +53,7 @@ extension PairingConfiguration {
 }
 
 extension KeyLevel {
-    /// What keys as good as this meet.
+    /// The security level that a key of this level satisfies.
     var asked: SecurityLevel {
         SecurityLevel(
             isAuthenticated: isAuthenticated,
