@@ -99,6 +99,11 @@ extension BluetoothAddress: CustomStringConvertible {
 
 extension FieldCoder {
     /// Codes an address type and an address, in the form that most HCI packets use.
+    ///
+    /// - Parameters:
+    ///   - typeName: The name of the address type.
+    ///   - name: The name of the address.
+    ///   - address: The address, whose kind is coded as the address type.
     @inlinable
     public mutating func typedAddress(
         _ typeName: String,

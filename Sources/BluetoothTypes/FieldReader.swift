@@ -15,36 +15,48 @@ public struct FieldReader: FieldCoder {
     @inlinable public var remaining: Int { bytes.remaining }
 
     /// Reads a little-endian integer.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) throws(PacketError) {
         value = try bytes.integer(T.self, at: name)
     }
 
     /// Reads three octets, least significant first.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func uint24(_ name: String, _ value: inout UInt32) throws(PacketError) {
         value = UInt32(truncatingIfNeeded: try bytes.octets(3, at: name))
     }
 
     /// Reads six octets, least significant first.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func uint48(_ name: String, _ value: inout UInt64) throws(PacketError) {
         value = try bytes.octets(6, at: name)
     }
 
     /// Reads `count` octets as a slice, which shares the storage.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         value = try bytes.slice(count, at: name)
     }
 
     /// Reads `count` octets as a slice, which shares the storage.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
         try bytes(name, &value, count: count)
     }
 
     /// Reads a length octet and a slice of that length. If the slice is truncated, the length counts as unread too.
+    ///
+    /// - Throws: ``PacketError`` at `name` if octets are missing.
     @inlinable
     public mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         let before = bytes.offset

@@ -211,6 +211,8 @@ extension PacketBuffer: RandomAccessCollection {
     @inlinable public func distance(from start: Int, to end: Int) -> Int { end - start }
 
     /// The octet at `position`, counted from the start of the slice.
+    ///
+    /// - Precondition: `position` lies within `0..<count`.
     @inlinable
     public subscript(position: Int) -> UInt8 {
         get {

@@ -42,6 +42,8 @@ public protocol WireValue: Hashable, Sendable {
 ///
 /// ``FieldReader`` reads a field, ``FieldWriter`` appends it, and ``FieldPrinter`` prints it. Only a reader changes the
 /// values it is passed, and only a reader throws.
+///
+/// The `name` of a field is its name in the specification. It appears in errors and in printed packets.
 public protocol FieldCoder {
     /// Whether fields are being read. If so, `code(_:)` may validate a value and throw.
     var isReading: Bool { get }
@@ -116,6 +118,11 @@ extension FieldCoder {
     /// Codes an octet with the number of elements, then the elements.
     ///
     /// Memory grows with the octets that are present, never with the count alone.
+    ///
+    /// - Parameters:
+    ///   - countName: The name of the count.
+    ///   - name: The name of each element.
+    ///   - values: The elements, at most 255.
     @inlinable
     public mutating func list<T: PacketFields>(
         _ countName: String,
@@ -128,6 +135,8 @@ extension FieldCoder {
     }
 
     /// Codes exactly `count` elements, whose number is coded elsewhere.
+    ///
+    /// - Precondition: `values` has at least `count` elements, unless reading.
     @inlinable
     public mutating func elements<T: PacketFields>(
         _ name: String,
