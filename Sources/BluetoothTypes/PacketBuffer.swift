@@ -56,7 +56,7 @@ public struct PacketBuffer: Sendable {
     /// - Precondition: `range` lies within `0..<count`. For untrusted lengths use ``ByteReader``.
     @inlinable
     public func slice(_ range: Range<Int>) -> PacketBuffer {
-        precondition(range.lowerBound >= 0 && range.upperBound <= count, "a slice beyond the buffer")
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "slice out of bounds")
         var result = self
         result.start = start + range.lowerBound
         result.end = start + range.upperBound
@@ -142,8 +142,8 @@ public struct PacketBuffer: Sendable {
     /// Returns a little-endian integer of `count` octets. The caller has checked that they lie within the slice.
     @inlinable
     func littleEndian<T: FixedWidthInteger>(_ type: T.Type, at position: Int, octets count: Int) -> T {
-        precondition(position >= 0 && count >= 0 && position <= end - start - count, "an integer beyond the buffer")
-        precondition(count <= T.bitWidth / 8, "an integer of more octets than its type")
+        precondition(position >= 0 && count >= 0 && position <= end - start - count, "integer out of bounds")
+        precondition(count <= T.bitWidth / 8, "more octets than the integer type holds")
         let first = start + position
         return storage.withUnsafeBufferPointer { octets in
             if count == 1 { return T(truncatingIfNeeded: octets[first]) }
@@ -216,11 +216,11 @@ extension PacketBuffer: RandomAccessCollection {
     @inlinable
     public subscript(position: Int) -> UInt8 {
         get {
-            precondition(position >= 0 && position < end - start, "an octet beyond the buffer")
+            precondition(position >= 0 && position < end - start, "index out of bounds")
             return storage[start + position]
         }
         set {
-            precondition(position >= 0 && position < end - start, "an octet beyond the buffer")
+            precondition(position >= 0 && position < end - start, "index out of bounds")
             storage[start + position] = newValue
         }
     }

@@ -30,8 +30,8 @@ public struct PacketError: Error, Hashable, Sendable, CustomStringConvertible {
         switch cause {
         case .truncated(let needed, let available): "\(field): \(needed) octets needed, \(available) left"
         case .trailing(let count): "\(field): \(count) octets left over"
-        case .length(let length): "\(field): impossible length \(length)"
-        case .excess(let count, let limit): "\(field): \(count) elements, and the limit is \(limit)"
+        case .length(let length): "\(field): invalid length \(length)"
+        case .excess(let count, let limit): "\(field): \(count) elements exceed the limit of \(limit)"
         case .value(let value): "\(field): value 0x\(String(value, radix: 16)) is not allowed"
         }
     }

@@ -112,7 +112,7 @@ import Testing
         let tooLong = list.message(list.limit + 1)
         let refusal = #expect(throws: PacketError.self) { try AppMessage(reading: tooLong.encoded()) }
         #expect(refusal?.cause == .excess(list.limit + 1, limit: list.limit))
-        #expect("\(try #require(refusal))".contains("\(list.limit + 1) elements, and the limit is \(list.limit)"))
+        #expect("\(try #require(refusal))".contains("\(list.limit + 1) elements exceed the limit of \(list.limit)"))
         // The library of the app says it before.
         let reason = try #require(error(tooLong)?.reason)
         #expect(reason.hasPrefix("\(list.limit + 1) ") && reason.hasSuffix("the limit is \(list.limit)"))

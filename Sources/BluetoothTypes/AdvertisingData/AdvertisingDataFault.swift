@@ -17,10 +17,10 @@ extension AdvertisingDataFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLong(let octets, let limit):
-            "the data have \(octets) octets where \(limit) have room; leave something out, or use extended advertising"
-        case .illegalValue(let type): "the value of the \(type) is not one that the specification allows"
-        case .repeated(let type): "the \(type) may stand once only; put both values into one structure"
-        case .notInScanResponse(let type): "the \(type) belong into the advertisement, not into the scan response"
+            "the data has \(octets) octets, but only \(limit) fit; leave something out, or use extended advertising"
+        case .illegalValue(let type): "the specification does not allow this value for the \(type)"
+        case .repeated(let type): "the \(type) may occur only once; put both values into one structure"
+        case .notInScanResponse(let type): "the \(type) belong in the advertisement, not in the scan response"
         }
     }
 }
