@@ -210,7 +210,7 @@ async def test_no_is_no(harald: Start, tmp_path: Path) -> None:
         async with peripheral(transport, pairing=theirs), harald(*command) as process:
             assert await process.status() == NOT_SECURED
             assert await theirs.failed.get() == ErrorCode.NUMERIC_COMPARISON_FAILED
-    assert "nobody agreed" in process.errors
+    assert "was not accepted on this device" in process.errors
     assert "bonded with" not in process.output
     assert theirs.paired.empty()
 

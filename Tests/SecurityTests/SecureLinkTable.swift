@@ -24,7 +24,7 @@ enum SecureLinkTable {
         bonding: changed, bond changed, bonded -> open known bond; key 16; key 16
         pairing: paired -> open paired without; 16; 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost
@@ -57,7 +57,7 @@ enum SecureLinkTable {
         bonding: thrown true
         pairing: paired -> open paired without known bond; key 16; A key 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: bond changed, lost, failed: key lost -> open known lost bond; key 16; A key 16
@@ -89,7 +89,7 @@ enum SecureLinkTable {
         bonding: thrown true
         pairing: paired -> open paired without known bond; E A S key 16; E A key 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: bond changed, lost, failed: key lost -> open known lost bond; E A S key 16; E A key 16
@@ -116,7 +116,7 @@ enum SecureLinkTable {
         bonding: thrown false -> has to wait
         pairing: paired -> paired without; key authorized 16; 16
         badBonding: thrown false
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
@@ -139,7 +139,7 @@ enum SecureLinkTable {
         bonding: thrown false -> has to wait
         pairing: paired -> paired without known; key authorized 16; 16
         badBonding: thrown false
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
@@ -170,7 +170,7 @@ enum SecureLinkTable {
         bonding: changed, bond changed, bonded -> open known bond; key 16; key 16
         pairing: paired -> open paired without; 16; 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost
@@ -200,7 +200,7 @@ enum SecureLinkTable {
         bonding: thrown true
         pairing: paired -> open paired without known bond; key 16; A key 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: bond changed, lost, failed: key lost -> open known lost bond; key 16; A key 16
@@ -232,7 +232,7 @@ enum SecureLinkTable {
         bonding: thrown true
         pairing: paired -> open paired without known bond; E A S key 16; E A key 16
         badBonding: thrown true
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: bond changed, lost, failed: key lost -> open known lost bond; E A S key 16; E A key 16
@@ -259,7 +259,7 @@ enum SecureLinkTable {
         bonding: thrown false -> has to wait
         pairing: paired -> paired without; key authorized 16; 16
         badBonding: thrown false
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
@@ -282,7 +282,7 @@ enum SecureLinkTable {
         bonding: thrown false -> has to wait
         pairing: paired -> paired without known; key authorized 16; 16
         badBonding: thrown false
-        cancelledPairing: failed: it was cancelled
+        cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait

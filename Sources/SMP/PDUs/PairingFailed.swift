@@ -42,11 +42,11 @@ package struct PairingFailure: WireValue, Error, CustomStringConvertible {
     /// The reason in words, for errors and logs.
     package var description: String {
         let texts = [
-            "the passkey was not entered", "out-of-band data is missing", "the security that is required cannot be had",
-            "a confirm value is wrong", "pairing is not supported", "the key would be too short",
-            "the command is not supported", "for an unspecified reason", "too soon after a failed attempt",
-            "a parameter is invalid", "the DHKey check is wrong", "the numbers differ",
-            "pairing on BR/EDR is under way", "cross-transport keys are not allowed", "a key was rejected", "busy",
+            "the passkey was not entered", "out-of-band data is missing", "the required security cannot be achieved",
+            "a confirm value does not match", "pairing is not supported", "the key would be too short",
+            "the command is not supported", "unspecified reason", "too soon after a failed attempt",
+            "a parameter is invalid", "the DHKey check does not match", "the numbers differ",
+            "pairing over BR/EDR is in progress", "cross-transport keys are not allowed", "a key was rejected", "busy",
         ]
         return (1...texts.count).contains(Int(rawValue)) ? texts[Int(rawValue) - 1] : "reason \(rawValue)"
     }

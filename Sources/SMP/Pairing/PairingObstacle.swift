@@ -20,12 +20,12 @@ extension PairingObstacle: CustomStringConvertible {
     /// The obstacle in words, for errors and logs.
     package var description: String {
         switch self {
-        case .notPairable: "this device does not pair"
-        case .nobodyToAsk: "there is nobody here to agree to it"
+        case .notPairable: "pairing is turned off on this device"
+        case .nobodyToAsk: "it needs the consent of the user, and there is no way to ask for it"
         case .noInputNoOutput:
-            "it has to be safe from others in the middle, and this device has neither a display nor a keyboard for that"
-        case .noSecureConnections: "LE Secure Connections are needed, and this device has none"
-        case .shortKeys: "longer keys are needed than this device makes"
+            "it needs MITM protection, and this device has neither a display nor a keyboard"
+        case .noSecureConnections: "it needs LE Secure Connections, which this device does not support"
+        case .shortKeys: "it needs a longer key than this device supports"
         }
     }
 }

@@ -56,11 +56,11 @@ extension PairingError: CustomStringConvertible {
     /// The error in words, for errors and logs.
     package var description: String {
         switch self {
-        case .refused(let reason): "pairing was ended here: \(reason)"
-        case .refusedByPeer(let reason): "pairing was ended by the peer: \(reason)"
-        case .timedOut: "the peer stopped answering while pairing; reconnect to try again"
+        case .refused(let reason): "this device ended the pairing: \(reason)"
+        case .refusedByPeer(let reason): "the peer ended the pairing: \(reason)"
+        case .timedOut: "the peer stopped responding during pairing; reconnect to try again"
         case .encryptionFailed: "the link could not be encrypted with the new key"
-        case .linkLost: "the link was lost while pairing"
+        case .linkLost: "the link was lost during pairing"
         }
     }
 }

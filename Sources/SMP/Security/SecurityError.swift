@@ -33,16 +33,16 @@ extension SecurityError: CustomStringConvertible {
         switch self {
         case .pairing(let error): "\(error)"
         case .peerLostKey: "the peer has removed its pairing information"
-        case .encryptionTimedOut: "the peer did not answer when the link was to be encrypted"
+        case .encryptionTimedOut: "the peer did not respond to the request to encrypt the link"
         case .encryptionFailed: "the link could not be encrypted"
-        case .refusedByPerson: "nobody agreed to the pairing"
+        case .refusedByPerson: "the pairing was not accepted on this device"
         case .linkLost: "the link was lost"
-        case .notAllowed: "pairing with this device is not allowed now"
-        case .cannotPair(let obstacle): "a pairing is needed and was not begun: \(obstacle)"
-        case .tooWeak: "the pairing is less secure than what is needed"
-        case .keysRefused: "the keys of the pairing could not be kept"
-        case .forgotten: "the pairing with the device was removed here meanwhile"
-        case .cancelled: "it was cancelled"
+        case .notAllowed: "pairing with this device is not allowed at the moment; try again later"
+        case .cannotPair(let obstacle): "pairing is required but was not started: \(obstacle)"
+        case .tooWeak: "the pairing is less secure than required"
+        case .keysRefused: "the keys of the pairing could not be stored"
+        case .forgotten: "the pairing with the device was removed on this side in the meantime"
+        case .cancelled: "the request was cancelled"
         }
     }
 }
