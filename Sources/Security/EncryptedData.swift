@@ -20,13 +20,13 @@ extension EncryptedDataError: CustomStringConvertible {
     /// The error in words.
     package var description: String {
         switch self {
-        case .otherType(let type): "the structure is of the type \(type); there is nothing encrypted in it"
+        case .otherType(let type): "the structure contains \(type), not encrypted data"
         case .tooShort(let octets): "\(octets) octets are too few for encrypted data"
         case .tooLong(let octets, let limit):
-            "\(octets) octets are to be encrypted where \(limit) have room; use several structures"
+            "there are \(octets) octets to encrypt, but only \(limit) fit into one structure; use several"
         case .keyMaterialLength(let octets):
-            "key material has \(EncryptedDataKeyMaterial.length) octets, and these are \(octets)"
-        case .wrongCode: "the encrypted data were made with other key material, or have been changed since"
+            "key material must have \(EncryptedDataKeyMaterial.length) octets, not \(octets)"
+        case .wrongCode: "the data was encrypted with other key material, or has been modified since"
         }
     }
 }

@@ -50,13 +50,13 @@ package struct SecurityHappening: StackHappening {
     package var description: String {
         let peer = peer.map { "\($0)" } ?? "a peer"
         return switch kind {
-        case .secondLinkRefused: "a second link to \(peer) is refused"
-        case .gaveWay: "the link to \(peer) gives way to another one of the same peer"
-        case .securityLost: "the link to \(peer) has lost its security and is ended"
+        case .secondLinkRefused: "refused a second link to \(peer), which already has an encrypted one"
+        case .gaveWay: "ending the link to \(peer) in favour of another one"
+        case .securityLost: "ending the link to \(peer), which is no longer secure"
         case .paired(let hasBond): "paired with \(peer)\(hasBond ? "" : ", without a bond")"
-        case .failed(let error): "the link to \(peer) is not protected: \(error)"
-        case .bondLost: "\(peer) has lost its bond"
-        case .signatureNotKept(let error): "a signature does not count: \(error)"
+        case .failed(let error): "could not secure the link to \(peer): \(error)"
+        case .bondLost: "\(peer) no longer has the bond with this device"
+        case .signatureNotKept(let error): "a signature is not valid, because its counter could not be stored: \(error)"
         case .bondNotKept(let error): "\(error)"
         }
     }

@@ -190,8 +190,8 @@ import Testing
                 "error: \(HCIHostError.notRunning) [layer=\(HCIHostError.notRunning.layer.rawValue)]",
                 "warning: the controller has no room for data [link type=1]",
                 "warning: the controller did not stop using the radio in time; continuing anyway",
-                "notice: a second link to \(BluetoothAddress.none) is refused",
-                "warning: the link to \(BluetoothAddress.none) has lost its security and is ended",
+                "notice: refused a second link to \(BluetoothAddress.none), which already has an encrypted one",
+                "warning: ending the link to \(BluetoothAddress.none), which is no longer secure",
                 "debug: cannot disconnect: \(HCICommandError.queueFull)",
             ]
         )
