@@ -1,32 +1,31 @@
-/// 16 octets, the most significant first: what the cipher takes and gives.
+/// A 128-bit cipher block. Octet 0 is the most significant.
 package struct Block128: Hashable, Sendable {
-    /// The more significant half.
+    /// The most significant 64 bits.
     package var high: UInt64
-    /// The less significant half.
+    /// The least significant 64 bits.
     package var low: UInt64
 
-    /// From its two halves.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// From 16 octets, the most significant first; nil for another number of octets.
+    /// Creates a block from 16 octets, most significant first. Returns nil for any other length.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(padding: bytes)
     }
 
-    /// From at most 16 octets, with zeroes behind them; what is beyond 16 is left out.
+    /// Creates a block from up to 16 octets, padded with zeroes at the end. Octets after the 16th are ignored.
     init(padding bytes: some Collection<UInt8>) {
         self = .zero
         for (index, byte) in bytes.prefix(16).enumerated() { self[index] = byte }
     }
 
-    /// All bits clear.
+    /// The all-zero block.
     package static let zero = Block128(high: 0, low: 0)
 
-    /// The octet at `index`, 0 to 15 from the most significant.
+    /// The octet at `index`, from 0 (most significant) to 15.
     package subscript(index: Int) -> UInt8 {
         get { UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> (56 - 8 * UInt64(index & 7))) }
         set {
@@ -39,10 +38,10 @@ package struct Block128: Hashable, Sendable {
         }
     }
 
-    /// The 16 octets, the most significant first.
+    /// The 16 octets, most significant first.
     package var bytes: [UInt8] { (0..<16).map { self[$0] } }
 
-    /// Bit by bit, either but not both.
+    /// Returns the bitwise exclusive OR of two blocks.
     package static func ^ (a: Block128, b: Block128) -> Block128 {
         Block128(high: a.high ^ b.high, low: a.low ^ b.low)
     }

@@ -1,25 +1,28 @@
 import Crypto
 import CryptoExtras
 
-/// AES-CCM as the link layer uses it: a code of 4 octets, a nonce of 13, one octet that is authenticated and not
-/// encrypted (Core Vol 6 Part E 2; RFC 3610 with M = 4, L = 2).
+/// AES-CCM with the link layer's parameters: a 4-octet MIC, a 13-octet nonce, and one octet of additional authenticated
+/// data (Core Vol 6 Part E 2; RFC 3610 with M = 4, L = 2).
 ///
-/// Two calls of the library for each payload, whatever its length: a key schedule costs more than a block.
+/// Each payload costs two library calls, whatever its length, because a key schedule is more expensive than a block.
 package struct CCM: Sendable {
-    /// Octets that the message integrity code adds to a payload.
+    /// The length of the message integrity code (MIC), in octets.
     package static let codeLength = 4
-    /// Octets of a nonce.
+    /// The length of a nonce, in octets.
     package static let nonceLength = 13
 
     private static let blockLength = 16
 
     private let key: SymmetricKey
 
-    /// Encryption under `key`, which is a session's.
+    /// Creates a cipher under the session key `key`.
     package init(_ key: Key128) { self.key = SymmetricKey(data: key.bytes) }
 
-    /// The payload, encrypted, with its code behind it. `nonce` has ``nonceLength`` octets; others are cut or padded
-    /// with zeroes.
+    /// Encrypts `payload` and appends its MIC.
+    ///
+    /// - Parameters:
+    ///   - nonce: ``nonceLength`` octets. A longer nonce is truncated, a shorter one padded with zeroes.
+    ///   - header: The additional authenticated octet. It is not encrypted.
     package func encrypt(_ payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
         let code = code(of: payload, nonce: nonce, header: header)
         var (mask, sealed) = crypt(payload, nonce: nonce)
@@ -27,13 +30,15 @@ package struct CCM: Sendable {
         return sealed
     }
 
-    /// The payload of what ``encrypt(_:nonce:header:)`` made; nil when its code is wrong: it was not made with this key,
-    /// nonce and header, or has been changed since.
+    /// Decrypts the output of ``encrypt(_:nonce:header:)``.
+    ///
+    /// - Returns: The payload, or nil when the MIC does not match: the key, nonce or header differs, or the data was
+    ///   modified.
     package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8]? {
         guard sealed.count >= Self.codeLength else { return nil }
         let (mask, payload) = crypt(sealed.dropLast(Self.codeLength), nonce: nonce)
         let code = code(of: payload, nonce: nonce, header: header)
-        // Every octet is looked at, whichever differs: time tells nothing about a guess.
+        // Compares in constant time: every octet is examined, so timing reveals nothing about a forged MIC.
         var difference: UInt8 = 0
         for (index, octet) in sealed.suffix(Self.codeLength).enumerated() {
             difference |= code[index] ^ mask[index] ^ octet
@@ -41,7 +46,7 @@ package struct CCM: Sendable {
         return difference == 0 ? payload : nil
     }
 
-    /// A block of the first octet, the nonce and a number of two octets.
+    /// Returns a block of the flags octet, the nonce and a 16-bit big-endian number.
     private func block(flags: UInt8, _ nonce: [UInt8], _ number: Int) -> [UInt8] {
         var block: [UInt8] = []
         block.reserveCapacity(Self.blockLength)
@@ -53,12 +58,13 @@ package struct CCM: Sendable {
         return block
     }
 
-    /// CBC-MAC over the first block, the header and the payload: the first octets of its last block.
+    /// Returns the unencrypted MIC: the leading octets of the last CBC-MAC block over the first block, the header and
+    /// the payload.
     private func code(of payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
         // Flags: authenticated data present, M = 4, L = 2.
         var input = block(flags: 0x49, nonce, payload.count)
         input.reserveCapacity(3 * Self.blockLength + payload.count)
-        // One octet of authenticated data, with its length in front and zeroes behind.
+        // One octet of additional authenticated data, preceded by its length and padded with zeroes.
         input += [0, 1, header]
         input += repeatElement(0, count: Self.blockLength - 3)
         input += payload
@@ -68,12 +74,12 @@ package struct CCM: Sendable {
             let chain = try AES._CBC.encrypt(input, using: key, iv: zero, noPadding: true)
             return Array(chain.suffix(Self.blockLength).prefix(Self.codeLength))
         } catch {
-            // The library refuses other lengths of key, vector and input only, and these are whole blocks.
+            // The library throws only for a wrong key, IV or input length. The input is whole blocks.
             preconditionFailure("AES-CBC refused whole blocks: \(error)")
         }
     }
 
-    /// The payload combined with the key stream, and what the code is combined with: the stream's first block, number 0.
+    /// Applies the CTR key stream to `payload`. `mask` is the start of key stream block 0, which encrypts the MIC.
     private func crypt(_ payload: some Collection<UInt8>, nonce: [UInt8]) -> (mask: [UInt8], payload: [UInt8]) {
         var input = [UInt8](repeating: 0, count: Self.blockLength)
         input.reserveCapacity(Self.blockLength + payload.count)
@@ -86,7 +92,7 @@ package struct CCM: Sendable {
             result += stream.dropFirst(Self.blockLength)
             return (Array(stream.prefix(Self.codeLength)), result)
         } catch {
-            // The library refuses other lengths of key and nonce only.
+            // The library throws only for a wrong key or nonce length.
             preconditionFailure("AES-CTR refused a block of 16 octets: \(error)")
         }
     }

@@ -1,31 +1,31 @@
-/// 128 bits that stay secret: a key, or a value that a key is made from. It never prints what it holds.
+/// A secret 128-bit value: a key, or the input to a key derivation. Its descriptions never reveal it.
 package struct Key128: Hashable, Sendable {
-    /// The bits.
+    /// The secret bits. Unlike the key, a block prints its contents.
     package let block: Block128
 
-    /// A key from its 16 octets, the most significant first; nil for another length.
+    /// Creates a key from 16 octets, most significant first. Returns nil for any other length.
     package init?(_ bytes: some Collection<UInt8>) {
         guard let block = Block128(bytes) else { return nil }
         self.block = block
     }
 
-    /// A key from its 16 octets as they go over the air, the least significant first; nil for another length.
+    /// Creates a key from 16 octets in over-the-air order, least significant first. Returns nil for any other length.
     package init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {
         self.init(bytes.reversed())
     }
 
-    /// The key that a block holds.
     package init(_ block: Block128) { self.block = block }
 
-    /// All bits clear: what stands for no key (Core Vol 3 Part H 2.4.2.2, AB-S11).
+    /// The all-zero key, which stands for "no key" (Core Vol 3 Part H 2.4.2.2, AB-S11).
     package static let zero = Key128(.zero)
 
-    /// The 16 octets, the most significant first.
+    /// The 16 octets, most significant first.
     package var bytes: [UInt8] { block.bytes }
-    /// The 16 octets as they go over the air, the least significant first.
+    /// The 16 octets in over-the-air order, least significant first.
     package var littleEndianBytes: [UInt8] { block.bytes.reversed() }
 
-    /// The key cut to `size` octets, 7 to 16: the most significant ones become zero (Core Vol 3 Part H 2.3.4).
+    /// Returns the key reduced to `size` octets (7 to 16) by zeroing the most significant ones (Core Vol 3 Part H
+    /// 2.3.4).
     package func shortened(to size: Int) -> Key128 {
         guard size < 16 else { return self }
         let kept = bytes.suffix(max(size, 0))
@@ -36,10 +36,10 @@ package struct Key128: Hashable, Sendable {
 }
 
 extension Key128: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The same, whatever the key is: secrets do not go into logs.
+    /// A constant, so that keys never reach logs.
     package var description: String { "secret" }
-    /// The same, whatever the key is.
+    /// A constant, like ``description``.
     package var debugDescription: String { "secret" }
-    /// Without parts: `dump` does not show them either.
+    /// An empty mirror, so that `dump` does not reveal the key either.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,16 +1,18 @@
 import BluetoothTypes
 
-/// The Security Manager's cryptographic functions (Core Vol 3 Part H 2.2). Octets are in the order that the
-/// specification prints: the most significant first; on the air they go the other way round.
+/// The Security Manager's cryptographic toolbox (Core Vol 3 Part H 2.2).
+///
+/// Octets are in the order of the specification, most significant first. Over-the-air order is the reverse.
 package enum Toolbox {
-    /// ah: the hash of a resolvable private address: 24 bits from an identity resolving key and the address' random part
-    /// (2.2.2).
+    /// ah: the 24-bit hash of a resolvable private address, from an identity resolving key and the address's random
+    /// part (2.2.2).
     package static func ah(_ key: Key128, _ random: UInt32) -> UInt32 {
         let hash = AES128(key).encrypt(Block128(high: 0, low: UInt64(random & 0xFF_FFFF)))
         return UInt32(truncatingIfNeeded: hash.low & 0xFF_FFFF)
     }
 
-    /// c1: the confirm value of legacy pairing (2.2.3). `request` and `response` are the whole commands, as on the air.
+    /// c1: the confirm value of legacy pairing (2.2.3). `request` and `response` are the complete PDUs in over-the-air
+    /// order.
     package static func c1(
         _ key: Key128,
         random: Block128,
@@ -22,7 +24,7 @@ package enum Toolbox {
         let kinds = [responder.kind.isRandom ? UInt8(1) : 0, initiator.kind.isRandom ? 1 : 0]
         let p1 = Block128(padding: response.reversed() + request.reversed() + kinds)
         let p2 = Block128(high: initiator.value >> 16, low: initiator.value << 48 | responder.value)
-        // p2 is four octets of zero, the initiator's address, the responder's.
+        // p2 is four zero octets, the initiator's address, and the responder's address.
         let cipher = AES128(key)
         return cipher.encrypt(cipher.encrypt(random ^ p1) ^ p2)
     }
@@ -37,7 +39,7 @@ package enum Toolbox {
         AESCMAC.code(for: u + v + [z], key: Key128(key))
     }
 
-    /// f5: from what both sides share, the key that checks the exchange and the long-term key (2.2.7).
+    /// f5: the MacKey and the long-term key, derived from the shared secret (2.2.7).
     package static func f5(
         _ secret: [UInt8],
         _ n1: Block128,
@@ -47,14 +49,14 @@ package enum Toolbox {
     ) -> (macKey: Key128, longTermKey: Key128) {
         let salt = Key128(Block128(high: 0x6C88_8391_AAF5_A538, low: 0x6037_0BDB_5A60_83BE))
         let t = Key128(AESCMAC.code(for: secret, key: salt))
-        // "btle", and 256 bits as the length of both keys together.
+        // The key ID "btle", and 256: the combined length of both keys in bits.
         let common = [0x62, 0x74, 0x6C, 0x65] + n1.bytes + n2.bytes + octets(a1) + octets(a2) + [0x01, 0x00]
         let keys = (0...1 as ClosedRange<UInt8>).map { Key128(AESCMAC.code(for: [$0] + common, key: t)) }
         return (keys[0], keys[1])
     }
 
-    /// f6: the check that the exchange was seen alike by both (2.2.8). `capabilities` are AuthReq, OOB flag and IO
-    /// capability, in this order.
+    /// f6: the check value that proves that both sides saw the same exchange (2.2.8). `capabilities` holds AuthReq, the
+    /// OOB flag and the IO capability, in this order.
     package static func f6(
         _ macKey: Key128,
         _ n1: Block128,
@@ -67,24 +69,25 @@ package enum Toolbox {
         AESCMAC.code(for: n1.bytes + n2.bytes + r.bytes + capabilities + octets(a1) + octets(a2), key: macKey)
     }
 
-    /// g2: the number that two persons compare, 0 to 999,999 (2.2.9).
+    /// g2: the numeric comparison value that both users compare, 0 to 999,999 (2.2.9).
     package static func g2(_ u: [UInt8], _ v: [UInt8], _ x: Block128, _ y: Block128) -> UInt32 {
         let code = AESCMAC.code(for: u + v + y.bytes, key: Key128(x))
         return UInt32(truncatingIfNeeded: code.low) % 1_000_000
     }
 
-    /// h6: one key from another, for a purpose that `identifier` names (2.2.10).
+    /// h6: derives a key for the purpose that `identifier` names (2.2.10).
     package static func h6(_ key: Key128, identifier: UInt32) -> Key128 {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: identifier >> (24 - 8 * $0)) }
         return Key128(AESCMAC.code(for: octets, key: key))
     }
 
-    /// h7: one key from another, salted (2.2.11).
+    /// h7: derives a key with a salt (2.2.11).
     package static func h7(salt: Key128, _ key: Key128) -> Key128 {
         Key128(AESCMAC.code(for: key.bytes, key: salt))
     }
 
-    /// An address as the functions take it: its type, then its octets (2.2.7).
+    /// Encodes an address as the functions expect it: the address type, then the address, most significant octet first
+    /// (2.2.7).
     private static func octets(_ address: BluetoothAddress) -> [UInt8] {
         [address.kind.isRandom ? 1 : 0] + address.littleEndianBytes.reversed()
     }
