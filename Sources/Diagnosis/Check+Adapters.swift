@@ -1,6 +1,6 @@
 import HCITransports
 
-// The kernel and its adapters.
+// Kernel and adapter checks.
 
 extension Check {
     private static let machine = "this machine"
@@ -8,7 +8,7 @@ extension Check {
     static func kernel(_ facts: MachineFacts) -> [Finding] {
         switch facts.adapters {
         case .found: return []
-        // A service elsewhere, or on a controller behind a socket, needs no Bluetooth of this kernel.
+        // A service elsewhere, or one with a controller behind a socket, does not need Bluetooth in this kernel.
         case .noBluetooth where facts.service.works:
             return [
                 Finding(
@@ -39,7 +39,7 @@ extension Check {
 
     static func adapters(_ facts: MachineFacts) -> [Finding] {
         guard case .found(let adapters) = facts.adapters else { return [] }
-        // A controller that the kernel has no adapter of is told of by itself.
+        // A controller without a kernel adapter has a finding of its own.
         guard adapters.isEmpty, !facts.usb.contains(where: { $0.driver != "btusb" }) else { return [] }
         let what = "there is no Bluetooth adapter"
         let remedy = "plug one in, or name a controller elsewhere: --controller tcp:HOST:PORT or serial:PATH"
@@ -91,7 +91,7 @@ extension Check {
         }
     }
 
-    /// It may take an adapter in the moment between two who hold it.
+    /// bluetoothd may claim an adapter between two users of it.
     static func daemon(_ facts: MachineFacts) -> [Finding] {
         guard facts.bluetoothdRuns, case .found(let adapters) = facts.adapters, !adapters.isEmpty,
             !adapters.contains(where: { $0.holder == .bluetoothd })

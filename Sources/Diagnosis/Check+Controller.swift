@@ -1,6 +1,6 @@
 import HCITransports
 
-// The service, and what a controller can do.
+// Service checks, and the controller's capabilities.
 
 extension Check {
     static func service(_ facts: MachineFacts) -> [Finding] {
@@ -48,7 +48,7 @@ extension Check {
     }
 
     private static func weaknesses(of controller: ControllerFacts) -> [(code: String, what: String)] {
-        // 8 is 4.2, by the assigned numbers.
+        // 8 is Bluetooth 4.2 in the assigned numbers.
         let isOld = controller.version < 8
         var found: [(String, String)] = []
         if isOld {
@@ -72,7 +72,7 @@ extension Check {
         return found
     }
 
-    /// Makers by their assigned numbers, of whose controllers more is known than they say.
+    /// Warnings about manufacturers whose controllers misbehave, by assigned company number.
     private static let quirkyMakers: [Int: String] = [
         10: "it says that it is of CSR; many are imitations that answer short, and hang on commands of BR/EDR"
     ]

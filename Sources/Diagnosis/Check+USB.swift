@@ -1,6 +1,6 @@
 import HCITransports
 
-// Controllers on USB, where programs take them by libusb.
+// Checks of USB controllers, which programs claim through libusb.
 
 extension Check {
     static func usb(_ facts: MachineFacts) -> [Finding] {
@@ -9,8 +9,8 @@ extension Check {
         }
     }
 
-    /// The kernel gives an interface to its driver when a program asks for that, or when it is plugged in, and not because a program that had
-    /// it is gone.
+    /// The kernel binds an interface to its driver when the device is plugged in or when a program asks. It does not
+    /// rebind because the program that claimed the interface has exited.
     private static func drive(of controller: MachineFacts.USBController, _ facts: MachineFacts) -> Finding? {
         guard controller.driver == nil else { return nil }
         let place = "usb-\(controller.place)"
@@ -40,7 +40,8 @@ extension Check {
         )
     }
 
-    /// Whoever may take an adapter, or asks a service, needs no rights on USB, unless the kernel has no adapter of it.
+    /// Access to the USB device only matters when the kernel has no adapter for it: programs otherwise use the adapter
+    /// or the service.
     private static func rights(on controller: MachineFacts.USBController, _ facts: MachineFacts) -> Finding? {
         guard let node = controller.node, !node.isOpen, !facts.service.works else { return nil }
         let what = "this user may not open the controller usb:\(controller.place)"

@@ -1,9 +1,9 @@
-/// What is wrong with a machine's Bluetooth, and how to mend it: a list of checks, each a function of what was seen.
+/// The problems of a machine's Bluetooth and their remedies. Each check is a pure function of the collected facts.
 package struct Diagnosis: Codable, Hashable, Sendable {
-    /// What was found, the worst first.
+    /// The findings, most severe first.
     package let findings: [Finding]
 
-    /// Whether something is wrong. What works less well than it might is not.
+    /// Whether there is no ``Finding/Severity/problem``. Weaknesses and notes do not count.
     package var isSound: Bool { !findings.contains { $0.severity == .problem } }
 
     package init(of facts: MachineFacts) {
@@ -11,18 +11,18 @@ package struct Diagnosis: Codable, Hashable, Sendable {
         findings = Finding.Severity.allCases.flatMap { severity in found.filter { $0.severity == severity } }
     }
 
-    /// In the order in which a person would ask.
+    /// The checks, in the order in which a user would ask the questions.
     static let checks: [@Sendable (MachineFacts) -> [Finding]] = [
         Check.kernel, Check.adapters, Check.usb, Check.switches, Check.holders, Check.daemon, Check.rights, Check.log,
         Check.ports,
         Check.service, Check.controller, Check.weaknesses,
     ]
 
-    /// For a person.
+    /// The report for display, one array element per line.
     package var lines: [String] {
         findings.isEmpty ? ["nothing is wrong with this machine's Bluetooth"] : findings.flatMap(\.lines)
     }
 }
 
-/// The checks: none of them asks anything itself.
+/// The namespace of the checks. They are pure: only ``FactSource`` queries the machine.
 enum Check {}

@@ -1,5 +1,5 @@
-/// Who looks at a machine. Tests put any machine in its place.
+/// Collects facts about a machine. Tests substitute any machine.
 package protocol FactSource {
-    /// What is seen now, without the service and without a word to a controller.
+    /// Returns the current facts. Contacts neither the service nor a controller.
     func facts() -> MachineFacts
 }

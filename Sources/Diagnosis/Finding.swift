@@ -1,23 +1,23 @@
-/// Something that was found out about a machine's Bluetooth.
+/// One result of a diagnosis.
 package struct Finding: Codable, Hashable, Sendable {
-    /// How much it matters.
+    /// How serious a finding is.
     package enum Severity: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Bluetooth does not work, or soon will not.
+        /// Bluetooth does not work, or will soon stop working.
         case problem
-        /// It works less well than it might.
+        /// Bluetooth works less well than it could.
         case weakness
-        /// It is good to know.
+        /// Useful to know.
         case note
     }
 
     package var severity: Severity
-    /// Which finding it is, in one word for programs: `bluetoothd`. It stays as it is.
+    /// A stable one-word identifier for programs, such as `bluetoothd`.
     package var code: String
-    /// What it is about: `hci0`, a path, or `this machine`.
+    /// The subject: `hci0`, a path, or `this machine`.
     package var place: String
-    /// What is so.
+    /// What is the case, without the subject.
     package var what: String
-    /// What to do about it; a command where there is one.
+    /// What to do about it: a command where there is one.
     package var remedy: String?
 
     package init(_ severity: Severity, _ code: String, at place: String, _ what: String, do remedy: String? = nil) {
@@ -25,7 +25,7 @@ package struct Finding: Codable, Hashable, Sendable {
         (self.what, self.remedy) = (what, remedy)
     }
 
-    /// For a person, one or two lines.
+    /// The finding for display, in one or two lines.
     package var lines: [String] {
         ["\(severity.rawValue): \(place): \(what)"] + (remedy.map { ["  \($0)"] } ?? [])
     }

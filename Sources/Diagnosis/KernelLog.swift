@@ -1,9 +1,9 @@
 import KernelLog
 
-// What the kernel's drivers say when they fail with a controller.
+// Checks of what the kernel's Bluetooth drivers log about failing controllers.
 
 extension Check {
-    /// Findings of one kind and adapter are told once.
+    /// Reports identical findings once.
     static func log(_ facts: MachineFacts) -> [Finding] {
         switch facts.log {
         case .unreadable:
@@ -23,14 +23,14 @@ extension Check {
         }
     }
 
-    /// What a line of the log complains of; nil for a line that is about something else.
+    /// Returns the finding for a log line, or nil when the line reports no known failure.
     static func complaint(_ line: String) -> Finding? {
         guard let complaint = KernelComplaint(line) else { return nil }
         let adapter = complaint.adapter ?? "this machine"
         switch complaint.kind {
         case .firmwareMissing(let file):
             let what = "the kernel has not found its firmware\(file.map { " \($0)" } ?? "")"
-            // Those of Broadcom work with what is in their ROM, more or less.
+            // Broadcom controllers more or less work with the firmware in their ROM.
             let severity = complaint.maker == .broadcom ? Finding.Severity.weakness : .problem
             return Finding(severity, "firmware-missing", at: adapter, what, do: package(of: complaint.maker))
         case .firmwareFailed:

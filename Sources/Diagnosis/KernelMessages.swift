@@ -6,14 +6,14 @@ import KernelLog
     import Musl
 #endif
 
-/// The kernel's own log (`Documentation/ABI/testing/dev-kmsg` of Linux): one record for each read.
+/// The kernel's log (`Documentation/ABI/testing/dev-kmsg` of Linux). Each read returns one record.
 package enum KernelMessages {
-    /// Records that are read, so that a kernel that never falls silent does not hold anybody up.
+    /// Limits how many records are read, so that a kernel that keeps logging cannot block the caller.
     static let maximumRecords = 100_000
-    /// Octets of the longest record.
+    /// The maximum size of a record, in octets.
     private static let recordSize = 8_192
 
-    /// The messages that speak of Bluetooth.
+    /// Returns the log lines that mention Bluetooth.
     package static func read() -> MachineFacts.Log {
         let file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return .unreadable }
@@ -25,7 +25,7 @@ package enum KernelMessages {
             if count > 0 {
                 if let line = KernelRecord.message(in: octets.prefix(count)) { lines.append(line) }
             } else if count == 0 || ![EPIPE, EINTR].contains(errno) {
-                // EPIPE: the kernel has needed the room of a record that was not read yet.
+                // EPIPE: the kernel overwrote a record before it was read.
                 return count < 0 && errno == EPERM ? .unreadable : .lines(lines)
             }
         }

@@ -7,12 +7,13 @@ import HCITransports
     import Musl
 #endif
 
-/// This machine, or another below a directory with the same files. Nothing is changed, and no rights are needed: what cannot be seen
-/// is left out.
+/// Facts about this machine, or about the machine whose file tree is below `root`.
+///
+/// Collecting them changes nothing and needs no privileges. What is not accessible is left out.
 package struct LinuxFacts: FactSource {
-    /// Entries of a directory that are looked at.
+    /// The maximum number of entries read from a directory.
     static let maximumEntries = 4_096
-    /// The right to take adapters, by its number (`include/uapi/linux/capability.h`: CAP_NET_ADMIN).
+    /// CAP_NET_ADMIN, the capability to claim adapters (`include/uapi/linux/capability.h`).
     private static let networkRight = 12
 
     private let adapters: KernelAdapters
@@ -20,8 +21,8 @@ package struct LinuxFacts: FactSource {
     private let log: @Sendable () -> MachineFacts.Log
 
     /// - Parameters:
-    ///   - root: What stands before `/sys`, `/proc` and so on.
-    ///   - log: Reads the kernel's messages.
+    ///   - root: The prefix of `/sys`, `/proc` and so on.
+    ///   - log: Reads the kernel log.
     package init(
         adapters: KernelAdapters = KernelAdapters(),
         root: String = "",
@@ -61,13 +62,13 @@ package struct LinuxFacts: FactSource {
         }
     }
 
-    /// Devices with an interface for Bluetooth (class E0, subclass 01, protocol 01: Core Vol 4 Part B 3). The later ones, for voice, come with
-    /// the first.
+    /// Returns the USB devices that have a Bluetooth interface (class E0, subclass 01, protocol 01: Core Vol 4 Part B
+    /// 3). The lowest-numbered interface represents the device; the others, for voice, follow it.
     private func controllers() -> [MachineFacts.USBController] {
         let devices = "/sys/bus/usb/devices"
         var first: [String: Int] = [:]
         for name in entries(devices) {
-            // 1-2:1.0: place, configuration, interface.
+            // 1-2:1.0 is place, configuration, interface.
             let parts = name.split(separator: ":")
             guard parts.count == 2, let number = parts[1].split(separator: ".").last.flatMap({ Int($0) }),
                 text("\(devices)/\(name)/bInterfaceClass") == "e0",
@@ -89,7 +90,7 @@ package struct LinuxFacts: FactSource {
         }
     }
 
-    /// `/dev/bus/usb/001/002`.
+    /// Returns the device node, such as `/dev/bus/usb/001/002`.
     private func node(of device: String) -> MachineFacts.Node? {
         let numbers = ["busnum", "devnum"].compactMap { text("\(device)/\($0)").flatMap { UInt8($0) } }
         guard numbers.count == 2 else { return nil }
@@ -124,7 +125,7 @@ package struct LinuxFacts: FactSource {
         Array(((try? FileManager.default.contentsOfDirectory(atPath: root + path)) ?? []).prefix(Self.maximumEntries))
     }
 
-    /// The one line of a file, as the kernel makes them.
+    /// Returns the content of a file that holds one line, as sysfs and procfs files do.
     private func text(_ path: String) -> String? {
         guard let octets = FileManager.default.contents(atPath: root + path) else { return nil }
         return String(decoding: octets.prefix(256), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,11 +1,11 @@
 import HCITransports
 
-/// What was seen of a machine, as far as it matters to Bluetooth. Plain values: who asks is ``FactSource``.
+/// A snapshot of everything on a machine that affects Bluetooth. Plain values; ``FactSource`` collects them.
 package struct MachineFacts: Hashable, Sendable {
-    /// An adapter that the kernel has.
+    /// A Bluetooth adapter of the kernel.
     package struct Adapter: Hashable, Sendable {
         package var name: String
-        /// How it is attached: "USB".
+        /// The kind of bus, such as "USB".
         package var bus: String
         package var holder: KernelAdapter.Holder
 
@@ -14,13 +14,13 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// A switch of radios (rfkill).
+    /// An rfkill switch.
     package struct RadioSwitch: Hashable, Sendable {
-        /// `hci0`, or what the machine's maker calls it.
+        /// `hci0`, or the name that the manufacturer chose.
         package var name: String
-        /// Switched off by software.
+        /// Whether software has blocked the radio.
         package var isSoft: Bool
-        /// Switched off by a key or a slider of the machine.
+        /// Whether a hardware switch or key has blocked the radio.
         package var isHard: Bool
 
         package init(_ name: String, isSoft: Bool = false, isHard: Bool = false) {
@@ -28,7 +28,7 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// A file that leads to a controller.
+    /// A device file through which a controller is reached.
     package struct Node: Hashable, Sendable {
         package var path: String
         /// Whether this process may read and write it.
@@ -37,18 +37,19 @@ package struct MachineFacts: Hashable, Sendable {
         package init(_ path: String, isOpen: Bool) { (self.path, self.isOpen) = (path, isOpen) }
     }
 
-    /// A Bluetooth controller on USB, whether or not the kernel has an adapter of it.
+    /// A Bluetooth controller on USB, with or without a kernel adapter.
     package struct USBController: Hashable, Sendable {
-        /// The driver of a program that has an interface by USB, as libusb gives it one (`drivers/usb/core/devio.c` of Linux).
+        /// The driver name of an interface that a program has claimed through libusb (`drivers/usb/core/devio.c` of
+        /// Linux).
         package static let programs = "usbfs"
 
-        /// Where it is plugged in: `1-2`.
+        /// The bus and port path, such as `1-2`.
         package var place: String
-        /// The number of its interface, of which the others follow.
+        /// The number of the first Bluetooth interface; the others follow it.
         package var interface: Int
-        /// Which driver has that interface; nil for none.
+        /// The driver bound to that interface; nil for none.
         package var driver: String?
-        /// By which programs open it; nil where there is no such file, as in a container.
+        /// The device node through which programs open it; nil where there is none, as in a container.
         package var node: Node?
 
         package init(_ place: String, interface: Int = 0, driver: String? = "btusb", node: Node? = nil) {
@@ -56,42 +57,42 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// The kernel's messages.
+    /// The kernel log.
     package enum Log: Hashable, Sendable {
         case unreadable
         case lines([String])
     }
 
-    /// What became of the search for adapters.
+    /// The result of the search for adapters.
     package enum Adapters: Hashable, Sendable {
         case found([Adapter])
         /// The kernel has no Bluetooth, or none for this network namespace (EAFNOSUPPORT).
         case noBluetooth
-        /// It says something else.
+        /// Any other error.
         case failed(String)
     }
 
     package var adapters = Adapters.found([])
     package var usb: [USBController] = []
-    /// Whether the kernel's driver for such controllers is loaded (btusb).
+    /// Whether the kernel driver for USB controllers (btusb) is loaded.
     package var hasUSBDriver = true
-    /// Whether there is the rule for udev that lets users open them.
+    /// Whether the udev rule that lets users open such controllers is installed.
     package var hasUSBRule = false
-    /// Whether this process may take an adapter (CAP_NET_ADMIN).
+    /// Whether this process may claim an adapter (CAP_NET_ADMIN).
     package var mayTakeAdapters = false
     package var isContainer = false
     package var bluetoothdRuns = false
     package var switches: [RadioSwitch] = []
     package var log = Log.unreadable
-    /// Serial ports at which there may be a controller.
+    /// Serial ports to which a controller may be attached.
     package var ports: [Node] = []
     package var service = ServiceFacts.none
-    /// A controller that could be asked.
+    /// The capabilities of the controller that was queried; nil when none was.
     package var controller: ControllerFacts?
-    /// Why one that was named, or that is free, could not be asked.
+    /// Why the named controller, or a free one, could not be queried.
     package var controllerError: String?
 
-    /// The rule that `harald install --udev` writes.
+    /// The udev rule that `harald install --udev` writes.
     package static let usbRule = (directory: "/etc/udev/rules.d", name: "70-harald-usb.rules")
 
     static var usbRulePath: String { "\(usbRule.directory)/\(usbRule.name)" }
@@ -99,38 +100,38 @@ package struct MachineFacts: Hashable, Sendable {
     package init() {}
 }
 
-/// What was seen of a service at the places where there may be one.
+/// The state of the service, from the places where its socket may be.
 package enum ServiceFacts: Hashable, Sendable {
     /// There is no socket.
     case none
-    /// There is one, and nobody listens.
+    /// A socket exists, but no process listens on it.
     case dead(path: String)
-    /// There is one, which this process may not open.
+    /// A socket exists, but this process may not open it.
     case closed(path: String)
-    /// Somebody listens, and does not answer as a service does.
+    /// A process accepts connections, but does not answer as a service does.
     case silent(path: String, reason: String)
-    /// It says how it is: `poweredOn` and so on, why not, and what would help.
+    /// The service reports its state (`poweredOn` and so on), the failure, and what would help.
     case answers(path: String, state: String, failure: String?, advice: String?)
 
-    /// Whether there is one that works.
+    /// Whether the service runs and its controller is powered on.
     var works: Bool {
         if case .answers(_, "poweredOn", _, _) = self { true } else { false }
     }
 }
 
-/// What a controller can do, as far as it is of interest.
+/// The capabilities of a controller that matter for a diagnosis.
 package struct ControllerFacts: Hashable, Sendable {
-    /// Where it is.
+    /// The controller's name or location.
     package var name: String
-    /// The version of HCI by its number: 8 is 4.2.
+    /// The HCI version number: 8 is 4.2.
     package var version: Int
-    /// The maker by the number that the Bluetooth SIG gave it.
+    /// The manufacturer's company identifier, assigned by the Bluetooth SIG.
     package var company: Int
     package var hasExtendedAdvertising: Bool
     package var hasLongPackets: Bool
-    /// Packets of data that it holds.
+    /// The number of data packets that the controller can buffer.
     package var buffers: Int
-    /// Peers whose private addresses it resolves.
+    /// The size of the resolving list, in peers.
     package var resolvingListSize: Int
 
     package init(
