@@ -1,10 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// A callback that a loop waits for: until it has returned, or until it is clear that nobody will call it. What is given to the queue
-/// holds it, so that a queue that lets go of what waits there has said so.
+/// A callback that the loop waits for, until it returns or can no longer be called.
+///
+/// The closure handed to the queue holds this object. A queue that drops its pending closures therefore ends the wait:
+/// ``deinit`` signals `wake`.
 final class AwaitedCallback: Sendable {
-    /// How far it has come.
+    /// The state of the callback.
     final class Progress: Sendable {
         private enum State: Equatable {
             case waiting
@@ -14,18 +16,18 @@ final class AwaitedCallback: Sendable {
 
         private let state = Mutex(State.waiting)
 
-        /// Whether it has returned, or does not count any more.
+        /// Whether the callback has returned or been abandoned.
         var isOver: Bool { state.withLock { $0 == .over } }
 
-        /// Stops counting it, unless it runs. Whenever it comes, nobody waits for it.
+        /// Stops waiting for the callback unless it is running. The queue may still run it later.
         func abandon() { state.withLock { if $0 == .waiting { $0 = .over } } }
 
-        /// Whether the callback runs, and on the calling thread.
+        /// Whether the callback is running, on the calling thread.
         var isHere: Bool { state.withLock { $0 == .running(.current) } }
 
         fileprivate func begin() { state.withLock { if $0 == .waiting { $0 = .running(.current) } } }
 
-        /// Says whether it was not over before.
+        /// Marks the callback as over. Returns whether it was not over before.
         fileprivate func end() -> Bool {
             state.withLock { state in
                 defer { state = .over }
@@ -38,7 +40,7 @@ final class AwaitedCallback: Sendable {
     private let body: Mutex<(@Sendable () -> Void)?>
     private let wake: DispatchSemaphore
 
-    /// - Parameter wake: Signalled when it is over.
+    /// - Parameter wake: Signalled once, when the callback is over.
     init(_ body: @escaping @Sendable () -> Void, wake: DispatchSemaphore) {
         self.body = Mutex(body)
         self.wake = wake
@@ -46,7 +48,8 @@ final class AwaitedCallback: Sendable {
 
     deinit { end() }
 
-    /// Runs the callback. Releases what it captured before the loop goes on, so that no deinitializer of the app runs beside the loop.
+    /// Runs the callback and releases its captures before the loop continues, so that no deinitializer of the app runs
+    /// concurrently with the loop.
     func run() {
         progress.begin()
         runBody()

@@ -1,18 +1,20 @@
-/// Where an app is called back: callbacks run one after the other, in the order in which they came, on whatever thread. The API
-/// above makes one of what the app gave it; nothing below knows what it is.
+/// A serial queue on which an app receives its callbacks, in order of submission and on any thread.
+///
+/// The API layer adapts the queue that the app supplied. The layers below only use this protocol.
 public protocol CallbackQueue: Sendable {
-    /// Whether the caller runs on this queue. Whoever waited there for a callback would wait for himself.
+    /// Whether the caller runs on this queue. Waiting for a callback there would deadlock.
     var isCurrent: Bool { get }
 
-    /// Whether callbacks come to be run. Nobody waits for one on a queue that stands still.
+    /// Whether submitted callbacks get to run. A loop does not wait for a callback on a queue that is not running.
     var isRunning: Bool { get }
 
-    /// Runs `callback` after those before it, and does not wait for that. From any thread. A queue that will not run it any more
-    /// lets go of it, which tells whoever waits for it.
+    /// Submits `callback` to run after those before it, and returns without waiting. From any thread.
+    ///
+    /// A queue that will never run the callback releases it, which ends any wait for it.
     func async(_ callback: @escaping @Sendable () -> Void)
 }
 
 extension CallbackQueue {
-    /// They do.
+    /// Defaults to `true`.
     public var isRunning: Bool { true }
 }

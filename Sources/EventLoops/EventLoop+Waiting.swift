@@ -1,10 +1,10 @@
 import Synchronization
 
 extension EventLoop {
-    /// Runs `body` on the loop, after everything that was submitted before, and waits for what it returns. From any thread; at once inside
-    /// a task of the loop.
+    /// Runs `body` on the loop, after everything submitted before, and returns its result. From any thread. Inside a
+    /// task of the loop, `body` runs at once.
     ///
-    /// - Precondition: the loop has not been shut down.
+    /// - Precondition: The loop has not been shut down.
     package func waitFor<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
         if isRunningHere { return body() }
         let box = Box<Value>()
@@ -15,21 +15,21 @@ extension EventLoop {
         return value
     }
 
-    /// Makes something that lives on the loop, there.
+    /// Creates a loop-bound object on the loop.
     package func make<Value>(_ body: @escaping @Sendable () -> Value) -> LoopBound<Value> {
         waitFor { LoopBound(body(), loop: self) }
     }
 }
 
 extension LoopBound {
-    /// Runs `body` with the value on the loop and waits for what it returns. From any thread.
+    /// Runs `body` with the value on the loop and returns its result. From any thread.
     @discardableResult
     package func with<Result: Sendable>(_ body: @escaping @Sendable (Value) -> Result) -> Result {
         loop.waitFor { body(self.value) }
     }
 }
 
-/// Carries a value from one thread to another.
+/// Carries a result from the loop's thread to the waiting thread.
 private final class Box<Value: Sendable>: Sendable {
     let value = Mutex<Value?>(nil)
 }

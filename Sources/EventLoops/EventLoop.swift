@@ -1,63 +1,67 @@
-/// The one serial loop of a Bluetooth system: its clock, its timers, and the only thread that its state is touched on.
+/// The serial event loop of a Bluetooth system: its clock, its timers, and the only thread that touches its state.
 ///
-/// Everything below the API is handed a loop and keeps its state on it, without locks. ``submit(_:)`` and
-/// ``deliver(on:_:)`` are the ways in and out for other threads; all else is called on the loop.
+/// Every layer below the API keeps its state on one loop, without locks. Other threads enter through ``submit(_:)`` and
+/// ``submitAndWait(_:)``; ``deliver(on:_:)`` calls out to an app's queue. Everything else is called on the loop.
 ///
-/// Two kinds exist: ``VirtualEventLoop`` runs as fast as it can in virtual time, and the loop of the `HCITransports` room
-/// keeps pace with the wall clock and waits on descriptors. Both run tasks by ``now`` being the instant that the task was
-/// due at, not the instant at which the machine came to it, so that the same code sees the same times in both.
+/// There are two implementations. ``VirtualEventLoop`` runs as fast as it can in virtual time. The loop of the
+/// `HCITransports` module follows the wall clock and waits on file descriptors. In both, ``now`` is the instant at
+/// which the running task was due, not the instant at which the machine got to it, so the same code sees the same
+/// times.
 public protocol EventLoop: AnyObject, Sendable {
-    /// The time of the task that is running. It does not move while a task runs. On the loop only.
+    /// The instant at which the running task was due. It does not advance while a task runs. On the loop only.
     var now: Instant { get }
 
-    /// Whether the caller may touch the state that lives on this loop.
+    /// Whether the caller may access the state that lives on this loop.
     var isCurrent: Bool { get }
 
-    /// Whether the caller runs inside a task of this loop. False while nobody runs the loop, when ``isCurrent`` may be true.
+    /// Whether the caller runs inside a task of this loop. False while no thread runs the loop, when ``isCurrent`` may
+    /// be true.
     var isRunningHere: Bool { get }
 
-    /// Runs `task` at `deadline`, or as soon as possible when that is over; tasks for one instant run in the order they
-    /// were scheduled in. On the loop only.
+    /// Schedules `task` for `deadline`, or as soon as possible if that has passed. Tasks with the same deadline run in
+    /// the order in which they were scheduled. On the loop only.
+    ///
+    /// - Returns: A handle for ``cancel(_:)``.
     @discardableResult
     func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask
 
-    /// Drops a task that has not run. Nothing happens if it has run, or was dropped before. On the loop only.
+    /// Cancels a task. Does nothing if the task has run or was cancelled before. On the loop only.
     func cancel(_ task: ScheduledTask)
 
-    /// Runs `task` on the loop after those submitted before. From any thread; also wakes a waiting loop.
+    /// Submits `task` to run on the loop after those submitted before, and wakes the loop. From any thread.
     func submit(_ task: @escaping @Sendable () -> Void)
 
-    /// Runs `task` on the loop after all that was submitted before, and waits until it has run. From any thread but the
-    /// loop's own; from there it runs at once.
+    /// Runs `task` on the loop after everything submitted before, and waits until it has run. From any thread. On the
+    /// loop itself, `task` runs at once.
     func submitAndWait(_ task: @escaping @Sendable () -> Void)
 
-    /// Calls an app back on its queue, in the order of the deliveries. In virtual time the clock stands still until
-    /// `callback` has returned. On the loop only.
+    /// Calls an app back on its queue. Callbacks run in the order of delivery. In virtual time the clock stands still
+    /// until `callback` has returned. On the loop only.
     func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void)
 }
 
-/// Names a scheduled task, to cancel it.
+/// A handle to a scheduled task, for ``EventLoop/cancel(_:)``.
 public struct ScheduledTask: Hashable, Sendable {
-    /// Unique within the loop; the loop gives out the numbers.
+    /// The task's number, which the loop assigns. Unique within the loop.
     public let id: UInt64
 
-    /// A name for the task with this number.
+    /// Creates a handle to the task with this number.
     public init(id: UInt64) {
         self.id = id
     }
 }
 
 extension EventLoop {
-    /// The same as ``isCurrent``, for a loop with a thread of its own.
+    /// Defaults to ``isCurrent``, which is right for a loop with a thread of its own.
     public var isRunningHere: Bool { isCurrent }
 
-    /// Runs `task` after `delay`.
+    /// Schedules `task` to run after `delay`. On the loop only.
     @discardableResult
     public func schedule(after delay: Duration, _ task: @escaping () -> Void) -> ScheduledTask {
         schedule(at: now + delay, task)
     }
 
-    /// Runs `task` soon: after the running task and those already due.
+    /// Schedules `task` to run after the running task and those already due. On the loop only.
     public func execute(_ task: @escaping () -> Void) {
         schedule(at: now, task)
     }

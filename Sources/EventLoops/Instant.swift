@@ -1,39 +1,40 @@
-/// A point in the time of one event loop: nanoseconds since its beginning. It says nothing about the calendar.
+/// A point in time of one event loop, in nanoseconds since the loop began. Unrelated to the calendar.
 public struct Instant: Comparable, Hashable, Sendable {
-    /// Nanoseconds since the loop began.
+    /// The number of nanoseconds since the loop began.
     public var nanoseconds: Int64
 
-    /// An instant so many nanoseconds after the loop began.
+    /// Creates an instant from nanoseconds since the loop began.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// An instant so many microseconds after the loop began.
+    /// Creates an instant from microseconds since the loop began.
     @inlinable
     public init(microseconds: Int64) {
         nanoseconds = microseconds * 1_000
     }
 
-    /// The beginning of the loop.
+    /// The instant at which the loop began.
     public static let zero = Instant(nanoseconds: 0)
 
-    /// Whole microseconds since the loop began: the unit of the link layer.
+    /// Whole microseconds since the loop began. Microseconds are the link layer's unit.
     @inlinable
     public var microseconds: Int64 { nanoseconds / 1_000 }
 
-    /// Earlier first.
+    /// Orders earlier instants first.
     @inlinable
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant `duration` later; the end of time instead of an overflow.
+    /// Returns the instant `duration` later, or the latest representable instant on overflow.
     @inlinable
     public static func + (instant: Instant, duration: Duration) -> Instant {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return Instant(nanoseconds: overflow ? .max : sum)
     }
 
-    /// The instant so many microseconds later; the end of time instead of an overflow. Quicker than adding a duration.
+    /// Returns the instant `microseconds` later, or the latest representable instant on overflow. Faster than adding a
+    /// duration.
     @inlinable
     public func advanced(byMicroseconds microseconds: Int64) -> Instant {
         let (product, carry) = microseconds.multipliedReportingOverflow(by: 1_000)
@@ -41,21 +42,21 @@ public struct Instant: Comparable, Hashable, Sendable {
         return Instant(nanoseconds: carry || overflow ? .max : sum)
     }
 
-    /// Nanoseconds from `earlier` to here. Quicker than a duration, which counts in 128 bits.
+    /// Returns the nanoseconds from `earlier` to this instant. Faster than a duration, which has 128 bits.
     @inlinable
     public func nanoseconds(since earlier: Instant) -> Int64 { nanoseconds - earlier.nanoseconds }
 
-    /// Whole microseconds from `earlier` to here.
+    /// Returns the whole microseconds from `earlier` to this instant.
     @inlinable
     public func microseconds(since earlier: Instant) -> Int64 { nanoseconds(since: earlier) / 1_000 }
 
-    /// The instant `duration` earlier.
+    /// Returns the instant `duration` earlier. Traps on overflow.
     @inlinable
     public static func - (instant: Instant, duration: Duration) -> Instant {
         Instant(nanoseconds: instant.nanoseconds - duration.nanoseconds)
     }
 
-    /// The time from `b` to `a`.
+    /// Returns the time from `b` to `a`.
     @inlinable
     public static func - (a: Instant, b: Instant) -> Duration {
         .nanoseconds(a.nanoseconds - b.nanoseconds)
@@ -63,7 +64,7 @@ public struct Instant: Comparable, Hashable, Sendable {
 }
 
 extension Duration {
-    /// The whole duration in nanoseconds, at most 292 years either way.
+    /// The duration in whole nanoseconds, clamped to about 292 years either way.
     @inlinable
     public var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
@@ -73,7 +74,7 @@ extension Duration {
         return carry ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// The whole duration in microseconds.
+    /// The duration in whole microseconds, within the range of ``nanoseconds``.
     @inlinable
     public var microseconds: Int64 { nanoseconds / 1_000 }
 }

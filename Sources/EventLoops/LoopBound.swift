@@ -1,10 +1,10 @@
-/// Something that lives on one loop, to be carried through closures that other threads run.
+/// A value that lives on one loop, in a box that may cross threads inside closures.
 ///
-/// The value may be of any type: it is only handed out on the loop, and let go of there, wherever the last holder of the
-/// box is.
+/// The value may be of any type. The box hands it out on the loop only, and releases it there, whichever thread drops
+/// the last reference to the box.
 package final class LoopBound<Value>: @unchecked Sendable {
-    // Safe: `parcel` is private, and its value is reached on the loop only, by the accessor, which traps elsewhere, and
-    // by the release, which is submitted there.
+    // Safe: `parcel` is private. Its value is only accessed on the loop: by the accessor, which traps elsewhere, and by
+    // the release, which is submitted to the loop.
     private let parcel: Parcel<Value>
     /// The loop that the value lives on.
     package let loop: any EventLoop
@@ -24,7 +24,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
         }
     }
 
-    /// The value. On the loop only.
+    /// The value. Traps unless called on the loop.
     package var value: Value {
         precondition(loop.isCurrent, "this value lives on its event loop; use submit(_:) to get there")
         guard let value = parcel.value else { preconditionFailure("the value stays until the box is gone") }
@@ -32,7 +32,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
     }
 }
 
-/// What is in the box, so that the loop can empty it after the box is gone.
+/// Holds the value of a ``LoopBound``, so that the loop can release it after the box is gone.
 private final class Parcel<Value>: @unchecked Sendable {
     // Safe: see LoopBound, the only user.
     var value: Value?

@@ -9,16 +9,17 @@
         import Darwin
     #endif
 
-    /// Finds loop handlers that block their loop, in debug builds.
+    /// Detects loop handlers that block their loop, in debug builds.
     ///
-    /// With `HARALD_WATCHDOG=20` in the environment, both kinds of loop measure the CPU time of each task, in which a busy machine makes no
-    /// difference. The watchdog names a handler that takes more than 20 ms on standard error, and the process exits with status 1. App callbacks,
-    /// and calls by ``EventLoop/submitAndWait(_:)`` from other threads, do not count: they are not the loop's own.
+    /// With `HARALD_WATCHDOG=20` in the environment, both kinds of loop measure the CPU time of each task, which is
+    /// independent of the machine's load. The watchdog reports a handler that takes more than 20 ms on standard error,
+    /// and the process exits with status 1. App callbacks and ``EventLoop/submitAndWait(_:)`` calls from other threads
+    /// do not count, because they are not handlers of the loop.
     package enum LoopWatchdog {
-        /// The environment variable that turns the watchdog on. Its value is the limit in milliseconds.
+        /// The environment variable that enables the watchdog. Its value is the limit in milliseconds.
         package static let variable = "HARALD_WATCHDOG"
 
-        /// Handlers with a limit of their own.
+        /// Handlers with a higher limit.
         private static let allowances: [(handler: String, limit: Duration, reason: String)] = [
             (
                 "ServiceSocket.SocketLine", .milliseconds(200),
@@ -38,14 +39,14 @@
         }
         private static let offenders = Mutex<Set<String>>([])
 
-        /// Runs a task of a loop.
+        /// Runs a task of a loop, measuring it if the watchdog is enabled.
         @inline(__always)
         package static func run(_ task: @escaping () -> Void) {
             guard let limit else { return task() }
             measure(task, limit: limit, report)
         }
 
-        /// Runs a task, and calls `report` with its name and CPU time when that is above `limit`.
+        /// Runs a task, and calls `report` with its name and CPU time if that exceeds `limit`.
         package static func measure(
             _ task: @escaping () -> Void,
             limit: Duration,
@@ -75,17 +76,18 @@
             return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
         }
 
-        /// The function of a closure, demangled.
+        /// Returns the demangled name of a closure's function.
         static func name(of task: @escaping () -> Void) -> String {
-            // Safe: a closure is the address of a function and its context. Within a struct it is not wrapped.
+            // Safe: a closure is a pair of function address and context. Wrapping it in a struct avoids a reabstraction
+            // thunk.
             let function = unsafeBitCast(Closure(run: task), to: (function: UInt, context: UInt).self).function
             return SymbolTable.name(at: function) ?? "at 0x\(String(function, radix: 16))"
         }
     }
 
-    /// The symbols of a loaded file, those included that are not exported: closures are none of these.
+    /// The full symbol table of a loaded file, because closures have no exported symbols.
     private enum SymbolTable {
-        /// The name of the function at an address; nil where the file has no symbols.
+        /// Returns the name of the function at an address; nil if the file has no symbols.
         static func name(at address: UInt) -> String? {
             guard let (base, path) = file(at: address) else { return nil }
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -100,7 +102,7 @@
             return symbol(in: file, covering: UInt64(address - base)).map(demangled)
         }
 
-        /// The file that an address is mapped from, and where it begins (proc_pid_maps(5)).
+        /// Returns the file that an address is mapped from, and the start of its mapping (proc_pid_maps(5)).
         private static func file(at address: UInt) -> (base: UInt, path: String)? {
             guard let maps = fopen("/proc/self/maps", "re") else { return nil }
             defer { fclose(maps) }
@@ -121,7 +123,7 @@
             return nil
         }
 
-        /// Reads an ELF file of 64 bits (elf(5)).
+        /// Searches the symbol table of a 64-bit ELF file (elf(5)).
         private static func symbol(in file: UnsafeRawBufferPointer, covering address: UInt64) -> String? {
             func read<T: FixedWidthInteger>(_ offset: UInt64, _: T.Type) -> UInt64 {
                 guard offset <= UInt64(file.count - MemoryLayout<T>.size) else { return 0 }
@@ -131,7 +133,7 @@
             let (sections, size) = (read(0x28, UInt64.self), read(0x3A, UInt16.self))
             for section in 0..<read(0x3C, UInt16.self) {
                 let header = sections + section * size
-                // SHT_SYMTAB; the section of its strings is linked.
+                // SHT_SYMTAB. Its `sh_link` is the string table's section.
                 guard read(header + 4, UInt32.self) == 2 else { continue }
                 let strings = read(sections + read(header + 0x28, UInt32.self) * size + 0x18, UInt64.self)
                 let (start, length) = (read(header + 0x18, UInt64.self), read(header + 0x20, UInt64.self))
@@ -164,7 +166,7 @@
         _ flags: UInt32
     ) -> UnsafeMutablePointer<CChar>?
 #else
-    /// Measures nothing outside of debug builds.
+    /// A no-op outside of debug builds.
     package enum LoopWatchdog {
         /// Runs a task of a loop.
         @inline(__always)

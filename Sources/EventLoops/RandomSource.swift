@@ -1,6 +1,6 @@
-/// Where a Bluetooth system takes its random numbers from: seeded in virtual time, the operating system's otherwise.
+/// The random source of a Bluetooth system: seeded in virtual time, the operating system's generator otherwise.
 ///
-/// Objects of one system share one source, on its loop.
+/// All objects of a system share one source, on the system's loop.
 public final class RandomSource: RandomNumberGenerator {
     private enum Generator {
         case system(SystemRandomNumberGenerator)
@@ -9,17 +9,17 @@ public final class RandomSource: RandomNumberGenerator {
 
     private var generator: Generator
 
-    /// The operating system's cryptographically secure numbers.
+    /// Creates a source of the operating system's cryptographically secure random numbers.
     public init() {
         generator = .system(SystemRandomNumberGenerator())
     }
 
-    /// Numbers that follow from `seed` alone. For simulations: they are not secret.
+    /// Creates a reproducible source for simulations. Its numbers depend on `seed` alone and are not secret.
     public init(seed: UInt64) {
         generator = .seeded(Xoshiro256(seed: seed))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     public func next() -> UInt64 {
         switch generator {
         case .system(var system):
@@ -31,7 +31,9 @@ public final class RandomSource: RandomNumberGenerator {
         }
     }
 
-    /// A source that follows from this one and from `label`, so that one device's draws do not shift another's.
+    /// Derives another source from this one and `label`, so that draws for one device do not shift those of another.
+    ///
+    /// A source of the operating system's numbers returns another one.
     public func split(_ label: UInt64) -> RandomSource {
         switch generator {
         case .system: RandomSource()
@@ -39,23 +41,23 @@ public final class RandomSource: RandomNumberGenerator {
         }
     }
 
-    /// `count` random octets.
+    /// Returns `count` random bytes.
     public func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
     }
 
-    /// A number in `0..<bound`; 0 for a bound of 0.
+    /// Returns a number in `0..<bound`, or 0 if `bound` is 0.
     public func below(_ bound: UInt64) -> UInt64 {
         bound == 0 ? 0 : next() % bound
     }
 
-    /// A number in `0..<1`.
+    /// Returns a number in `0..<1`.
     public func unit() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 }
 
-/// The generator xoshiro256** of Blackman and Vigna, seeded by SplitMix64.
+/// The xoshiro256** generator of Blackman and Vigna, seeded with SplitMix64.
 struct Xoshiro256 {
     private var s: (UInt64, UInt64, UInt64, UInt64)
 

@@ -1,10 +1,10 @@
 import HeapModule
 
-/// The timers of a loop: a heap by deadline, and by order of scheduling among equal deadlines.
+/// The timers of a loop: a heap ordered by deadline, then by order of scheduling.
 package struct TaskQueue {
     private struct Entry: Comparable {
         var deadline: Instant
-        /// How many tasks were scheduled before.
+        /// The number of tasks scheduled before this one.
         var order: UInt64
         var task: ScheduledTask
 
@@ -13,37 +13,38 @@ package struct TaskQueue {
         }
     }
 
-    /// A task with its time. A struct: a closure within an optional, a tuple or a collection is wrapped into another one, at
-    /// the cost of an allocation.
+    /// A task with its deadline.
+    ///
+    /// This is a struct because Swift wraps a closure inside an optional, a tuple or a collection into another closure,
+    /// which costs an allocation.
     package struct WaitingTask {
-        /// When it is due.
+        /// The instant at which the task is due.
         package let deadline: Instant
-        /// What is to be done.
+        /// The work to do.
         package let run: () -> Void
     }
 
-    /// A place for a task. The generation tells those that have it one after the other apart.
+    /// Storage for a task. The generation distinguishes successive tasks in the same slot.
     private struct Slot {
         var task: WaitingTask?
         var generation: UInt64 = 0
     }
 
-    /// The lower bits of a task's number are its slot, the others the slot's generation.
+    /// The low bits of a task's number are its slot, the others the slot's generation.
     private static let slotBits: UInt64 = 24
 
     private var heap = Heap<Entry>()
-    // A cancelled task leaves its slot at once and its heap entry when that comes to the top.
+    // Cancelling frees the task's slot at once. The heap entry goes when it reaches the top.
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var scheduled: UInt64 = 0
 
-    /// An empty queue.
     package init() {}
 
-    /// Tasks that wait.
+    /// The number of pending tasks.
     package var count: Int { slots.count - freeSlots.count }
 
-    /// Adds a task.
+    /// Adds a task and returns its handle.
     package mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         let slot = freeSlots.popLast() ?? slots.count
         precondition(slot >> Self.slotBits == 0, "sixteen million timers are a loop that never ends")
@@ -55,21 +56,21 @@ package struct TaskQueue {
         return name
     }
 
-    /// Drops a task if it is still there.
+    /// Removes a task if it is still pending.
     ///
-    /// - Returns: The task. With it goes what it held, whose end may cancel other tasks: let go of it when the queue is
-    ///   free for that.
+    /// - Returns: The removed task. Releasing it may run deinitializers that cancel other tasks, so release it outside
+    ///   of any access to this queue.
     @discardableResult
     package mutating func cancel(_ task: ScheduledTask) -> WaitingTask? {
         guard let body = take(task) else { return nil }
-        // Long timers that are set and cancelled all the time (ATT's 30 s) must not pile up in the heap.
+        // Long timers that are set and cancelled continually (ATT's 30 s) must not accumulate in the heap.
         if heap.count > 64, heap.count > count * 4 {
             heap = Heap(heap.unordered.filter { slot(of: $0.task) != nil })
         }
         return body
     }
 
-    /// When the next task is due.
+    /// Returns the deadline of the next task.
     package mutating func nextDeadline() -> Instant? {
         while let entry = heap.min {
             if slot(of: entry.task) != nil { return entry.deadline }
@@ -78,13 +79,13 @@ package struct TaskQueue {
         return nil
     }
 
-    /// Takes the next task if it is due at `limit` or before.
+    /// Removes and returns the next task if it is due at `limit` or before.
     package mutating func popNext(dueBy limit: Instant) -> WaitingTask? {
         guard let deadline = nextDeadline(), deadline <= limit, let entry = heap.popMin() else { return nil }
         return take(entry.task)
     }
 
-    /// Where a task waits; nil when it has run or was dropped.
+    /// Returns the slot of a pending task; nil if the task has run or was cancelled.
     private func slot(of task: ScheduledTask) -> Int? {
         let slot = Int(truncatingIfNeeded: task.id & (1 << Self.slotBits - 1))
         guard slot < slots.count, slots[slot].generation == task.id >> Self.slotBits, slots[slot].task != nil else {
@@ -93,12 +94,12 @@ package struct TaskQueue {
         return slot
     }
 
-    /// Takes a task out of its slot; nil when it has run or was dropped.
+    /// Removes a task from its slot; nil if it has run or was cancelled.
     private mutating func take(_ task: ScheduledTask) -> WaitingTask? {
         guard let slot = slot(of: task) else { return nil }
         let body = slots[slot].task
         slots[slot].task = nil
-        // A slot comes round after a million millions of tasks.
+        // The generation wraps around after 2^40 tasks in one slot.
         slots[slot].generation = (slots[slot].generation + 1) & (1 << (64 - Self.slotBits) - 1)
         freeSlots.append(slot)
         return body

@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// Which thread this is, to tell whether a caller is on a loop's thread.
+/// Identifies a thread, to check whether a caller is on a loop's thread.
 package struct ThreadIdentity: Hashable, Sendable {
-    /// Not 0: it is an address.
+    /// The thread's address, so never 0.
     let number: UInt
 
     /// The calling thread.

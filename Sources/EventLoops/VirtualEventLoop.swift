@@ -2,19 +2,20 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// A loop in virtual time: nothing waits, the clock jumps from task to task, and a run is a function of its inputs.
+/// An event loop in virtual time. It never sleeps: the clock jumps from task to task, and the outcome of a run depends
+/// on its inputs alone.
 ///
-/// Whoever calls ``run(until:)`` or ``run(for:)`` lends its thread to the loop. While nobody does, one thread at a time
-/// may set things up on the loop.
+/// A thread that calls ``run(until:)`` or ``run(for:)`` runs the loop until the call returns. While no thread runs the
+/// loop, one thread at a time may access it to set things up.
 ///
-/// An app's callback runs alone: the loop waits until it has returned, and only then takes up what the callback asked
-/// for, in the order of asking. What other threads submit meanwhile comes after that. So the thread on which an app runs does not decide
-/// the outcome.
+/// App callbacks are serialized with the loop. The loop waits until a callback has returned, then runs what the
+/// callback submitted, in order. Submissions of other threads in the meantime come after that, so the thread on which
+/// an app runs does not affect the outcome.
 public final class VirtualEventLoop: EventLoop {
     /// A struct for the same reason as ``Delivery``.
     private struct Submission {
         let run: @Sendable () -> Void
-        /// Whether the thread that has submitted it waits: then it is that thread's work, and not a handler of the loop.
+        /// Whether the submitting thread waits for it. If so, the work is that thread's and not a handler of the loop.
         let isWaitedFor: Bool
     }
 
@@ -23,11 +24,12 @@ public final class VirtualEventLoop: EventLoop {
         var someoneWaits = false
         /// The callback that the loop waits for.
         var callback: AwaitedCallback.Progress?
-        /// What other threads submitted since it was posted.
+        /// Submissions of other threads since that callback was posted.
         var held = Deque<Submission>()
     }
 
-    /// A struct and no tuple: a closure in a tuple in a collection is wrapped, at the cost of an allocation.
+    /// A struct rather than a tuple, because Swift wraps a closure inside a tuple in a collection, which costs an
+    /// allocation.
     private struct Delivery {
         let queue: any CallbackQueue
         let callback: @Sendable () -> Void
@@ -40,33 +42,36 @@ public final class VirtualEventLoop: EventLoop {
         var isRunning = false
     }
 
-    // Safe: touched only by the thread that owns the loop; `owner` hands the ownership on.
+    // Safe: only the thread that owns the loop touches it. `owner` transfers the ownership.
     nonisolated(unsafe) private let state = State()
     private let shared = Mutex(Shared())
-    // Who runs the loop, by the number of the thread; 0 for nobody. It changes under the lock of `shared` and is read
-    // without it, since every access to the loop asks for it.
+    // The number of the thread that runs the loop, or 0 for none. Written under the lock of `shared`, but read without
+    // it, because every access to the loop checks it.
     private let owner = Atomic<UInt>(0)
-    // Whether there may be something in the inbox, to look there only then.
+    // Whether the inbox may hold submissions. Avoids taking the lock when it does not.
     private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
 
-    /// While a callback takes long, how often the loop looks whether there is still somebody to call it.
+    /// While the loop waits for a callback, how often it checks that the callback's queue is still running.
     private static let lookInterval = DispatchTimeInterval.milliseconds(10)
-    /// How many looks in a row find nobody before it waits no longer: an app may leave its run loop for a moment, and go on.
+    /// The number of consecutive failed checks after which the loop stops waiting. An app may leave its run loop
+    /// briefly.
     private static let looksInVain = 5
-    /// The number of looks after which the loop takes up what other threads have submitted: the callback may be waiting for them.
+    /// The number of checks after which the loop admits other threads' submissions, because the callback may be waiting
+    /// for them.
     private static let looksAlone = 50
 
-    /// A loop at instant zero.
+    /// Creates a loop whose clock is at ``Instant/zero``.
     public init() {}
 
-    /// The instant of the running task, or the one that the last run ended at.
+    /// The instant at which the running task was due, or at which the last run ended. Traps if another thread runs the
+    /// loop.
     public var now: Instant {
         precondition(isCurrent, "the time of a virtual loop is read on that loop")
         return state.now
     }
 
-    /// Whether this thread runs the loop, or nobody does.
+    /// Whether this thread runs the loop, or no thread does.
     public var isCurrent: Bool {
         let owner = owner.load(ordering: .acquiring)
         return owner == 0 || owner == ThreadIdentity.current.number
@@ -75,26 +80,27 @@ public final class VirtualEventLoop: EventLoop {
     /// Whether this thread runs the loop.
     public var isRunningHere: Bool { owner.load(ordering: .acquiring) == ThreadIdentity.current.number }
 
-    /// Adds a task. On the loop only.
+    /// Schedules `task` for `deadline`, or for ``now`` if that has passed. On the loop only.
     @discardableResult
     public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         precondition(isCurrent, "tasks are scheduled on the loop; use submit(_:) from other threads")
         return state.tasks.add(at: max(deadline, state.now), task)
     }
 
-    /// Drops a task. On the loop only.
+    /// Cancels a task. Does nothing if the task has run or was cancelled before. On the loop only.
     public func cancel(_ task: ScheduledTask) {
         precondition(isCurrent, "tasks are cancelled on the loop; use submit(_:) from other threads")
         let dropped = state.tasks.cancel(task)
         withExtendedLifetime(dropped) {}
     }
 
-    /// Queues `task` for the thread that runs the loop, now or when somebody next does.
+    /// Queues `task` for the thread that runs the loop, now or the next time. From any thread.
     public func submit(_ task: @escaping @Sendable () -> Void) {
         shared.withLock { post(Submission(run: task, isWaitedFor: false), &$0) }
     }
 
-    /// Runs `task` after all that was submitted before; on this thread when nobody runs the loop.
+    /// Runs `task` after everything submitted before, and waits until it has run. If no thread runs the loop, the
+    /// calling thread runs it.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
         let submission = Submission(
@@ -108,7 +114,7 @@ public final class VirtualEventLoop: EventLoop {
         let runner = shared.withLock { shared in
             post(submission, &shared)
             let runner = owner.load(ordering: .acquiring)
-            // Taken under the lock, so that of two threads that come at once one waits for the other.
+            // Ownership changes under the lock, so that of two threads that arrive together one waits for the other.
             if runner == 0 { owner.store(here, ordering: .releasing) }
             return runner
         }
@@ -123,13 +129,13 @@ public final class VirtualEventLoop: EventLoop {
         }
     }
 
-    /// Queues `callback` for the moment when all that is due now has run.
+    /// Queues `callback` to run on `queue` after everything that is due now. On the loop only.
     public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
         precondition(isCurrent, "callbacks are delivered from the loop")
         state.deliveries.append(Delivery(queue: queue, callback: callback))
     }
 
-    /// Runs everything that is due within `duration` from now, and leaves the clock at its end.
+    /// Runs everything that is due within `duration` from now, and leaves the clock at the end of it.
     public func run(for duration: Duration) {
         run(until: state.now + duration)
     }
@@ -139,7 +145,7 @@ public final class VirtualEventLoop: EventLoop {
         run(until: limit, stopWhen: { false })
     }
 
-    /// Runs until `condition` holds, which is asked after every task, or until the clock is at `limit`.
+    /// Runs until `condition` holds or the clock reaches `limit`. The condition is evaluated after every step.
     ///
     /// - Returns: Whether the condition held.
     @discardableResult
@@ -155,7 +161,9 @@ public final class VirtualEventLoop: EventLoop {
         }
     }
 
-    /// Does one thing: what was submitted, a task that is due, a delivery, or a move of the clock.
+    /// Performs one step: submissions, a due task, a delivery, or an advance of the clock.
+    ///
+    /// - Returns: Whether there was anything to do up to `limit`.
     private func step(limit: Instant) -> Bool {
         if drain() { return true }
         if let task = state.tasks.popNext(dueBy: state.now) {
@@ -164,7 +172,7 @@ public final class VirtualEventLoop: EventLoop {
         }
         if !state.deliveries.isEmpty {
             callNext()
-            // What it asked for belongs to it: whoever stops the loop now finds that taken up.
+            // Submissions of the callback belong to it: run them before the caller's stop condition is evaluated.
             drain()
             return true
         }
@@ -183,7 +191,7 @@ public final class VirtualEventLoop: EventLoop {
         hasMail.store(true, ordering: .releasing)
     }
 
-    /// Runs what was submitted; false if there was nothing.
+    /// Runs the submitted tasks. Returns false if there were none.
     @discardableResult
     private func drain() -> Bool {
         var ran = false
@@ -199,7 +207,7 @@ public final class VirtualEventLoop: EventLoop {
         return ran
     }
 
-    /// Runs an app's callback and waits for its end, answering meanwhile only what the app itself waits for.
+    /// Runs an app's callback and waits for its end. Meanwhile serves only what the app itself waits for.
     private func callNext() {
         guard let (progress, queue) = postNext() else { return }
         var (looks, looksInVain) = (0, 0)
@@ -212,17 +220,17 @@ public final class VirtualEventLoop: EventLoop {
             guard !isWoken else { continue }
             looks += 1
             looksInVain = queue.isRunning ? 0 : looksInVain + 1
-            // Its thread has left the run loop before the callback came.
+            // The queue's thread left its run loop before the callback ran.
             if looksInVain == Self.looksInVain { progress.abandon() }
         }
     }
 
-    /// Gives the next callback to its queue. Nil when there is nothing to wait for.
+    /// Posts the next callback to its queue. Returns nil if there is nothing to wait for.
     private func postNext() -> (progress: AwaitedCallback.Progress, queue: any CallbackQueue)? {
         guard let delivery = state.deliveries.popFirst() else { return nil }
         let queue = delivery.queue
         if queue.isCurrent {
-            // The loop runs on the app's own queue: waiting for that queue would be waiting for oneself.
+            // The loop runs on the app's own queue. Waiting for that queue would deadlock.
             delivery.callback()
             return nil
         }
@@ -233,7 +241,7 @@ public final class VirtualEventLoop: EventLoop {
         return (post(delivery.callback, on: queue), queue)
     }
 
-    /// Gives a callback to its queue, and keeps nothing of it.
+    /// Posts a callback to its queue, without keeping a reference to the closure.
     private func post(
         _ callback: @escaping @Sendable () -> Void,
         on queue: any CallbackQueue
@@ -244,7 +252,7 @@ public final class VirtualEventLoop: EventLoop {
         return awaited.progress
     }
 
-    /// Lets in what other threads have submitted since a callback was posted.
+    /// Admits the submissions of other threads since a callback was posted.
     private func admitOthers() {
         shared.withLock { shared in
             shared.callback = nil
@@ -253,7 +261,7 @@ public final class VirtualEventLoop: EventLoop {
         }
     }
 
-    /// Whether a thread has begun to wait for an answer since the last time.
+    /// Returns and clears whether a thread has begun to wait since the last call.
     private func takeWaiting() -> Bool {
         shared.withLock { shared in
             defer { shared.someoneWaits = false }
@@ -261,7 +269,7 @@ public final class VirtualEventLoop: EventLoop {
         }
     }
 
-    /// Makes this thread the loop's for the time of `body`.
+    /// Makes this thread the owner of the loop while `body` runs.
     private func owning<R>(_ body: () -> R) -> R {
         let isOutermost = shared.withLock { _ in
             precondition(isCurrent, "another thread runs this loop")
@@ -272,9 +280,9 @@ public final class VirtualEventLoop: EventLoop {
         return result
     }
 
-    /// Leaves the loop to the next thread.
+    /// Releases the ownership of the loop.
     private func letGo() {
-        // Another thread may have begun to wait for an answer after the last look into the inbox.
+        // Another thread may have begun to wait after the last drain of the inbox.
         while !shared.withLock({ shared in
             guard shared.someoneWaits else {
                 owner.store(0, ordering: .releasing)
