@@ -1,35 +1,36 @@
-/// What a line of the kernel's log complains of about a Bluetooth controller (btusb, btintel, btrtl, btbcm, btqca, btmtk of Linux).
+/// A failure of a Bluetooth controller that a line of the kernel log reports (Linux drivers btusb, btintel, btrtl,
+/// btbcm, btqca and btmtk).
 package struct KernelComplaint: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// There is no such file, as far as the line has its name.
+        /// A firmware file does not exist. `file` is nil when the line does not name it.
         case firmwareMissing(file: String?)
-        /// The controller did not take it.
+        /// The controller rejected the firmware.
         case firmwareFailed
-        /// It did not answer, or reported an error.
+        /// The controller did not answer, or reported an error.
         case controllerFailed
     }
 
-    /// Whose controller it is, by the name of its driver or of its files.
+    /// The controller's manufacturer, inferred from the names of drivers and firmware files.
     package enum Maker: Hashable, Sendable, CaseIterable {
         case realtek, broadcom, qualcomm, intel, other
     }
 
-    /// Characters that are kept of a line. The kernel writes a thousand at the most.
+    /// The maximum length of ``words``, in characters. The kernel itself writes at most a thousand.
     package static let maximumWords = 120
 
     package let kind: Kind
     package let maker: Maker
-    /// `hci0`; nil where the line does not say.
+    /// The adapter, such as `hci0`; nil when the line does not name it.
     package let adapter: String?
-    /// What the line says, without what comes first in each.
+    /// The message without its prefix.
     package let words: String
 
-    /// Reads a line; nil for one that is about something else.
+    /// Parses a line of the log. Returns nil when it reports no such failure.
     package init?(_ line: String) {
         let lower = line.lowercased()
         guard lower.contains("bluetooth") else { return nil }
         if Self.missingFirmware.contains(where: lower.contains) {
-            // Files with settings are asked for where there need be none.
+            // Drivers request optional configuration files, whose absence is no failure.
             guard !lower.contains("_config") else { return nil }
             kind = .firmwareMissing(file: Self.firmwareFile(in: line))
         } else if Self.failedFirmware.contains(where: lower.contains) {
@@ -44,7 +45,7 @@ package struct KernelComplaint: Hashable, Sendable {
         words = Self.tail(of: line)
     }
 
-    /// By -2 the kernel says that there is no such file.
+    /// The kernel reports a missing file as error -2 (ENOENT).
     private static let missingFirmware = [
         "failed with error -2", "failed to load intel firmware file", "patch file not found",
         "failed to request rampatch file",
@@ -59,14 +60,14 @@ package struct KernelComplaint: Hashable, Sendable {
         "failed to read rtk", "firmware loading timed out", "timeout waiting for firmware", "download timeout",
     ]
 
-    /// `hci0`, wherever it stands.
+    /// Returns the first `hciN` in the line.
     private static func adapter(in line: String) -> String? {
         line.split { !($0.isLetter || $0.isNumber) }.map(String.init).first { word in
             word.hasPrefix("hci") && word.count > 3 && word.count < 7 && word.dropFirst(3).allSatisfy(\.isNumber)
         }
     }
 
-    /// A path below the kernel's directory of firmware, as far as the line has one.
+    /// Returns the first path below the kernel's firmware directory.
     private static func firmwareFile(in line: String) -> String? {
         line.split { " '\"()".contains($0) }.map(String.init).first { word in
             ["intel/", "rtl_bt/", "brcm/", "qca/", "mediatek/", "ar3k/", "nxp/"].contains { word.hasPrefix($0) }
@@ -80,7 +81,7 @@ package struct KernelComplaint: Hashable, Sendable {
         return line.contains("intel") ? .intel : .other
     }
 
-    /// What comes behind the name of the adapter; a line may be long.
+    /// Returns the message after the adapter's prefix, truncated.
     private static func tail(of line: String) -> String {
         let text = line.split(separator: ": ", maxSplits: 2).last.map(String.init) ?? line
         return String(text.prefix(maximumWords))

@@ -1,7 +1,7 @@
-/// A record of the kernel's log as `/dev/kmsg` has it: a header, a semicolon, a line, and more lines for programs
-/// (`Documentation/ABI/testing/dev-kmsg` of Linux).
+/// A record of the kernel log as read from `/dev/kmsg`: a header, a semicolon, a line of text, and further lines of
+/// key-value pairs for programs (`Documentation/ABI/testing/dev-kmsg` of Linux).
 package enum KernelRecord {
-    /// The line, if it speaks of Bluetooth.
+    /// Returns the record's text if it mentions Bluetooth; nil otherwise.
     package static func message(in record: some Collection<UInt8>) -> String? {
         let text = String(decoding: record, as: UTF8.self)
         guard let start = text.firstIndex(of: ";") else { return nil }
