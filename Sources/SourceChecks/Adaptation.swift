@@ -1,6 +1,6 @@
-/// A source from which the attributes are taken that only tell Objective-C of something.
+/// A source file without the attributes that only matter to Objective-C.
 package struct Adaptation {
-    /// Without Objective-C nobody asks for what they say.
+    /// Attributes without effect where there is no Objective-C.
     static let attributes: Set<String> = ["@objc", "@objcMembers"]
 
     package let original: SourceFile
@@ -15,7 +15,7 @@ package struct Adaptation {
             kept += octets[place..<edit.range.lowerBound] + Array(edit.text.utf8)
             place = edit.range.upperBound
             guard edit.text.isEmpty else { continue }
-            // The space between the attribute and what it stands before.
+            // The space between the attribute and its declaration.
             while place < octets.count, octets[place] == UInt8(ascii: " ") { place += 1 }
         }
         kept += octets[place...]
@@ -24,7 +24,7 @@ package struct Adaptation {
 
     package var hasChanges: Bool { original.text != adapted.text }
 
-    /// The lines that differ, as `diff -U0` writes them: no line comes or goes.
+    /// The changed lines in the format of `diff -U0`. Adaptation neither adds nor removes lines.
     package var difference: String {
         let before = original.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let after = adapted.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -34,13 +34,13 @@ package struct Adaptation {
             + changes.map { "@@ -\($0 + 1) +\($0 + 1) @@\n-\($1.0)\n+\($1.1)\n" }.joined()
     }
 
-    /// What comes instead of a part of the source.
+    /// A replacement of a range of the source.
     private struct Edit {
         var range: Range<Int>
         var text = ""
     }
 
-    /// The attributes go, and protocols that had one are still for classes alone.
+    /// Removes the attributes. Protocols that had one stay class-bound.
     private static func edits(in tokens: [Token]) -> [Edit] {
         let edits = tokens.indices.flatMap { index -> [Edit] in
             guard let end = attribute(at: index, in: tokens) else { return [] }
@@ -50,7 +50,7 @@ package struct Adaptation {
         return edits.sorted { $0.range.lowerBound < $1.range.lowerBound }
     }
 
-    /// The last token of the attribute that begins here, with the name in parentheses that one may have.
+    /// Returns the last token of the attribute that starts at `index`, including a name in parentheses.
     private static func attribute(at index: Int, in tokens: [Token]) -> Int? {
         guard attributes.contains(tokens[index].text), tokens[index].kind == .word else { return nil }
         guard index + 1 < tokens.count, tokens[index + 1].range.lowerBound == tokens[index].range.upperBound,
@@ -61,7 +61,8 @@ package struct Adaptation {
 
     private static let modifiers: Set<String> = ["public", "package", "internal", "fileprivate", "private"]
 
-    /// What says so for the protocol whose attribute ends here, if it is one: a delegate of it may be weak.
+    /// Returns the edit that class-binds the protocol whose attribute ends at `end`, so that delegates of its type can
+    /// be weak. Returns nil if it is no protocol or already class-bound.
     private static func classBound(after end: Int, in tokens: [Token]) -> Edit? {
         var rest = tokens[(end + 1)...].drop { modifiers.contains($0.text) }
         guard rest.popFirst()?.is("protocol") == true, let name = rest.popFirst() else { return nil }

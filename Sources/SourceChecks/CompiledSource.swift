@@ -1,16 +1,16 @@
-/// A source without what the platform leaves out.
+/// The tokens of a source file that are compiled on Linux.
 struct CompiledSource {
-    /// A branch that is not compiled here.
+    /// A branch that is not compiled on Linux.
     struct LostBranch: Equatable {
         let line: Int
-        /// Its condition, as it stands there; nil for `#else`.
+        /// The condition as written; nil for `#else`.
         let condition: String?
         let lines: Int
     }
 
     let file: SourceFile
     private(set) var tokens: [Token] = []
-    /// Branches with code in them, of people who were not thinking of Linux.
+    /// Uncompiled branches that contain code, in `#if` chains that do not mention Linux.
     private(set) var lost: [LostBranch] = []
 
     init(_ file: SourceFile, modules: Modules) {
@@ -23,7 +23,7 @@ struct CompiledSource {
             guard isDirective, token.is("#if") || !forks.isEmpty else {
                 if forks.last?.isCompiled ?? true { tokens.append(token) }
                 if token.is("import") { importLine = token.line }
-                // Imports alone are no loss.
+                // A branch of nothing but imports is no loss.
                 let isImport = token.line == importLine || token.text.hasPrefix("@")
                 if !isImport, !forks.isEmpty { forks[forks.count - 1].hasCode = true }
                 continue
@@ -47,13 +47,13 @@ struct CompiledSource {
     }
 }
 
-/// An `#if` that is open.
+/// An open `#if`.
 private struct Fork {
-    /// Whether it stands in something that is compiled.
+    /// Whether the enclosing code is compiled.
     let isReached: Bool
-    /// Whether the branch that it is in is compiled, or may be.
+    /// Whether the current branch is compiled, or may be.
     private(set) var isCompiled = false
-    /// Whether an earlier branch is the one, whatever the rest says.
+    /// Whether an earlier branch is certainly taken, so that later conditions do not matter.
     private var isDecided = false
     private(set) var knowsLinux = false
     private(set) var lost: [CompiledSource.LostBranch] = []

@@ -1,9 +1,10 @@
-/// The condition of an `#if`, as far as the platform decides it: true, false, or nil for what depends on something else.
+/// Evaluates the condition of an `#if` as far as the platform decides it: true, false, or nil if it depends on
+/// something else.
 struct Condition {
     private let tokens: [Token]
     private var place = 0
     private let modules: Modules
-    /// How many more parentheses may stand in each other.
+    /// The number of further levels of parentheses to evaluate.
     private let depth: Int
 
     static func value(of tokens: [Token], modules: Modules, depth: Int = 16) -> Bool? {
@@ -24,7 +25,7 @@ struct Condition {
         return true
     }
 
-    /// Takes an operator of two signs.
+    /// Consumes an operator of two equal characters.
     private mutating func takesTwice(_ sign: String) -> Bool {
         guard place + 1 < tokens.count, tokens[place].is(sign), tokens[place + 1].is(sign) else { return false }
         place += 2
@@ -76,7 +77,7 @@ struct Condition {
         return Condition.value(of: untilClosed(), modules: modules, depth: depth - 1)
     }
 
-    /// What stands up to the parenthesis that closes, which is taken too.
+    /// Consumes the closing parenthesis and returns the tokens before it.
     private mutating func untilClosed() -> [Token] {
         let start = place
         var depth = 1

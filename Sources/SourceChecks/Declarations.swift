@@ -1,20 +1,21 @@
-/// The types of a source, with what counts when one asks who is called.
+/// The type declarations of a source file, reduced to what decides which delegate methods are called.
 struct Declarations {
-    /// A method that an object of the type has.
+    /// An instance method.
     struct Method: Equatable {
         let name: String
-        /// What stands before each colon outside of the method.
+        /// The argument labels.
         let labels: [String]
-        /// The names in the type of each parameter, without what does not change whether it fits a requirement.
+        /// The names in the type of each parameter, without those that do not affect whether it satisfies a
+        /// requirement.
         let types: [[String]]
         let isOverride: Bool
         let file: String
         let line: Int
 
-        /// As documentation writes it.
+        /// The method's name in documentation form, such as `name(_:label:)`.
         var signature: String { "\(name)(\(labels.map { "\($0):" }.joined()))" }
 
-        /// Whether a caller would take one for the other.
+        /// Whether both methods satisfy the same requirement.
         func isSame(as other: Method) -> Bool { signature == other.signature && types == other.types }
     }
 
@@ -24,10 +25,10 @@ struct Declarations {
     struct Body {
         let kind: Kind
         let name: String
-        /// What stands after the colon.
+        /// The inheritance clause: superclass and protocols.
         let inherits: [String]
         var methods: [Method] = []
-        /// Overriding functions and properties, by line.
+        /// The line numbers of overriding functions and properties.
         var overrides: [Int] = []
     }
 
@@ -35,10 +36,10 @@ struct Declarations {
 
     init(_ source: CompiledSource) {
         let tokens = source.tokens
-        // What is open, from the outside in: a body, or nil for any other braces.
+        // The open braces, outermost first: the index of a body, or nil for other braces.
         var open: [Int?] = []
         var index = 0
-        // A declaration that has been read up to its brace.
+        // A declaration whose header has been read, up to its opening brace.
         var next: Body?
         while index < tokens.count {
             let token = tokens[index]
@@ -66,7 +67,7 @@ struct Declarations {
         }
     }
 
-    /// The header of a type that begins here, and where its brace is.
+    /// Parses the header of a type declaration that starts at `index`. `end` is the index of its opening brace.
     private static func header(_ tokens: [Token], _ index: Int) -> (Body, end: Int)? {
         let kinds: [String: Kind] = [
             "class": .class, "extension": .extension, "protocol": .protocol, "struct": .other, "enum": .other,
@@ -114,7 +115,7 @@ struct Declarations {
         "static", "class", "mutating", "required", "objc", "optional",
     ]
 
-    /// Whether an error is spelled with `any`, and whether a type is optional, is left aside.
+    /// Ignores whether the type is optional and whether it is spelled with `any`.
     private static func typeNames(of parameter: ArraySlice<Token>) -> [String] {
         guard let colon = parameter.firstIndex(where: { $0.is(":") }) else { return [] }
         return parameter[(colon + 1)...].prefix { !$0.is("=") }
@@ -128,14 +129,14 @@ struct Declarations {
 }
 
 extension ArraySlice<Token> {
-    /// How a bracket changes how deep one is. An arrow is none.
+    /// Returns how a token changes the bracket depth. The arrow `->` does not.
     private func step(at index: Int) -> Int {
         guard self[index].kind == .sign else { return 0 }
         if self[index].is(">"), index > startIndex, self[index - 1].is("-") { return 0 }
         return "([{<".contains(self[index].text) ? 1 : ")]}>".contains(self[index].text) ? -1 : 0
     }
 
-    /// The first of which that holds and that stands in no brackets.
+    /// Returns the index of the first token outside brackets for which `holds` is true.
     fileprivate func firstOutside(_ holds: (Token) -> Bool) -> Int? {
         var depth = 0
         for index in indices {
@@ -145,7 +146,7 @@ extension ArraySlice<Token> {
         return nil
     }
 
-    /// What stands between those of which that holds and that stand in no brackets.
+    /// Splits the tokens at those outside brackets for which `holds` is true.
     fileprivate func splitOutside(_ holds: (Token) -> Bool) -> [ArraySlice<Token>] {
         var parts: [ArraySlice<Token>] = []
         var rest = self
@@ -156,7 +157,7 @@ extension ArraySlice<Token> {
         return rest.isEmpty ? parts : parts + [rest]
     }
 
-    /// What stands before the bracket that closes.
+    /// Returns the tokens before the closing bracket.
     fileprivate func untilClosed() -> ArraySlice<Token> {
         var depth = 1
         for index in indices {

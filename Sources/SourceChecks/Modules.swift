@@ -1,24 +1,24 @@
-/// What a wrapped package can import.
+/// The modules that a wrapped package can import.
 package struct Modules: Sendable {
-    /// The stand-ins that there are, each by what is imported, with the name that asks for it.
+    /// The available stand-ins: the name for `--with`, by module.
     package static let standIns = ["Combine": "combine", "os": "os", "OSLog": "os", "CryptoKit": "cryptokit"]
 
-    /// Those that were asked for.
+    /// The stand-ins that were requested.
     private let chosen: Set<String>
 
-    /// What is there with the stand-ins of these names.
+    /// - Parameter names: The requested stand-ins.
     package init(standIns names: Set<String> = []) {
         chosen = names
     }
 
-    /// Whether `import` of this finds something; nil when that depends on the package.
+    /// Whether a module is available; nil if that depends on the package.
     func canImport(_ module: String) -> Bool? {
         if let name = Self.standIns[module] { return chosen.contains(name) }
         if Self.there.contains(module) { return true }
         return Self.missing.contains(module) ? false : nil
     }
 
-    /// What to do about an import that finds nothing.
+    /// Returns what to do about an import of a missing module.
     func advice(for module: String) -> String {
         if let name = Self.standIns[module] { return "--with \(name) has a stand-in" }
         return "put what needs it behind #if canImport(\(module))"
@@ -29,8 +29,8 @@ package struct Modules: Sendable {
         "FoundationXML", "Glibc", "Observation", "Swift", "Synchronization", "XCTest", "Testing", "_Concurrency",
     ]
 
-    /// Frameworks of Apple's systems that a Bluetooth app is likely to use. A package may not have a module of such a name
-    /// and build on Apple's systems.
+    /// Frameworks of Apple's platforms that a Bluetooth app is likely to use. No package that builds on Apple's
+    /// platforms has a module with one of these names.
     private static let missing: Set<String> = [
         "ARKit", "AVFAudio", "AVFoundation", "AVKit", "Accelerate", "Accessibility", "AccessorySetupKit", "ActivityKit",
         "AppIntents", "AppKit", "AudioToolbox", "BackgroundTasks", "CallKit", "Cocoa", "Contacts", "CoreAudio",

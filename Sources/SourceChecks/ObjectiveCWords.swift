@@ -1,4 +1,4 @@
-/// Finds what needs Objective-C.
+/// Finds code that needs Objective-C.
 struct ObjectiveCWords {
     private let source: CompiledSource
     private let delegateMethods: Set<String>
@@ -35,7 +35,7 @@ struct ObjectiveCWords {
         return next.count == text.count && zip(next, text).allSatisfy { $0.is($1) }
     }
 
-    /// What is asked of an object by name.
+    /// Returns the message for a dynamic call: an optional method, key-value coding or observing.
     private func call(at index: Int) -> String? {
         guard index > 0, source.tokens[index - 1].is(".") || source.tokens[index - 1].is("?") else { return nil }
         let text = source.tokens[index].text
@@ -64,7 +64,7 @@ struct ObjectiveCWords {
 }
 
 extension CompiledSource {
-    /// Whether an argument of the call that begins here has this label.
+    /// Whether the call that starts after `index` has an argument with this label.
     fileprivate func hasLabel(_ label: String, after index: Int) -> Bool {
         var depth = 0
         for token in tokens[(index + 1)...] {

@@ -1,6 +1,6 @@
-/// The methods that a delegate may leave out: those for which an extension of its protocol has something to do.
+/// The optional methods of delegate protocols: those with a default implementation in an extension.
 struct OptionalMethods {
-    /// By protocol.
+    /// The optional methods by protocol name.
     private(set) var byProtocol: [String: [Declarations.Method]] = [:]
 
     init(_ declarations: [Declarations]) {

@@ -1,17 +1,19 @@
-/// Looks through the sources of a package for what Linux does not do as Apple's systems do it.
+/// Finds code in a package that behaves differently on Linux than on Apple's platforms.
 package struct SourceCheck {
     private let files: [SourceFile]
     private let interface: [SourceFile]
     private let modules: Modules
 
-    /// The sources of a package, and those of `CoreBluetooth` that declare its delegates.
+    /// - Parameters:
+    ///   - files: The package's sources.
+    ///   - interface: The sources of `CoreBluetooth` that declare its delegate protocols.
     package init(_ files: [SourceFile], interface: [SourceFile], modules: Modules) {
         self.files = files
         self.interface = interface
         self.modules = modules
     }
 
-    /// What there is, file by file, line by line.
+    /// The findings, sorted by file and line.
     package var findings: [Finding] {
         let sources = files.map { CompiledSource($0, modules: modules) }
         let declarations = sources.map { Declarations($0) }
@@ -45,7 +47,7 @@ package struct SourceCheck {
         let tokens = source.tokens
         return tokens.indices.compactMap { index in
             guard tokens[index].is("import") else { return nil }
-            // Of `import struct Foundation.Data` and `import os.log`, the module.
+            // The module of declarations such as `import struct Foundation.Data` and `import os.log`.
             let words = tokens[(index + 1)...].prefix { $0.line == tokens[index].line && $0.kind == .word }
             guard let module = words.last?.text, modules.canImport(module) == false else { return nil }
             return Finding(

@@ -1,4 +1,4 @@
-/// A file of Swift source, by the name under which findings speak of it.
+/// A Swift source file. `name` identifies it in findings.
 package struct SourceFile: Hashable, Sendable {
     package let name: String
     package let text: String
@@ -9,19 +9,19 @@ package struct SourceFile: Hashable, Sendable {
     }
 }
 
-/// Something in a source that Linux does not do as Apple's systems do it.
+/// A place in a source where Linux differs from Apple's platforms.
 package struct Finding: Hashable, Sendable {
     package enum Kind: String, Sendable {
-        /// It does not compile.
+        /// Does not compile.
         case error
-        /// It compiles, and does nothing.
+        /// Compiles, but has no effect.
         case warning
     }
 
     package let file: String
     package let line: Int
     package let kind: Kind
-    /// What there is, and what to do about it.
+    /// What is wrong, and what to do about it.
     package let message: String
 
     package init(file: String, line: Int, kind: Kind, message: String) {
@@ -33,6 +33,6 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding: CustomStringConvertible {
-    /// As compilers write it, so that editors find the place.
+    /// The compiler's diagnostic format, so that editors can jump to the place.
     package var description: String { "\(file):\(line): \(kind.rawValue): \(message)" }
 }

@@ -1,17 +1,19 @@
-/// Finds where a string ends: strings may stand in the interpolations of strings.
+/// Finds the end of a string literal, which may contain interpolations with nested string literals.
 struct StringEnd {
     private let octets: [UInt8]
     private var place: Int
-    /// What is open, from the outside in.
+    /// The open levels, outermost first.
     private var open: [Level] = []
 
     private enum Level {
         case string(pounds: Int, hasManyLines: Bool)
-        /// Between the parentheses of an interpolation, so many deep.
+        /// Inside an interpolation, at this depth of parentheses.
         case interpolation(depth: Int)
     }
 
-    /// The place after the string that begins at `place`, with so many number signs before its quotation mark.
+    /// - Parameters:
+    ///   - place: The offset of the literal, including its number signs.
+    ///   - pounds: The number of number signs before the quotation mark.
     init(octets: [UInt8], place: Int, pounds: Int) {
         self.octets = octets
         self.place = place
@@ -54,7 +56,7 @@ struct StringEnd {
                 place += 1
             }
         } else if !hasManyLines, octets[place] == UInt8(ascii: "\n") {
-            // Not closed: no reason to lose the rest of the source.
+            // Unterminated. Ends here, so that the rest of the source is still checked.
             open = []
         } else {
             place += 1

@@ -1,20 +1,20 @@
-/// A word or a sign of a Swift source. What is in comments and in quotes is none.
+/// A token of Swift source. Comments produce none.
 struct Token: Equatable {
     enum Kind {
-        /// A name or a keyword, without backticks; an attribute with its `@`, a directive with its `#`.
+        /// A name or a keyword, without backticks; an attribute including its `@`; a directive including its `#`.
         case word
-        /// A string, whatever is in it, or a number.
+        /// A number, or a string with everything inside it.
         case literal
-        /// One sign.
+        /// A single punctuation character.
         case sign
     }
 
     let kind: Kind
     let text: String
     let line: Int
-    /// Where it stands among the octets of the source.
+    /// The range of UTF-8 offsets in the source.
     let range: Range<Int>
-    /// Whether it is the first of its line.
+    /// Whether this is the first token of its line.
     let isFirst: Bool
 
     func `is`(_ text: String) -> Bool { self.text == text && kind != .literal }

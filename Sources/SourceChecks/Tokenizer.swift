@@ -1,6 +1,6 @@
-/// Takes a Swift source apart, as far as it takes to know what is code.
+/// Splits Swift source into tokens, precisely enough to tell code from comments and strings.
 ///
-/// It is no parser: whatever is in the source, it comes to the end of it, once through and without recursion.
+/// This is not a parser: it reaches the end of any input, in one pass and without recursion.
 struct Tokenizer {
     private let octets: [UInt8]
     private var place = 0
@@ -68,7 +68,7 @@ struct Tokenizer {
         isFirst = false
     }
 
-    /// A word, after so many octets that belong to it.
+    /// Consumes a word whose first `start` bytes have been checked.
     private mutating func takeWord(after start: Int) {
         var length = start
         while let octet = peek(length), octet.isWord { length += 1 }
@@ -84,7 +84,7 @@ struct Tokenizer {
         place += length
     }
 
-    /// A directive, or a string that begins with number signs.
+    /// Consumes a directive, or a string that starts with number signs.
     private mutating func takePound() {
         var pounds = 0
         while peek(pounds) == UInt8(ascii: "#") { pounds += 1 }
@@ -126,7 +126,7 @@ struct Tokenizer {
 extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// A letter, a digit or what has no place in ASCII.
+    /// Whether this is a letter, a digit, an underscore or non-ASCII.
     fileprivate var isWord: Bool {
         isDigit || self == UInt8(ascii: "_") || self >= 0x80
             || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)

@@ -1,8 +1,8 @@
-/// Finds methods of delegates that compile and that nobody ever calls.
+/// Finds delegate methods that compile but are never called.
 ///
-/// An optional requirement is a default in an extension here. So a class that conforms without the method has taken the
-/// default for itself and all its subclasses, and a method whose types are not quite those of the requirement is another
-/// method. With Objective-C the name alone decides, when it is called.
+/// On Linux, optional requirements are default implementations in an extension. A class that conforms without declaring
+/// the method adopts the default for itself and all its subclasses. A method whose types differ from the requirement's
+/// is an unrelated method. With Objective-C, the name alone decides at run time.
 struct UncalledMethods {
     private let bodies: [Declarations.Body]
     private let optional: OptionalMethods
@@ -24,7 +24,7 @@ struct UncalledMethods {
         bodies.filter { $0.name == name && $0.kind != .protocol }.flatMap(\.methods)
     }
 
-    /// The class and those above it, from the bottom up.
+    /// Returns the class and its superclasses, the class itself first.
     private func line(of name: String) -> [String] {
         var line = [name]
         while let parent = inherits(line[line.count - 1]).first(where: classes.contains), !line.contains(parent) {
@@ -33,7 +33,7 @@ struct UncalledMethods {
         return line
     }
 
-    /// The delegate protocols that a class says it conforms to, by itself or by way of other protocols.
+    /// Returns the delegate protocols that a class conforms to, directly or through other protocols.
     private func delegates(of name: String) -> [String] {
         var seen: Set<String> = []
         var rest = inherits(name)
@@ -43,7 +43,7 @@ struct UncalledMethods {
         return seen.filter { optional.byProtocol[$0] != nil }.sorted()
     }
 
-    /// What a class adds to a base that conforms without it.
+    /// Finds methods that a subclass adds although its base class conforms without them.
     private func added(by name: String) -> [Finding] {
         let line = line(of: name)
         return line.dropFirst().flatMap { base in
@@ -69,7 +69,7 @@ struct UncalledMethods {
         }
     }
 
-    /// What a class has beside a requirement of the same name.
+    /// Finds methods that match a requirement's name but not its types.
     private func mistyped(in name: String) -> [Finding] {
         let optionals = line(of: name).flatMap(delegates).flatMap { optional.byProtocol[$0] ?? [] }
         return methods(of: name).filter { method in
