@@ -10,12 +10,12 @@ import NIOPosix
     import Darwin
 #endif
 
-/// The ways to the other end. All on the loop only; `completion` is called on the loop, once.
+/// Ways to open a line. Call them on the loop; `completion` is called once, on the loop.
 extension ChannelLine {
-    /// How long a connection attempt may take.
+    /// The time limit of a connection attempt.
     package static let connectTimeout = TimeAmount.seconds(5)
 
-    /// Over TCP.
+    /// Connects over TCP.
     static func connect(
         host: String,
         port: Int,
@@ -27,7 +27,7 @@ extension ChannelLine {
         attach(to: channel, place: place, loop: loop, completion: completion)
     }
 
-    /// To a Unix socket.
+    /// Connects to a Unix socket.
     static func connect(
         path: String,
         loop: NIOEventLoop,
@@ -37,16 +37,17 @@ extension ChannelLine {
         attach(to: channel, place: ControllerAddress.unix(path: path).description, loop: loop, completion: completion)
     }
 
-    /// The standard input and output of this process, which has only its standard error for words from then on.
+    /// Opens a line over this process's standard input and output. From then on, anything that the process prints goes
+    /// to standard error.
     static func standard(loop: NIOEventLoop, completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void) {
         let (input, output) = (dup(STDIN_FILENO), dup(STDOUT_FILENO))
-        // What else this process prints would be taken for packets.
+        // Redirected so that nothing else that this process prints is taken for packets.
         dup2(STDERR_FILENO, STDOUT_FILENO)
         let channel = pipes(loop).takingOwnershipOfDescriptors(input: input, output: output)
         attach(to: channel, place: ControllerAddress.standard.description, loop: loop, completion: completion)
     }
 
-    /// A device of characters that is open, and is closed with the line.
+    /// Opens a line over an open character device. The line owns `descriptor` and closes it.
     package static func device(
         _ descriptor: Int32,
         place: String,
@@ -57,7 +58,7 @@ extension ChannelLine {
         attach(to: channel, place: place, loop: loop, completion: completion)
     }
 
-    // Nothing is read before the line is there to take it.
+    // Reading starts when the line is attached and can receive.
     private static func client(_ loop: NIOEventLoop) -> ClientBootstrap {
         ClientBootstrap(group: loop.nio).connectTimeout(connectTimeout).channelOption(.autoRead, value: false)
     }

@@ -12,9 +12,9 @@ import NIOPosix
     import Darwin
 #endif
 
-/// A channel of swift-nio as a line for octets: a socket, a serial port, or two pipes. Lives on its loop.
+/// A line of octets over a swift-nio channel: a socket, a serial port, or a pair of pipes. Lives on its loop.
 package final class ChannelLine: OctetLine {
-    /// Octets that may wait for an end that does not read. It is taken for dead when there are more.
+    /// The maximum number of octets queued for a peer that does not read. Beyond this, the line fails.
     package static let maximumUnsent = 4 << 20
 
     package var onReceive: (([UInt8]) -> Void)?
@@ -31,7 +31,7 @@ package final class ChannelLine: OctetLine {
         self.loop = loop
     }
 
-    /// Takes a channel that does not read by itself yet. On the loop only.
+    /// Attaches a line to a channel whose automatic reading is off, and turns it on. On the loop only.
     static func attach(
         to channel: any Channel,
         place: String,
@@ -50,7 +50,7 @@ package final class ChannelLine: OctetLine {
         return .success(line)
     }
 
-    /// Waits for a channel, and takes it. `completion` is called on the loop, once.
+    /// Waits for a channel to open and attaches a line to it. `completion` is called once, on the loop.
     static func attach(
         to channel: EventLoopFuture<any Channel>,
         place: String,
@@ -91,7 +91,7 @@ package final class ChannelLine: OctetLine {
         onClose?(error)
     }
 
-    /// What the operating system says, in words.
+    /// Returns a description of the error, from the operating system where there is one.
     static func reason(of error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
@@ -103,7 +103,7 @@ package final class ChannelLine: OctetLine {
         }
     }
 
-    /// The handler of the channel: from it to the line, on the loop's time.
+    /// Forwards channel events to the line, as arrivals on the loop.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -128,9 +128,10 @@ package final class ChannelLine: OctetLine {
     }
 }
 
-/// A completion handler that lives on the loop, carried through the futures of swift-nio, which are called there too.
+/// A completion handler that lives on the loop, in a box that swift-nio futures can capture. They complete on the same
+/// loop.
 struct LoopBoundCompletion<Value>: @unchecked Sendable {
-    // Safe: made and called on the loop only, which both check.
+    // Safe: created and called on the loop only, which both check.
     private let completion: (Value) -> Void
     private let loop: NIOEventLoop
 

@@ -1,4 +1,4 @@
-/// Where a controller is, as it is written on a command line or in `HARALD_CONTROLLER`.
+/// The address of a controller, as written on a command line or in `HARALD_CONTROLLER`.
 package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     /// H4 over TCP: `tcp:HOST:PORT`.
     case tcp(host: String, port: Int)
@@ -8,25 +8,25 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
     case standard
     /// A serial port: `serial:PATH[,BAUD][,h5]`.
     case serial(SerialOptions)
-    /// An adapter of the kernel, by its user channel: `hci0`, and what else ``AdapterChoice`` knows.
+    /// A kernel adapter through its user channel: `hci0` and the other forms of ``AdapterChoice``.
     case adapter(AdapterChoice)
-    /// A controller on USB without the kernel's driver: `usb`, and what else ``USBChoice`` knows.
+    /// A USB controller without the kernel's driver: `usb` and the other forms of ``USBChoice``.
     case usb(USBChoice)
 
-    /// Why a text names no controller.
+    /// The reason why a text is not a controller address.
     package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Not one of the known forms.
+        /// None of the known forms.
         case unknownForm(String)
-        /// A form that this version cannot open.
+        /// A form that this version does not support.
         case notAvailable(String)
-        /// The port is no number from 1 to 65535.
+        /// The port is not a number from 1 to 65535.
         case port(String)
-        /// What is behind `usb:` names no controller.
+        /// The text after `usb:` does not identify a controller.
         case usb(String)
-        /// What a serial port is asked for is none of what it can.
+        /// The serial port's path, rate or protocol is invalid.
         case serial(String)
 
-        /// One sentence for a person.
+        /// One sentence for the user.
         package var description: String {
             switch self {
             case .unknownForm(let text):
@@ -55,14 +55,14 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads an address.
+    /// Parses an address.
     ///
-    /// - Throws: ``ParseError``, which says what to write.
+    /// - Throws: ``ParseError``, whose description tells the user what to write.
     package init(_ text: String) throws(ParseError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch parts.first.map(String.init) ?? "" {
         case "tcp":
-            // The host may be an IPv6 address with colons of its own, so the port is what follows the last one.
+            // The host may be an IPv6 address, so the port follows the last colon.
             guard parts.count == 2, let colon = parts[1].lastIndex(of: ":"), colon > parts[1].startIndex else {
                 throw .unknownForm(text)
             }
@@ -89,7 +89,7 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address as it is written.
+    /// The address in the form that ``init(_:)`` parses.
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"

@@ -1,24 +1,27 @@
 import EventLoops
 import HCI
 
-/// The line to a controller that is named by an address. It opens by itself; what is sent meanwhile waits, and a controller that
-/// cannot be reached closes it.
+/// The transport to the controller at an address.
+///
+/// The transport opens by itself. Packets sent before it has opened are queued. A controller that cannot be reached
+/// closes the transport.
 ///
 /// Lives on its loop.
 package final class ControllerTransport: HCITransport {
-    /// Packets that wait for the line to open. A host sends one command before it hears from the controller.
+    /// The maximum number of packets queued while the transport opens. A host sends only one command before the
+    /// controller answers.
     package static let maximumWaiting = 16
 
     private enum State {
         case opening([HCIPacket])
         case open(any HCITransport)
-        /// With what it was, if it ever opened.
+        /// The transport that was open, if it ever opened.
         case closed((any HCITransport)?)
     }
 
-    /// Takes each packet that arrives.
+    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone, or could not be opened.
+    /// Called once, when the transport has closed or could not be opened.
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String {
         if case .open(let transport) = state { transport.place } else { address.description }
@@ -33,12 +36,13 @@ package final class ControllerTransport: HCITransport {
     private let finder: AdapterFinder
     private var state = State.opening([])
 
-    /// Begins to open the line. On the loop only.
+    /// Starts to open the transport. On the loop only.
     ///
-    /// - Parameter finder: Takes adapters from the kernel; the same for each line to what is one controller.
+    /// - Parameter finder: Claims adapters and USB controllers. Use one finder for all transports to the same
+    ///   controller.
     package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: AdapterFinder = AdapterFinder()) {
         (self.address, self.loop, self.finder) = (address, loop, finder)
-        // What fails at once is told to whoever has asked for it by then.
+        // Deferred, so that the caller has set `onClose` before an immediate failure.
         loop.execute { [self] in open() }
     }
 
@@ -73,7 +77,7 @@ package final class ControllerTransport: HCITransport {
             },
             loop: loop
         )
-        // A driver may load its firmware now.
+        // Blocks while a driver loads firmware.
         SideQueue.run {
             let result = Result { () throws(USBError) in try finder.take(choice) }
             loop.submit { taken.call(result) }
@@ -100,7 +104,7 @@ package final class ControllerTransport: HCITransport {
             },
             loop: loop
         )
-        // A driver may load its firmware now.
+        // Blocks while a driver loads firmware.
         SideQueue.run {
             let result = Result { () throws(UserChannelError) in try finder.take(choice) }
             loop.submit { taken.call(result) }
@@ -128,7 +132,7 @@ package final class ControllerTransport: HCITransport {
         onClose?(error)
     }
 
-    /// Sends a packet, now or when the line is open.
+    /// Sends a packet, or queues it until the transport is open.
     package func send(_ packet: HCIPacket) {
         switch state {
         case .opening(let waiting) where waiting.count < Self.maximumWaiting: state = .opening(waiting + [packet])
@@ -137,7 +141,7 @@ package final class ControllerTransport: HCITransport {
         }
     }
 
-    /// What the line is, or was.
+    /// The underlying transport, current or former.
     private var transport: (any HCITransport)? {
         switch state {
         case .opening: nil
@@ -146,14 +150,17 @@ package final class ControllerTransport: HCITransport {
         }
     }
 
-    /// Closes the line.
+    /// Closes the transport. Does not call ``onClose``.
     package func close() {
         if case .open(let transport) = state { transport.close() }
         state = .closed(transport)
     }
 
-    /// Resets the device, also that of a line that has never been opened, as while a driver tries in vain to begin with its controller: the device
-    /// that the address names, unless somebody else has it. Behind a socket, a pipe or a serial port nobody can.
+    /// Resets the controller's device and closes the transport.
+    ///
+    /// This also works for a transport that has not opened, such as while the kernel's driver keeps failing to
+    /// initialize the controller. It then resets the device that the address names, unless another user holds it. A
+    /// controller behind a socket, a pipe or a serial port cannot be reset.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         defer { state = .closed(transport) }
         if let transport { return transport.resetDevice(completion) }

@@ -3,12 +3,13 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A loop in real time: one thread of swift-nio, which also waits on the sockets of its transports.
+/// An event loop in real time: one swift-nio thread, which also waits on the sockets of its transports.
 package final class NIOEventLoop: EventLoops.EventLoop {
-    /// The loop and the thread of swift-nio.
+    /// The underlying swift-nio loop.
     package let nio: any NIOCore.EventLoop
 
-    /// A struct and no tuple: a closure in a collection is wrapped otherwise, at the cost of an allocation.
+    /// A struct rather than a tuple, because Swift wraps a closure inside a collection otherwise, which costs an
+    /// allocation.
     private struct Submission {
         let run: @Sendable () -> Void
     }
@@ -18,12 +19,12 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         let callback: @Sendable () -> Void
     }
 
-    /// How much room lists keep from one burst to the next.
+    /// The capacity that lists keep from one burst to the next.
     private static let keptCapacity = 1_024
 
-    // What other threads have submitted and the loop has not begun with.
+    // Submissions of other threads that the loop has not started to run.
     private let inbox = Mutex<[Submission]>([])
-    // Safe: these are touched on the thread of `nio` only; every access goes through `onLoop()`.
+    // Safe: these are only touched on the thread of `nio`. Every access goes through `onLoop()`.
     nonisolated(unsafe) private var taken: [Submission] = []
     nonisolated(unsafe) private var deliveries: [Delivery] = []
     nonisolated(unsafe) private var pacing = Pacing()
@@ -32,30 +33,30 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     private let group: MultiThreadedEventLoopGroup
     private let start: NIODeadline
 
-    /// Starts the thread.
+    /// Starts the loop's thread.
     package init() {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         nio = group.next()
         start = .now()
     }
 
-    /// Ends the thread after what is under way. Not from the loop itself.
+    /// Stops the loop's thread after the work in progress. Not from the loop itself.
     package func shutDown() {
         precondition(!nio.inEventLoop, "a loop cannot wait for its own end")
-        // The only error is that it has been shut down before.
+        // The only error is that the group has been shut down before.
         try? group.syncShutdownGracefully()
     }
 
-    /// The instant of the running task.
+    /// The instant at which the running task was due, or at which the running submission arrived. On the loop only.
     package var now: Instant {
         onLoop()
         return pacing.now
     }
 
-    /// Whether this is the loop's thread.
+    /// Whether the caller is on the loop's thread.
     package var isCurrent: Bool { nio.inEventLoop }
 
-    /// Adds a task. On the loop only.
+    /// Schedules a task. On the loop only.
     @discardableResult
     package func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         onLoop()
@@ -64,15 +65,16 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         return scheduled
     }
 
-    /// Drops a task. On the loop only.
+    /// Cancels a task. On the loop only.
     package func cancel(_ task: ScheduledTask) {
         onLoop()
         let dropped = pacing.cancel(task)
         withExtendedLifetime(dropped) {}
     }
 
-    /// Runs `task` on the loop's thread, after all that is due by then. What comes before the thread has got there is one arrival
-    /// with it: the thread is woken once for many.
+    /// Runs `task` on the loop's thread, after everything due by then. From any thread.
+    ///
+    /// Submissions made before the thread wakes count as one arrival, so that many of them cost one wake-up.
     package func submit(_ task: @escaping @Sendable () -> Void) {
         let isFirst = inbox.withLock {
             $0.append(Submission(run: task))
@@ -90,20 +92,20 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         }
     }
 
-    /// Runs `task` on the loop's thread and waits for it; at once when this is the loop's thread. On a loop that has been
-    /// shut down nothing happens.
+    /// Runs `task` on the loop's thread and waits for it; at once if this is the loop's thread. Does nothing on a loop
+    /// that has been shut down.
     package func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         if nio.inEventLoop { return task() }
-        // The only error is that the loop has been shut down: then there is nothing to wait for.
+        // The only error is that the loop has been shut down, so there is nothing to wait for.
         try? nio.submit { [self] in enter(task) }.wait()
     }
 
-    /// Calls an app back on its queue when all that is due now has run, as in virtual time: its thread is woken once for all that
-    /// this comes to.
+    /// Calls an app back on its queue after everything that is due now, as in virtual time. The queue's thread is woken
+    /// once for all callbacks of this run.
     package func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
         onLoop()
         deliveries.append(Delivery(queue: queue, callback: callback))
-        // Outside of a task nothing is due that would come first.
+        // Outside of a task, nothing is due that would come first.
         if !isRunning { handOver() }
     }
 
@@ -113,11 +115,12 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         deliveries.removeAll(keepingCapacity: deliveries.count <= Self.keptCapacity)
     }
 
-    /// Runs what a transport reports, as a task of its own: after all that was due before it, and before anything that it makes due.
+    /// Runs an event of a transport as a task of its own: after everything that was due before it, and before anything
+    /// that it schedules.
     ///
-    /// swift-nio reports some of it from inside the call that caused it: a write that fills a socket, or a close. The loop defers what arrives
-    /// while a task runs until that task and all tasks due before it have ended, in the order of arrival. So no caller has to expect a
-    /// report inside a call in progress.
+    /// swift-nio reports some events from inside the call that caused them, such as a write that fills a socket, or a
+    /// close. The loop defers an event that arrives while a task runs until that task, and all tasks due before the
+    /// event, have ended. Deferred events keep their order. No caller therefore has to expect an event during a call.
     package func arrive(_ task: @escaping () -> Void) {
         onLoop()
         guard !isRunning else {
@@ -127,7 +130,8 @@ package final class NIOEventLoop: EventLoops.EventLoop {
         enter { LoopWatchdog.run(task) }
     }
 
-    /// Runs what has come in from outside, where no task runs: first what was due before it, then itself, then what it made due.
+    /// Runs work that arrives from outside while no task runs: first what was due before it, then the work, then what
+    /// it scheduled.
     private func enter(_ task: () -> Void) {
         onLoop()
         runDue()

@@ -1,17 +1,17 @@
 import DequeModule
 import EventLoops
 
-/// What a loop in real time does next, as a machine: tasks and submissions in, decisions out, no clock and no thread
-/// inside.
+/// Decides what a real-time loop does next. A pure state machine: tasks and arrivals go in, decisions come out, without
+/// a clock or a thread inside.
 ///
-/// `now` follows the wall clock in steps: it is the instant that the running task was due at, or the wall time at which
-/// something came in from outside, and never goes back. All that was due before something came in runs before it.
+/// `now` follows the wall clock in steps and never goes back. It is the instant at which the running task was due, or
+/// the wall time of an arrival from outside. Everything that was due before an arrival runs before it.
 struct Pacing {
-    /// What the loop does next.
+    /// The loop's next step.
     enum Step {
-        /// Run this task; ``Pacing/now`` is set for it.
+        /// Run this task. ``Pacing/now`` is set for it.
         case run(() -> Void)
-        /// Nothing is due; come back at this instant, or when something comes in.
+        /// Nothing is due. Wait until this instant, or for an arrival.
         case sleep(until: Instant?)
     }
 
@@ -22,13 +22,13 @@ struct Pacing {
         tasks.add(at: max(deadline, now), task)
     }
 
-    /// Returns the task, to be let go of outside.
+    /// Cancels a task and returns it. Release the task outside of any access to this value.
     @discardableResult
     mutating func cancel(_ task: ScheduledTask) -> TaskQueue.WaitingTask? {
         tasks.cancel(task)
     }
 
-    /// Takes the next task that is due by the wall clock.
+    /// Removes and returns the next task that is due by the wall clock.
     mutating func step(wall: Instant) -> Step {
         if let task = tasks.popNext(dueBy: wall) {
             now = max(now, task.deadline)
@@ -37,7 +37,7 @@ struct Pacing {
         return .sleep(until: tasks.nextDeadline())
     }
 
-    /// Stamps something that has come in from outside, after ``step(wall:)`` has found nothing due any more.
+    /// Advances ``now`` to an arrival from outside, once ``step(wall:)`` has found nothing more due.
     mutating func arrive(wall: Instant) {
         now = max(now, wall)
     }

@@ -3,12 +3,12 @@ import HCI
 import NIOCore
 import NIOPosix
 
-/// Waits for connections and gives a transport for each.
+/// Accepts TCP connections and creates a transport for each.
 package final class TCPServer {
-    /// Connections that are open at a time; one more is closed at once.
+    /// The maximum number of open connections. Further ones are closed at once.
     package static let maximumConnections = 64
 
-    /// The port, also when the system chose it.
+    /// The port number, including one that the system chose.
     package let port: Int
     private let channel: any Channel
 
@@ -17,10 +17,9 @@ package final class TCPServer {
         self.port = port
     }
 
-    /// Listens on a port of the loopback interface, or of `host`; port 0 lets the system choose one. `onConnection` and
-    /// `completion` are called on the loop.
+    /// Listens on `host`, by default the loopback interface. Port 0 lets the system choose a port.
     ///
-    /// On the loop only.
+    /// `onConnection` and `completion` are called on the loop. On the loop only.
     package static func listen(
         host: String = "127.0.0.1",
         port: Int,
@@ -48,12 +47,12 @@ package final class TCPServer {
             }
     }
 
-    /// Listens no more. Connections stay.
+    /// Stops listening. Open connections stay open.
     package func close() {
         channel.close(promise: nil)
     }
 
-    /// Counts the connections and hands them on.
+    /// Counts connections and passes them on.
     private final class Acceptor {
         private let onConnection: (H4Transport) -> Void
         private var open = 0
@@ -70,7 +69,7 @@ package final class TCPServer {
             open += 1
             let acceptor = LoopBound(self, loop: loop)
             channel.closeFuture.whenComplete { _ in acceptor.value.open -= 1 }
-            // The channel becomes active, and reads, only after this initializer.
+            // The channel becomes active, and starts to read, only after this initializer.
             loop.arrive { [self] in
                 if case .success(let line) = ChannelLine.attach(to: channel, place: "tcp", loop: loop) {
                     onConnection(H4Transport(line))

@@ -3,25 +3,26 @@ import DequeModule
 import EventLoops
 import HCI
 
-/// A controller's end of a line that goes over USB, where the controller is a dongle in software: at the other end of the octets is a
-/// kernel that takes it for a USB device. Lives on its loop.
+/// The controller's end of a USB transport, where the controller is a dongle in software: the peer is a kernel that
+/// sees a USB device. Lives on its loop.
 package final class DongleTransport: HCITransport {
-    /// Events that may wait to be late.
+    /// The maximum number of delayed events. Further events are dropped.
     static let maximumLate = 4_096
 
-    /// How a dongle does its part.
+    /// The dongle's configuration, including faults to simulate.
     package struct Behaviour: Sendable {
-        /// What it says of itself.
+        /// The USB descriptors that the dongle reports.
         package var descriptors: DongleDescriptors
-        /// How late events come. Data does not wait for them, which is what controllers on USB are known for.
+        /// How long events are delayed. Data is not delayed with them, so events and data arrive out of order, for
+        /// which USB controllers are known.
         package var eventDelay: Duration
-        /// What the lot follows from that cuts and joins transfers; nil where packets are transfers.
+        /// The seed for splitting and joining transfers at random; nil to send each packet as one transfer.
         package var splitSeed: UInt64?
-        /// After how many commands it takes all and says nothing, as one whose firmware hangs, until the computer resets its port; once. Nil for
-        /// one that does not.
+        /// The number of commands after which the dongle stops responding, like one whose firmware hangs, until the
+        /// host resets its port. Happens once; nil for never.
         package var muteAfter: Int?
 
-        /// A dongle that does its part well, unless told otherwise.
+        /// By default the dongle behaves well.
         package init(
             descriptors: DongleDescriptors = DongleDescriptors(),
             eventDelay: Duration = .zero,
@@ -33,12 +34,12 @@ package final class DongleTransport: HCITransport {
         }
     }
 
-    /// Takes each packet from the host.
+    /// Called for each packet from the host.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the dongle has been unplugged.
+    /// Called once, when the host has detached the dongle.
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { line.place }
-    /// Called when it falls mute, and when it speaks again.
+    /// Called when the dongle stops responding, and when it recovers.
     package var onSpeech: ((_ isMute: Bool) -> Void)?
 
     private let line: any OctetLine
@@ -48,11 +49,11 @@ package final class DongleTransport: HCITransport {
     private var parser = USBIPParser()
     private var late = Deque<HCIPacket>()
     private var isOpen = true
-    /// Commands that it takes before it falls mute.
+    /// The number of commands left until the dongle stops responding; nil for no limit.
     private var commandsLeft: Int?
     private var isMute = false
 
-    /// Begins to answer at the end of a socket that ``VirtualPort`` has given. On the loop.
+    /// Starts to serve the socket that ``VirtualPort/plug(in:)`` returned. On the loop only.
     package init(_ line: any OctetLine, behaviour: Behaviour = Behaviour(), loop: any EventLoop) {
         self.line = line
         self.loop = loop
@@ -66,13 +67,13 @@ package final class DongleTransport: HCITransport {
         line.onClose = { [weak self] in self?.lost($0) }
     }
 
-    /// Sends a packet to the host, events as late as they are to be.
+    /// Sends a packet to the host. Events are delayed as configured.
     package func send(_ packet: HCIPacket) {
         guard isOpen, !isMute else { return }
         guard packet.kind == .event, eventDelay > .zero else { return perform(machine.handle(.send(packet))) }
         guard late.count < Self.maximumLate else { return }
         late.append(packet)
-        // All have the same way to go, so they come in order.
+        // All events have the same delay, so they stay in order.
         loop.schedule(after: eventDelay) { [weak self] in self?.sendLate() }
     }
 
@@ -110,7 +111,7 @@ package final class DongleTransport: HCITransport {
         if hasFailed { lost(.malformed(PacketError(.value(0), at: "packet in a transfer"))) }
     }
 
-    /// Whether the controller gets a packet.
+    /// Whether a packet reaches the controller. Counts commands down and mutes the dongle when none are left.
     private func hears(_ packet: HCIPacket) -> Bool {
         guard !isMute else { return false }
         guard packet.kind == .command, let left = commandsLeft else { return true }
@@ -121,7 +122,7 @@ package final class DongleTransport: HCITransport {
         return false
     }
 
-    /// Its port has been reset.
+    /// Called when the host has reset the port: the dongle responds again.
     private func speak() {
         guard isMute else { return }
         isMute = false

@@ -6,36 +6,39 @@ import Foundation
     import Musl
 #endif
 
-/// A USB port of this machine that has no wires: `vhci_hcd` of Linux. What is plugged in there is at the other end of a socket.
+/// A virtual USB port of this machine (`vhci_hcd` of Linux). The device plugged into it is at the other end of a
+/// socket.
 package enum VirtualPort {
-    /// Why a device cannot be plugged in, and what to do.
+    /// The reason why a device cannot be plugged in. Its description says what to do.
     package enum Failure: Error, Hashable, Sendable {
-        /// This kernel has no such ports.
+        /// The kernel has no virtual ports.
         case noPorts
-        /// This process may not.
+        /// This process lacks the permission.
         case noPermission
-        /// Each port has a device.
+        /// Every port is occupied.
         case allTaken
-        /// The kernel says something else.
+        /// The kernel reports another error.
         case failed(asked: String, code: Int32)
     }
 
-    /// Where the kernel shows the ports.
+    /// The sysfs directory of the ports.
     package static let directory = "/sys/devices/platform/vhci_hcd.0"
-    /// `VDEV_ST_NULL` of `drivers/usb/usbip/usbip_common.h`: nothing is plugged in.
+    /// `VDEV_ST_NULL` of `drivers/usb/usbip/usbip_common.h`: the port is free.
     private static let free = 4
     /// `USB_SPEED_FULL` of `include/uapi/linux/usb/ch9.h`.
     private static let fullSpeed = 2
-    /// A bus and a number of a device elsewhere, which nobody looks at.
+    /// The bus and device number on the exporting machine, whose values do not matter.
     private static let device = 1 << 16 | 2
 
-    /// Plugs a device in, and returns the end of the socket at which its side of USB/IP is to be spoken. Whoever closes it unplugs the device.
+    /// Plugs in a device.
+    ///
+    /// - Returns: The socket over which the device speaks USB/IP. Closing it unplugs the device.
     package static func plug(in directory: String = directory) throws(Failure) -> Int32 {
         guard let status = FileManager.default.contents(atPath: "\(directory)/status") else { throw .noPorts }
         let ports = freePorts(String(decoding: status, as: UTF8.self))
         guard !ports.isEmpty else { throw .allTaken }
         let (own, other) = try socketPair()
-        // The kernel keeps its end by itself.
+        // The kernel holds its own reference to its end.
         defer { close(other) }
         var failure = Failure.allTaken
         for port in ports {
@@ -44,7 +47,7 @@ package enum VirtualPort {
                 return own
             } catch {
                 failure = error
-                // Somebody else has just taken it.
+                // Another process took the port first.
                 if case .failed(_, EBUSY) = error { continue }
                 break
             }
@@ -53,7 +56,7 @@ package enum VirtualPort {
         throw failure
     }
 
-    /// The ports of USB 2 that have nothing, from lines like `hs  0000 004 000 00000000 000000 0-0`: kind, number, state.
+    /// Returns the free USB 2 ports, from lines like `hs 0000 004 000 00000000 000000 0-0`: kind, number, state.
     static func freePorts(_ status: String) -> [Int] {
         status.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
@@ -75,14 +78,14 @@ package enum VirtualPort {
             throw [EACCES, EPERM].contains(errno) ? .noPermission : .failed(asked: path, code: errno)
         }
         defer { close(file) }
-        // One line is one write.
+        // The kernel expects the line in a single write.
         let octets = Array(text.utf8)
         guard write(file, octets, octets.count) == octets.count else { throw .failed(asked: path, code: errno) }
     }
 }
 
 extension VirtualPort.Failure: CustomStringConvertible {
-    /// What happened, and what to do, for a person.
+    /// What happened and what to do, for the user.
     package var description: String {
         switch self {
         case .noPorts:

@@ -1,18 +1,20 @@
 import BluetoothTypes
 
-/// Which of the kernel's adapters is meant, as it is written. Numbers are given out in the order in which adapters come, so there
-/// are ways that last longer.
+/// A user's choice of a kernel adapter, as written on a command line.
+///
+/// The kernel numbers adapters in the order in which they appear, so the address and the attachment are more stable
+/// than the number.
 package enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
-    /// The first that can be had, in the order of their numbers: `hci`.
+    /// The first usable adapter, by number: `hci`.
     case first
-    /// By its number: `hci0`.
+    /// By number: `hci0`.
     case number(UInt16)
-    /// By its own address: `hci:C0:FF:EE:00:00:01`.
+    /// By Bluetooth address: `hci:C0:FF:EE:00:00:01`.
     case address(BluetoothAddress)
-    /// By where it is plugged in or soldered on: `hci:usb-1-2`, as ``KernelAdapter/attachment`` has it.
+    /// By the place where it is attached: `hci:usb-1-2`, as in ``KernelAdapter/attachment``.
     case attachment(String)
 
-    /// Reads a choice; nil for what is none.
+    /// Parses a choice. Returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         guard text.hasPrefix("hci") else { return nil }
         let rest = text.dropFirst(3)
@@ -30,7 +32,7 @@ package enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written.
+    /// The choice in the form that ``init(_:)`` parses.
     package var description: String {
         switch self {
         case .first: "hci"

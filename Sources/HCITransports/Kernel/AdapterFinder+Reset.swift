@@ -7,7 +7,7 @@ import HCI
 #endif
 
 extension AdapterFinder {
-    /// Resets the device of the adapter that is meant, or of the first of those, unless somebody has it.
+    /// Resets the device of the first free adapter that matches `choice`.
     package func reset(_ choice: AdapterChoice) -> DeviceReset {
         do throws(UserChannelError) {
             let known = try adapters.list()
@@ -22,10 +22,12 @@ extension AdapterFinder {
         }
     }
 
-    /// Resets the device of an adapter that nobody has: the port that it is plugged into, where this process may; else its driver and
-    /// the kernel's own host begin with it anew, and that host lets go of it again. Takes seconds: not on a loop.
+    /// Resets the device of a free adapter. Blocks for seconds, so do not call it on a loop.
     ///
-    /// - Parameter name: `hci0`.
+    /// Resets the USB port if this process has the permission. Otherwise makes the driver and the kernel's own host
+    /// initialize the adapter, and then takes it down again.
+    ///
+    /// - Parameter name: The adapter, such as `hci0`.
     package func reset(_ name: String) -> DeviceReset {
         guard let adapter = (try? adapters.list())?.first(where: { $0.name == name }) else {
             return .failed(reason: "\(name) is gone")
@@ -35,7 +37,8 @@ extension AdapterFinder {
                 try calls.resetPort(node)
                 return .done
             } catch {
-                // Mostly that this process may not write to the file: the other way may be open.
+                // Usually this process may not write to the device node. Bringing the adapter up may still be
+                // permitted.
             }
         }
         do throws(ErrorNumber) {

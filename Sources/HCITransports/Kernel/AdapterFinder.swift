@@ -7,43 +7,43 @@ import Synchronization
     import Musl
 #endif
 
-/// Takes an adapter from the kernel. An adapter that was named by its number is known again when it is back under another.
+/// Claims an adapter from the kernel. Recognizes an adapter chosen by number when it reappears under another number.
 package final class AdapterFinder: Sendable {
-    /// How often an adapter is asked for that nobody has and is busy all the same: its driver is still at work on it.
+    /// The maximum number of attempts to claim an adapter that is busy without a holder, because its driver is still
+    /// initializing it.
     static let maximumAttempts = 10
-    /// How long to wait in between.
+    /// The pause between two attempts, in milliseconds.
     static let pause: UInt32 = 200
 
-    /// Packets that wait in a socket that was kept; the kernel has room for fewer.
+    /// The maximum number of stale packets to discard from a kept socket. The kernel buffers fewer.
     static let maximumStale = 10_000
 
-    /// What has been taken.
+    /// A claimed adapter.
     package struct Taken: Hashable, Sendable {
-        /// The socket, which is the adapter as long as it is open.
+        /// The user channel socket. The adapter is claimed as long as it is open.
         package var socket: Int32
-        /// Where the adapter is (``HCITransport/place``).
+        /// The place of the adapter (``HCITransport/place``).
         package var place: String
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         package var name: String
     }
 
     package let adapters: KernelAdapters
-    /// Takes the same controllers from the kernel's driver, by USB.
+    /// Claims the same controllers over USB, from the kernel's driver.
     package let usb: USBFinder
     var calls: any KernelCalls { adapters.calls }
-    /// Keeps what is taken; nil where nobody does.
+    /// Keeps claimed sockets across restarts; nil for none.
     let keeper: (any AdapterKeeper)?
-    // What a process before this one had, if it was kept, until somebody has asked for it.
+    // The socket kept from a previous process, until the first call that claims an adapter.
     private let kept: Mutex<Int32?>
-    // The address of the one that was taken last.
+    // The address of the adapter that was claimed last.
     private let last = Mutex<BluetoothAddress?>(nil)
 
-    /// On the kernel of this machine, or on another.
-    ///
     /// - Parameters:
-    ///   - kept: The socket of an adapter that was taken by a process before this one.
-    ///   - keeper: Where sockets are kept for the next one.
-    ///   - usb: What is plugged in; nil for what is plugged into this machine.
+    ///   - adapters: The adapters of this machine's kernel, or of another.
+    ///   - kept: The socket of an adapter that a previous process claimed.
+    ///   - keeper: Keeps sockets for the next process.
+    ///   - usb: USB access; nil for this machine's libusb.
     package init(
         _ adapters: KernelAdapters = KernelAdapters(),
         kept: Int32? = nil,
@@ -56,7 +56,7 @@ package final class AdapterFinder: Sendable {
         self.keeper = keeper
     }
 
-    /// Takes the adapter that is meant. The driver may load firmware meanwhile, for seconds: not on a loop.
+    /// Claims the chosen adapter. Blocks for seconds while the driver loads firmware, so do not call it on a loop.
     package func take(_ choice: AdapterChoice) throws(UserChannelError) -> Taken {
         if let taken = takeKept(choice) { return taken }
         let known = try adapters.list()
@@ -78,7 +78,8 @@ package final class AdapterFinder: Sendable {
         throw .noneUsable(reasons)
     }
 
-    /// The one that a process before this one had, if it is meant. What it was told after that process ended is nothing to anybody.
+    /// Returns the adapter that a previous process claimed, if it is the chosen one. Discards what arrived after that
+    /// process ended.
     private func takeKept(_ choice: AdapterChoice) -> Taken? {
         let found = kept.withLock { kept in
             defer { kept = nil }
@@ -97,7 +98,7 @@ package final class AdapterFinder: Sendable {
         return Taken(socket: socket, place: adapter.place, name: adapter.name)
     }
 
-    /// Reads what is there; false where the adapter is gone.
+    /// Discards pending packets. Returns false if the adapter is gone.
     private func drain(_ socket: Int32) -> Bool {
         for _ in 0..<Self.maximumStale {
             do throws(ErrorNumber) {
@@ -122,7 +123,7 @@ package final class AdapterFinder: Sendable {
     }
 
     private func take(_ adapter: KernelAdapter) throws(UserChannelError) -> Int32 {
-        // What a person uses is not taken away: bluetoothd would lose its keyboard in the middle of a word.
+        // Never take an adapter in use: bluetoothd's users would lose their keyboard in the middle of a word.
         if [.bluetoothd, .program].contains(adapter.holder) { throw .busy(adapter.name, adapter.holder) }
         let socket: Int32
         do throws(ErrorNumber) {
@@ -142,7 +143,7 @@ package final class AdapterFinder: Sendable {
     private func bind(_ socket: Int32, to adapter: KernelAdapter) throws(ErrorNumber) {
         for attempt in 1... {
             do throws(ErrorNumber) {
-                // The kernel gives up nothing that its own host has switched on.
+                // The kernel does not hand over an adapter while its own host has it up.
                 try calls.takeDown(adapter.index, by: socket)
                 return try calls.bind(socket, to: adapter.index, channel: .user)
             } catch {

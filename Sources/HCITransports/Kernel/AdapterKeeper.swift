@@ -1,7 +1,8 @@
-/// Keeps the socket of an adapter beyond the end of this process, so that nobody else takes the adapter before the next one is there.
+/// Keeps an adapter's socket open beyond the end of this process, so that no other program can claim the adapter before
+/// the next process starts.
 package protocol AdapterKeeper: Sendable {
-    /// The socket is to be kept, until it is forgotten.
+    /// Keeps the socket until ``forget()`` is called.
     func keep(_ socket: Int32)
-    /// Whoever closes it now gives the adapter back.
+    /// Stops keeping the socket. Closing the remaining descriptor then returns the adapter to the kernel.
     func forget()
 }

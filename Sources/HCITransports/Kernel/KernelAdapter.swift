@@ -1,46 +1,45 @@
 import BluetoothTypes
 
-/// A Bluetooth adapter that the kernel knows.
+/// A Bluetooth adapter of the kernel.
 package struct KernelAdapter: Hashable, Sendable {
-    /// Who uses it.
+    /// The current user of an adapter.
     package enum Holder: String, Sendable {
-        /// It can be had.
+        /// The adapter is free.
         case nobody
-        /// The kernel's own host: somebody has switched it on, and it can be taken.
+        /// The kernel's own host has it up. It can be claimed.
         case kernel
-        /// The system's daemon, by the kernel's host.
+        /// bluetoothd, through the kernel's host.
         case bluetoothd
-        /// A program, by the user channel.
+        /// Another program, through the user channel.
         case program
     }
 
-    /// Its number.
+    /// The N of `hciN`.
     package var index: UInt16
-    /// Its own address; nil where it has none, or none yet.
+    /// The adapter's address; nil if it has none, or none yet.
     package var address: BluetoothAddress?
-    /// How it is attached: "USB", "UART".
+    /// The kind of bus, such as "USB" or "UART".
     package var bus: String
-    /// What its maker calls it, where that is known.
+    /// The product name, where known.
     package var product: String?
-    /// Where it is attached, the same whatever its number: `usb-1-2`; nil for what is nowhere, as virtual adapters are.
+    /// Where the adapter is attached, such as `usb-1-2`, independent of its number; nil for virtual adapters.
     package var attachment: String?
-    /// The file of the device on USB, by which its port is reset; nil for what is attached otherwise.
+    /// The USB device node, for resetting its port; nil on other buses.
     package var node: String?
-    /// Whether it is switched on.
+    /// Whether the adapter is up.
     package var isUp: Bool
-    /// Whether radios are switched off by the person (rfkill).
+    /// Whether the radio is blocked by rfkill.
     package var isBlocked: Bool
-    /// Who uses it.
     package var holder: Holder
-    /// Whether the driver has done what it does at first: firmware is loaded.
+    /// Whether the driver has initialized the controller, including its firmware.
     package var isInitialized: Bool
 
-    /// `hci0`.
+    /// The adapter's name, such as `hci0`.
     package var name: String { "hci\(index)" }
-    /// Where it is, for as long as it can be said (``HCITransport/place``).
+    /// The most stable place of the adapter (``HCITransport/place``).
     package var place: String { attachment.map { "hci:\($0)" } ?? name }
 
-    /// Reads `struct hci_dev_info`; nil for fewer octets.
+    /// Parses `struct hci_dev_info`. Returns nil if it is too short.
     init?(_ octets: [UInt8], index: UInt16) {
         guard octets.count >= 21 else { return nil }
         let value = octets[10..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -54,7 +53,7 @@ package struct KernelAdapter: Hashable, Sendable {
         isInitialized = false
     }
 
-    /// `include/net/bluetooth/hci.h` of Linux.
+    /// The bus names, by number in `include/net/bluetooth/hci.h` of Linux.
     private static let buses = [
         "virtual", "USB", "PC card", "UART", "RS232", "PCI", "SDIO", "SPI", "I2C", "SMD", "virtio", "IPC",
     ]

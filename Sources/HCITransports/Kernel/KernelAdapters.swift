@@ -1,23 +1,26 @@
 import BluetoothTypes
 import Foundation
 
-/// Looks which adapters the kernel has. Nobody needs rights for that.
+/// Lists the kernel's adapters. Needs no privileges.
 package struct KernelAdapters: Sendable {
-    /// How long the kernel may take for the list of those that its host manages.
+    /// The time limit for the kernel's list of managed adapters, in milliseconds.
     private static let patience: Int32 = 1_000
 
     let calls: any KernelCalls
     private let sysfs: String
     private let proc: String
 
-    /// On the kernel of this machine, or on another.
+    /// - Parameters:
+    ///   - calls: The kernel of this machine, or of another.
+    ///   - sysfs: The path of the sysfs file system.
+    ///   - proc: The path of the proc file system.
     package init(calls: any KernelCalls = LinuxCalls(), sysfs: String = "/sys", proc: String = "/proc") {
         self.calls = calls
         self.sysfs = sysfs
         self.proc = proc
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all adapters, by number.
     package func list() throws(UserChannelError) -> [KernelAdapter] {
         let socket: Int32
         do throws(ErrorNumber) {
@@ -35,13 +38,13 @@ package struct KernelAdapters: Sendable {
         guard !indices.isEmpty else { return [] }
         let managed = managedAdapters()
         let hasDaemon = isRunning("bluetoothd")
-        // One that is gone by now is none.
+        // Skips adapters that have disappeared meanwhile.
         return indices.sorted().compactMap { index in
             guard let octets = try? calls.information(on: index, by: socket),
                 var adapter = KernelAdapter(octets, index: index)
             else { return nil }
             describe(&adapter)
-            // Management knows an adapter as soon as its driver is ready with it, and until a program takes it.
+            // The management interface lists an adapter from the time its driver is ready until a program claims it.
             adapter.isInitialized = managed?.contains(index) ?? (adapter.address != nil) || adapter.isUp
             if adapter.isUp {
                 let isManaged = managed?.contains(index) ?? true
@@ -51,7 +54,7 @@ package struct KernelAdapters: Sendable {
         }
     }
 
-    // MARK: Files
+    // MARK: sysfs and procfs
 
     private func describe(_ adapter: inout KernelAdapter) {
         let directory = "\(sysfs)/class/bluetooth/\(adapter.name)"
@@ -72,7 +75,7 @@ package struct KernelAdapters: Sendable {
         adapter.node = node(of: "\(directory)/device/..")
     }
 
-    /// `/dev/bus/usb/001/002`, for the device in a directory.
+    /// Returns the device node, such as `/dev/bus/usb/001/002`, of the device with this sysfs directory.
     private func node(of directory: String) -> String? {
         let numbers = ["busnum", "devnum"].compactMap { text(of: "\(directory)/\($0)").flatMap { UInt($0) } }
         guard numbers.count == 2 else { return nil }
@@ -82,7 +85,7 @@ package struct KernelAdapters: Sendable {
         return "/dev/bus/usb/" + parts.joined(separator: "/")
     }
 
-    /// The one line of a file, as the kernel makes them.
+    /// Returns the content of a file that holds one line, as sysfs and procfs files do.
     private func text(of path: String) -> String? {
         guard let octets = FileManager.default.contents(atPath: path) else { return nil }
         let line = String(decoding: octets.prefix(256), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -94,11 +97,13 @@ package struct KernelAdapters: Sendable {
         return names.contains { $0.allSatisfy(\.isNumber) && text(of: "\(proc)/\($0)/comm") == program }
     }
 
-    // MARK: Management
+    // MARK: Bluetooth management
 
-    /// The adapters that the kernel's host has, or could have; one that a program holds by the user channel is not among them. Nil
-    /// where the kernel does not tell. Of the management commands this one leaves every adapter as it is; Read Controller
-    /// Information changes how one behaves that nobody has managed before.
+    /// Returns the adapters that the kernel's host manages or could manage. Adapters claimed through the user channel
+    /// are not among them. Returns nil if the kernel does not tell.
+    ///
+    /// This management command changes no adapter. Read Controller Information would change how an adapter behaves that
+    /// has never been managed.
     private func managedAdapters() -> Set<UInt16>? {
         guard let socket = try? calls.openSocket() else { return nil }
         defer { calls.close(socket) }
@@ -106,7 +111,7 @@ package struct KernelAdapters: Sendable {
             try calls.bind(socket, to: 0xFFFF, channel: .control)
             // Read Extended Controller Index List (doc/mgmt-api.txt of BlueZ): opcode, no adapter, no parameters.
             try calls.write([0x3C, 0x00, 0xFF, 0xFF, 0x00, 0x00], to: socket)
-            // Other events may be in front.
+            // Other events may come first.
             for _ in 0..<16 {
                 guard calls.wait(for: socket, milliseconds: Self.patience) else { return nil }
                 if let found = Self.indices(try calls.read(socket, atMost: 4_096)) { return found }
@@ -117,9 +122,9 @@ package struct KernelAdapters: Sendable {
         return nil
     }
 
-    /// The numbers in a Command Complete event for that command; nil for anything else.
+    /// Returns the adapter numbers in the Command Complete event for that command; nil for any other event.
     static func indices(_ event: [UInt8]) -> Set<UInt16>? {
-        // Event, adapter, length; opcode, status, count; then number, type and bus of each.
+        // Event, adapter, length; opcode, status, count; then number, type and bus of each adapter.
         guard event.count >= 11, event[0...1] == [0x01, 0x00], event[6...8] == [0x3C, 0x00, 0x00] else { return nil }
         let count = Int(event[9]) | Int(event[10]) << 8
         guard event.count >= 11 + 4 * count else { return nil }

@@ -4,20 +4,20 @@
     import Musl
 #endif
 
-/// The kernel of this machine.
+/// The system calls of this machine's kernel.
 package struct LinuxCalls: KernelCalls {
-    /// Numbers of `include/net/bluetooth/{bluetooth,hci_sock}.h`, which the C library has not.
+    /// Constants of `include/net/bluetooth/{bluetooth,hci_sock}.h`, which the C library lacks.
     private enum Number {
         static let family: Int32 = 31
         static let `protocol`: Int32 = 1
         static let deviceUp: UInt = 0x4004_48C9
         static let deviceDown: UInt = 0x4004_48CA
-        /// `include/uapi/linux/usbdevice_fs.h`.
+        /// `USBDEVFS_RESET` of `include/uapi/linux/usbdevice_fs.h`.
         static let portReset: UInt = 0x5514
         static let deviceList: UInt = 0x8004_48D2
         static let deviceInformation: UInt = 0x8004_48D3
         static let informationSize = 92
-        /// The kernel gives out no more numbers than fit here.
+        /// The size of the list; the kernel assigns no higher numbers than fit in it.
         static let maximumAdapters = 64
     }
 
@@ -30,9 +30,7 @@ package struct LinuxCalls: KernelCalls {
 
     private let isDevice: Bool
 
-    /// Nothing is asked yet.
-    ///
-    /// - Parameter isDevice: Whether packets are written to the file of a device, and not to a socket.
+    /// - Parameter isDevice: Whether packets are written to a device file rather than a socket.
     package init(ofDevice isDevice: Bool = false) { self.isDevice = isDevice }
 
     package func openSocket() throws(ErrorNumber) -> Int32 {
@@ -65,7 +63,7 @@ package struct LinuxCalls: KernelCalls {
     }
 
     package func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16] {
-        // A count, two octets of nothing, then eight for each adapter, which begin with its number.
+        // A count, two octets of padding, then eight octets for each adapter, starting with its number.
         var list = [UInt16](repeating: 0, count: 2 + 4 * Number.maximumAdapters)
         list[0] = UInt16(Number.maximumAdapters)
         _ = try Self.check(list.withUnsafeMutableBytes { systemControl(socket, Number.deviceList, $0.baseAddress) })
@@ -73,7 +71,7 @@ package struct LinuxCalls: KernelCalls {
     }
 
     package func information(on adapter: UInt16, by socket: Int32) throws(ErrorNumber) -> [UInt8] {
-        // As the kernel aligns it; the number of the adapter is at the front.
+        // Aligned as the kernel expects. The adapter's number comes first.
         var words = [UInt32](repeating: 0, count: Number.informationSize / 4)
         words.withUnsafeMutableBytes { $0.storeBytes(of: adapter, as: UInt16.self) }
         _ = try Self.check(
@@ -106,7 +104,7 @@ package struct LinuxCalls: KernelCalls {
     }
 
     package func write(_ octets: [UInt8], to socket: Int32) throws(ErrorNumber) {
-        // One packet is one write, all of it or nothing.
+        // A packet must be a single write, which the kernel accepts whole or not at all.
         _ = try Self.check(
             octets.withUnsafeBytes {
                 isDevice
@@ -128,13 +126,13 @@ package struct LinuxCalls: KernelCalls {
         while true {
             let result = call()
             if result >= 0 { return result }
-            // A signal came first.
+            // Interrupted by a signal: retry.
             if errno != EINTR { throw ErrorNumber(errno) }
         }
     }
 }
 
-// Inside of the methods of the same name.
+// The C functions that the methods of the same name shadow.
 private func systemBind(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Int32 {
     guard let address else { return -1 }
     return bind(socket, address, size)

@@ -4,26 +4,26 @@
     import Musl
 #endif
 
-/// Why an adapter of the kernel cannot be had, and what to do.
+/// The reason why a kernel adapter cannot be claimed. Its description says what to do.
 package enum UserChannelError: Error, Hashable, Sendable {
-    /// This kernel has no Bluetooth, or none for this network namespace.
+    /// The kernel has no Bluetooth, or not in this network namespace.
     case noBluetooth
-    /// There is no such adapter.
+    /// The named adapter does not exist.
     case noSuchAdapter(String, known: [String])
-    /// There is none at all.
+    /// The machine has no adapter.
     case noAdapters
-    /// Of those that there are none can be had; why, for each.
+    /// Adapters exist, but none is usable. Has the reason for each.
     indirect case noneUsable([UserChannelError])
-    /// This process may not.
+    /// This process lacks the permission.
     case noPermission(String)
-    /// Somebody else has it.
+    /// Another user holds the adapter.
     case busy(String, KernelAdapter.Holder)
-    /// Radios are switched off.
+    /// The radio is blocked by rfkill.
     case blocked(String)
-    /// The kernel says something else.
+    /// The kernel reports another error.
     case failed(String, asked: String, code: Int32)
 
-    /// What the kernel says, of an adapter, when it is asked for something.
+    /// Translates an error of the kernel. `asked` names the operation that failed.
     init(_ error: ErrorNumber, of adapter: String, asked: String, holder: KernelAdapter.Holder = .nobody) {
         switch error.code {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetooth
@@ -37,7 +37,7 @@ package enum UserChannelError: Error, Hashable, Sendable {
 }
 
 extension UserChannelError: CustomStringConvertible {
-    /// What happened, and what to do, for a person.
+    /// What happened and what to do, for the user.
     package var description: String {
         switch self {
         case .noBluetooth:

@@ -11,27 +11,28 @@ import NIOPosix
     import Musl
 #endif
 
-/// An adapter of the kernel as a line to its controller: the user channel of HCI sockets. One packet is one read or one write, and
-/// the adapter goes back to the kernel when the line is closed.
+/// The host's transport to a kernel adapter, through the user channel of HCI sockets. Each read or write is one packet.
+/// Closing the transport returns the adapter to the kernel.
 ///
-/// The kernel sends nothing by itself to a controller that is held so, not even Reset. Lives on its loop.
+/// The kernel sends no commands of its own to a controller claimed this way, not even Reset. Lives on its loop.
 package final class UserChannelTransport: HCITransport {
-    /// Octets with that of the type that the kernel takes in one write; with others it fails (EINVAL).
+    /// The number of octets, including the packet type, that the kernel accepts in one write. Other sizes fail with
+    /// EINVAL.
     static let writeSizes = 4...1_028
-    /// Octets of the longest packet that is read. The kernel's drivers have room for less.
+    /// The maximum size of a packet to read, in octets. The kernel's drivers have smaller buffers.
     static let maximumLength = 4_096
-    /// Packets that may wait while the kernel has no room. It is taken for dead when there are more.
+    /// The maximum number of packets queued while the kernel's buffer is full. Beyond this, the transport fails.
     package static let maximumUnsent = 64
-    /// How long to wait until the kernel may have room again.
+    /// The pause before retrying a write.
     static let pause = Duration.milliseconds(2)
 
-    /// Takes each packet that arrives.
+    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone, as when the adapter is unplugged.
+    /// Called once, when the transport has failed, as when the adapter is unplugged.
     package var onClose: ((HCITransportError) -> Void)?
-    /// Where the adapter is attached.
+    /// The place where the adapter is attached.
     package let place: String
-    /// What fits into one write, without the octet of the type and the header.
+    /// The payload that fits in one write, after the packet type and the header.
     package var maximumACLPayload: Int? { Self.writeSizes.upperBound - 5 }
 
     private let socket: Int32
@@ -66,13 +67,12 @@ package final class UserChannelTransport: HCITransport {
         if isOpen { calls.close(socket) }
     }
 
-    /// Makes a line of a socket that is bound to a user channel, which it owns from then on. `completion` is called on the loop, once.
-    ///
-    /// On the loop only.
+    /// Attaches a transport to a socket that is bound to a user channel, and takes ownership of the socket.
+    /// `completion` is called once, on the loop. Call this on the loop.
     ///
     /// - Parameters:
-    ///   - end: Whether this process is the host of the adapter, or its controller (``VirtualAdapter``).
-    ///   - reset: Resets the device once the adapter is the kernel's again; called on another thread.
+    ///   - end: Whether this process is the adapter's host or its controller (``VirtualAdapter``).
+    ///   - reset: Resets the device once the kernel has the adapter back. Called on another thread.
     package static func attach(
         _ socket: Int32,
         place: String,
@@ -94,7 +94,8 @@ package final class UserChannelTransport: HCITransport {
         )
         let input: Int32
         do throws(ErrorNumber) {
-            // swift-nio closes what it reads from, and writes several packets at once: so it has a descriptor for reading alone.
+            // swift-nio closes the descriptors it reads from and combines packets into one write. It gets a duplicate,
+            // for reading only.
             input = try calls.duplicate(socket)
         } catch {
             return completion(.failure(.unreachable(address: place, reason: String(cString: strerror(error.code)))))
@@ -142,8 +143,8 @@ package final class UserChannelTransport: HCITransport {
             try calls.write(octets, to: socket)
         } catch {
             if [EAGAIN, EWOULDBLOCK, ENOBUFS].contains(error.code) { return wait(octets) }
-            // Nobody has the adapter up, and the kernel has dropped the packet (`hci_recv_frame` of `net/bluetooth/hci_core.c`): so
-            // it is with what a controller says when its last host has left, as that a link has ended.
+            // The adapter is down, so the kernel drops the packet (`hci_recv_frame` of `net/bluetooth/hci_core.c`).
+            // This happens to events that a controller sends after its last host has left, such as a disconnection.
             if end == .controller, error.code == ENXIO { return }
             loseSoon(Self.meaning(of: error.code))
         }
@@ -175,7 +176,7 @@ package final class UserChannelTransport: HCITransport {
         }
     }
 
-    /// Closes the line: the adapter is the kernel's again.
+    /// Closes the transport and returns the adapter to the kernel.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -186,7 +187,7 @@ package final class UserChannelTransport: HCITransport {
         calls.close(socket)
     }
 
-    /// Gives the adapter back, and has its device reset.
+    /// Returns the adapter to the kernel and resets its device.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         close()
         guard let reset else { return completion(.impossible) }
@@ -198,7 +199,7 @@ package final class UserChannelTransport: HCITransport {
         }
     }
 
-    /// Not from within `send`, whose caller may not expect it.
+    /// Deferred, because the caller of `send` does not expect `onClose` from within it.
     private func loseSoon(_ error: HCITransportError) {
         loop.execute { [self] in lost(error) }
     }
@@ -217,20 +218,20 @@ package final class UserChannelTransport: HCITransport {
         var parser = H4Parser()
         let packets = parser.take(octets)
         if let failure = parser.failure { return lost(.malformed(failure)) }
-        // What is left of a packet does not come with the next read.
+        // Packets do not span reads.
         guard packets.count == 1, parser.pendingLength == 0 else {
             return lost(.malformed(PacketError(.length(octets.count), at: "HCI packet")))
         }
         onReceive?(packets[0])
     }
 
-    /// Unplugged is what an end that closes is elsewhere.
+    /// Maps the errors of an unplugged adapter to a transport that the peer closed.
     private static func meaning(of code: Int32) -> HCITransportError {
         [ENETDOWN, ENODEV, EPIPE, ECONNRESET].contains(code)
             ? .closedByPeer : .failed(reason: String(cString: strerror(code)))
     }
 
-    /// From the channel to the transport, on the loop's time.
+    /// Forwards channel events to the transport, as arrivals on the loop.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 

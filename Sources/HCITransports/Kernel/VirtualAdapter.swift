@@ -4,36 +4,36 @@
     import Musl
 #endif
 
-/// An adapter of this machine's kernel that has no hardware: `hci_vhci` of Linux. Whoever has its file open is its controller, and says
-/// one packet with each write.
+/// A virtual adapter of this machine's kernel (`hci_vhci` of Linux). The process that has its file open is the
+/// controller. Each write is one packet.
 package enum VirtualAdapter {
-    /// Why there is no such adapter, and what to do.
+    /// The reason why no adapter could be created. Its description says what to do.
     package enum Failure: Error, Hashable, Sendable {
-        /// This kernel has no virtual adapters.
+        /// The kernel has no virtual adapters.
         case noModule(path: String)
-        /// This process may not.
+        /// This process lacks the permission.
         case noPermission(path: String)
-        /// The kernel says something else.
+        /// The kernel reports another error.
         case failed(asked: String, code: Int32)
-        /// What the file says is not of a virtual adapter.
+        /// The file does not respond like `hci_vhci`.
         case unknownAnswer(path: String, octets: [UInt8])
     }
 
-    /// An adapter that there is as long as its file is open.
+    /// A virtual adapter, which exists as long as its file is open.
     package struct Made: Hashable, Sendable {
-        /// Its file.
+        /// The descriptor of the open file.
         package var descriptor: Int32
-        /// The number that the kernel has given it.
+        /// The adapter's number, assigned by the kernel.
         package var number: UInt16
     }
 
-    /// Where the kernel has virtual adapters made.
+    /// The device file that creates virtual adapters.
     package static let path = "/dev/vhci"
-    /// `HCI_VENDOR_PKT` of `include/net/bluetooth/hci.h`, which stands before what is between this process and the kernel alone; and
-    /// behind it 0 for an adapter like any other (`vhci_create_device` of `drivers/bluetooth/hci_vhci.c`).
+    /// `HCI_VENDOR_PKT` of `include/net/bluetooth/hci.h`, which marks a message between this process and the kernel,
+    /// followed by 0 for a plain adapter (`vhci_create_device` of `drivers/bluetooth/hci_vhci.c`).
     private static let creation: [UInt8] = [0xFF, 0]
 
-    /// Has an adapter made.
+    /// Creates an adapter.
     package static func make(at path: String = path) throws(Failure) -> Made {
         let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {
@@ -56,7 +56,7 @@ package enum VirtualAdapter {
         let answer: [UInt8]
         do throws(ErrorNumber) {
             try calls.write(creation, to: file)
-            // The answer is there with the end of the call: again what was written, and the number.
+            // The answer is available as soon as the write returns: the request again, then the adapter's number.
             answer = try calls.read(file, atMost: 64)
         } catch {
             throw .failed(asked: path, code: error.code)
@@ -69,7 +69,7 @@ package enum VirtualAdapter {
 }
 
 extension VirtualAdapter.Failure: CustomStringConvertible {
-    /// What happened, and what to do, for a person.
+    /// What happened and what to do, for the user.
     package var description: String {
         switch self {
         case .noModule(let path):

@@ -4,28 +4,29 @@
     import Musl
 #endif
 
-/// A pair of terminals: what has the one has a serial port for others in the other, which has a path (pty(7)).
+/// A pseudoterminal (pty(7)): this process has one side, and other programs open the other side by its path, as a
+/// serial port.
 package final class PseudoTerminal: Sendable {
-    /// This side.
+    /// This process's side.
     private let own: Int32
-    /// The other one stays open: a terminal that nobody has open is hung up.
+    /// The side for others. Kept open, because the kernel hangs up a terminal that no process has open.
     private let other: Int32
-    /// Where others find the other side.
+    /// The path of the side for others.
     package let path: String
 
-    /// A new pair; nil where the system has no more.
+    /// Creates a pseudoterminal. Returns nil if the system has no more.
     package init?() {
         var (own, other): (Int32, Int32) = (-1, -1)
         guard openpty(&own, &other, nil, nil, nil) == 0 else { return nil }
         for descriptor in [own, other] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         (self.own, self.other) = (own, other)
-        // Octets are to be as they are before anybody has set the port.
+        // Raw mode, so that octets pass unchanged before another program configures the port.
         var settings = termios()
         if tcgetattr(other, &settings) == 0 {
             cfmakeraw(&settings)
             tcsetattr(other, TCSANOW, &settings)
         }
-        // ttyname(3) has one place for all threads.
+        // ttyname(3) uses one static buffer for all threads.
         var name = [CChar](repeating: 0, count: 128)
         guard ttyname_r(other, &name, name.count) == 0 else {
             close(own)
@@ -40,7 +41,7 @@ package final class PseudoTerminal: Sendable {
         close(other)
     }
 
-    /// A descriptor of this side for somebody who closes it.
+    /// Returns a new descriptor of this process's side, which the caller closes.
     package func take() -> Int32 {
         let descriptor = dup(own)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -2,9 +2,10 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Finds out at which rate a controller speaks: what it is asked at another one it does not understand. Lives on its loop.
+/// Finds the rate of a controller on a serial port. A controller does not understand requests at a wrong rate. Lives on
+/// its loop.
 final class RateProbe {
-    /// How long a controller has to answer a reset, or to say something of the three-wire protocol, which repeats itself every 250 ms.
+    /// How long to wait for an answer to Reset, or for a frame of the three-wire protocol, which repeats every 250 ms.
     static let patience = Duration.milliseconds(600)
 
     private let line: any OctetLine
@@ -16,9 +17,10 @@ final class RateProbe {
     private var decoder = SLIPFrames()
     private var completion: ((Int?) -> Void)?
 
-    /// Asks at each rate until there is an answer. `completion` is called once: with the rate, or nil where nobody answers.
+    /// Queries the controller at each rate until it answers. `completion` is called once, with the rate, or nil if
+    /// there is no answer.
     ///
-    /// - Parameter set: Changes the rate of the line; false where that cannot be had.
+    /// - Parameter set: Sets the rate of the port. Returns false if the port does not support it.
     init(
         _ line: any OctetLine,
         rates: [Int],

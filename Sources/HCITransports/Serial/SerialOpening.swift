@@ -2,7 +2,8 @@ import HCI
 
 /// Opens serial ports.
 enum SerialOpening {
-    /// Opens a port, finds out its rate where none is given, and puts the protocol on it. On the loop; `completion` is called there, once.
+    /// Opens a port, finds its rate unless one is given, and starts the protocol on it. Call this on the loop.
+    /// `completion` is called there, once.
     static func open(
         _ options: SerialOptions,
         loop: NIOEventLoop,
@@ -37,7 +38,7 @@ enum SerialOpening {
         _ options: SerialOptions,
         loop: NIOEventLoop
     ) -> any HCITransport {
-        // What a host before this one was being told may still be on the wires.
+        // The wires may still carry data for a previous host.
         options.isThreeWire ? ThreeWireTransport(line, loop: loop) : H4Transport(line, isResynchronizing: true)
     }
 }

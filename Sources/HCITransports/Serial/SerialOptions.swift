@@ -1,26 +1,27 @@
-/// A serial port, and how a controller behind it speaks.
+/// The path of a serial port, and the rate and protocol of the controller behind it.
 package struct SerialOptions: Hashable, Sendable, CustomStringConvertible {
-    /// Rates that every Linux can have, in bits a second; asked for in the order of ``probed`` where none is given.
+    /// The rates that every Linux system supports, in bits per second. Without a rate, the ones in ``probed`` are
+    /// tried.
     package static let rates: Set<Int> = [
         9_600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_152_000,
         1_500_000, 2_000_000, 2_500_000, 3_000_000, 3_500_000, 4_000_000,
     ]
-    /// What controllers begin with, and what drivers leave them at, which a controller keeps when they go.
+    /// The rates to try, in this order: those that controllers start with, and those that drivers set, which a
+    /// controller keeps after its driver has gone.
     static let probed = [115_200, 1_000_000, 921_600, 3_000_000, 2_000_000, 460_800, 4_000_000, 1_500_000]
 
-    /// The device.
+    /// The path of the device.
     package var path: String
-    /// Bits a second; nil to find out.
+    /// The rate in bits per second; nil to find it.
     package var rate: Int?
-    /// Whether it speaks the three-wire protocol, in place of H4.
+    /// Whether the controller uses the three-wire protocol rather than H4.
     package var isThreeWire = false
 
-    /// A port.
     package init(path: String, rate: Int? = nil, isThreeWire: Bool = false) {
         (self.path, self.rate, self.isThreeWire) = (path, rate, isThreeWire)
     }
 
-    /// Reads `PATH[,BAUD][,h4|,h5]`; nil where it is none.
+    /// Parses `PATH[,BAUD][,h4|,h5]`. Returns nil for any other text.
     init?(_ text: some StringProtocol) {
         var parts = String(text).split(separator: Character(","), omittingEmptySubsequences: false).map { String($0) }
         guard let path = parts.first, !path.isEmpty else { return nil }
@@ -38,7 +39,7 @@ package struct SerialOptions: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written.
+    /// The options in the form that ``init(_:)`` parses.
     package var description: String {
         ([path] + (rate.map { ["\($0)"] } ?? []) + (isThreeWire ? ["h5"] : [])).joined(separator: ",")
     }

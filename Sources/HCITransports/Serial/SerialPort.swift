@@ -6,16 +6,16 @@ import HCI
     import Musl
 #endif
 
-/// A serial port of this machine: octets as they are, eight bits, no parity, one stop bit (Core Vol 4 Part A 3, Part D 7).
+/// A serial port of this machine in raw mode: eight data bits, no parity, one stop bit (Core Vol 4 Part A 3, Part D 7).
 package struct SerialPort: Sendable {
-    /// Why a port cannot be had.
+    /// The reason why a port cannot be used.
     package enum Failure: Error, Hashable, CustomStringConvertible {
         case notOpened(path: String, code: Int32)
         case notAPort(path: String)
         case inUse(path: String)
         case rate(Int, path: String)
 
-        /// One sentence for a person, with what to do.
+        /// One sentence for the user, with what to do.
         package var description: String {
             switch self {
             case .notOpened(let path, ENOENT):
@@ -31,13 +31,13 @@ package struct SerialPort: Sendable {
         }
     }
 
-    /// What to read from and write to.
+    /// The descriptor of the open port. This value does not close it.
     package let descriptor: Int32
     private let path: String
 
-    /// Opens a port for this process alone.
+    /// Opens a port for exclusive use.
     ///
-    /// - Parameter hasFlowControl: Whether the wires RTS and CTS hold either end back: H4 needs them, the three-wire protocol does not.
+    /// - Parameter hasFlowControl: Whether to use RTS/CTS flow control. H4 needs it, the three-wire protocol does not.
     package init(path: String, hasFlowControl: Bool) throws(Failure) {
         self.path = path
         descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -49,7 +49,7 @@ package struct SerialPort: Sendable {
             cfmakeraw(&settings)
             settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
             settings.c_cflag &= ~tcflag_t(CSTOPB)
-            // A terminal of the system has no such wires, and says nothing of it.
+            // A pseudoterminal has no such wires, and ignores the flag.
             let wires = tcflag_t(truncatingIfNeeded: 0o20_000_000_000)
             if hasFlowControl { settings.c_cflag |= wires } else { settings.c_cflag &= ~wires }
             guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else { throw .notAPort(path: path) }
@@ -59,7 +59,7 @@ package struct SerialPort: Sendable {
         }
     }
 
-    /// Changes the rate, in both directions. What has been received so far is gone: it was read at another one.
+    /// Sets the rate for both directions, and discards pending data, because it was received at the previous rate.
     package func set(rate: Int) throws(Failure) {
         var settings = termios()
         guard let speed = Self.speeds[rate], tcgetattr(descriptor, &settings) == 0, cfsetspeed(&settings, speed) == 0,

@@ -2,20 +2,21 @@ import CUSB
 import HCI
 import Synchronization
 
-/// libusb-1.0 of this machine, loaded when it is first asked for something.
+/// The machine's libusb-1.0, loaded on first use.
 package final class LibUSB: USBCalls {
-    /// Devices that are looked at. Buses have 127 each.
+    /// The maximum number of devices to list. A bus has at most 127.
     static let maximumDevices = 512
-    /// Under the name that its interface has had since 2008.
+    /// The library under the name that it has had since 2008.
     package static let shared = LibUSB()
 
     private let name: String
     private let library: Mutex<Library?> = Mutex(nil)
 
-    /// The library of the given name.
+    /// - Parameter name: The file name of the shared library.
     package init(name: String = "libusb-1.0.so.0") { self.name = name }
 
-    // Safe: a table of functions that is written once, before anybody has it, and never freed; libusb may be called from any thread.
+    // Safe: a table of function pointers that is written once, before it is shared, and never freed. libusb may be
+    // called from any thread.
     struct Library: @unchecked Sendable {
         let table: OpaquePointer
     }
@@ -43,7 +44,8 @@ package final class LibUSB: USBCalls {
 
     package func open(_ device: USBDevice) throws(USBCallError) -> any USBConnection {
         let library = try load()
-        // One of its own each time: a context that lives on knows nothing of what is plugged in later, where there is no udev.
+        // A new context for each connection. Without udev, an existing context does not notice devices that are plugged
+        // in later.
         let context = try Self.begin(library)
         var handle: OpaquePointer?
         let result = harald_usb_open(library.table, context, device.bus, device.address, &handle)
@@ -70,7 +72,7 @@ package final class LibUSB: USBCalls {
 
 extension USBDevice {
     fileprivate init(_ found: harald_usb_device) {
-        // Arrays of C are tuples.
+        // Swift imports C arrays as tuples.
         let ports = withUnsafeBytes(of: found.ports) { Array($0.prefix(Int(found.port_count))) }
         let endpoints = withUnsafeBytes(of: found.endpoints) {
             Array($0.bindMemory(to: harald_usb_endpoint.self).prefix(Int(found.endpoint_count)))
@@ -96,7 +98,7 @@ extension USBDevice.Endpoint {
             interfaceClass: .init(found.interface_class, found.subclass, found.protocol),
             address: found.address,
             kind: kind,
-            // What is above says how many packets there are in a microframe (USB 2.0 9.6.6).
+            // The bits above are the number of packets per microframe (USB 2.0 9.6.6).
             size: Int(found.size & 0x07FF)
         )
     }

@@ -1,25 +1,25 @@
 import CUSB
 import Synchronization
 
-/// A device that libusb has opened.
+/// A device opened through libusb.
 final class LibUSBConnection: USBConnection {
-    /// Milliseconds after which a wait for events comes back by itself.
+    /// The time limit of one wait for events, in milliseconds.
     private static let longestWait: Int32 = 60_000
     /// `LIBUSB_TRANSFER_ADD_ZERO_PACKET`.
     private static let addsEmptyPacket: UInt8 = 8
 
-    // Safe: set once; libusb locks what these point at, they are valid until `close`, and nobody calls after that.
+    // Safe: set once. libusb locks what these point to. They are valid until `close`, after which nothing is called.
     private struct Pointers: @unchecked Sendable {
         let (table, context, handle): (OpaquePointer, OpaquePointer, OpaquePointer)
     }
 
-    // Safe: reached under the lock alone, by which a transfer is removed before it is freed.
+    // Safe: only accessed under the lock. A transfer is removed under the lock before it is freed.
     private struct Transfers: @unchecked Sendable {
         var next: UInt64 = 0
         var underWay: [UInt64: OpaquePointer] = [:]
     }
 
-    /// What a transfer carries through C.
+    /// The context of a transfer, passed through C.
     private final class Carried: Sendable {
         let connection: LibUSBConnection
         let number: UInt64
@@ -76,7 +76,7 @@ final class LibUSBConnection: USBConnection {
     // MARK: Transfers
 
     func submit(_ transfer: USBTransfer, completion: @escaping @Sendable (USBOutcome) -> Void) throws(USBCallError) {
-        // What comes back meanwhile waits for the lock, and so finds its number.
+        // A completion on another thread waits for the lock, so it finds its transfer registered.
         let result = transfers.withLock { transfers in
             transfers.next += 1
             let number = transfers.next
@@ -113,7 +113,7 @@ final class LibUSBConnection: USBConnection {
         }
     }
 
-    /// Called by libusb within `handleEvents`, once for each transfer.
+    /// Called by libusb from `handleEvents`, once for each transfer.
     private static func completed(
         _ context: UnsafeMutableRawPointer?,
         _ status: Int32,
@@ -121,18 +121,18 @@ final class LibUSBConnection: USBConnection {
         _ count: Int32
     ) {
         guard let context else { return }
-        // Retained by `submit` for this one call.
+        // Balances the retain in `submit`.
         let carried = Unmanaged<Carried>.fromOpaque(context).takeRetainedValue()
         _ = carried.connection.transfers.withLock { $0.underWay.removeValue(forKey: carried.number) }
         carried.completion(outcome(status, octets, Int(count), isRead: carried.isRead))
     }
 
-    /// `enum libusb_transfer_status`.
+    /// Translates `enum libusb_transfer_status`.
     private static func outcome(_ status: Int32, _ octets: UnsafePointer<UInt8>?, _ count: Int, isRead: Bool)
         -> USBOutcome
     {
         switch status {
-        // The octets are there until this returns.
+        // The data is only valid until this returns.
         case 0: isRead ? .read(Array(UnsafeBufferPointer(start: octets, count: count))) : .written(count)
         case 2: .timedOut
         case 3: .cancelled
@@ -144,7 +144,7 @@ final class LibUSBConnection: USBConnection {
     }
 
     func cancelAll() {
-        // Those that have come back by now are not among them, and none is freed while the lock is held.
+        // Completed transfers are no longer listed, and none is freed while the lock is held.
         transfers.withLock { transfers in
             for pointer in transfers.underWay.values { harald_usb_cancel(pointer) }
         }

@@ -1,93 +1,92 @@
-/// What is asked of USB devices: each function is one call of libusb. Tests put other devices in their place.
+/// The libusb calls, one function each. Tests substitute other devices.
 package protocol USBCalls: Sendable {
-    /// What is plugged in.
+    /// Returns the devices that are plugged in.
     func devices() throws(USBCallError) -> [USBDevice]
-    /// Opens a device, with events of its own.
+    /// Opens a device, with an event loop of its own.
     func open(_ device: USBDevice) throws(USBCallError) -> any USBConnection
 }
 
-/// A device that is open. From any thread, except where it is said otherwise.
+/// An open device. Its methods may be called from any thread, unless noted otherwise.
 package protocol USBConnection: Sendable {
-    /// Whether a driver of the kernel has an interface.
+    /// Whether a kernel driver is bound to an interface.
     func isDriverActive(_ interface: UInt8) throws(USBCallError) -> Bool
-    /// Takes an interface from the kernel's driver.
+    /// Detaches the kernel driver from an interface.
     func detachDriver(_ interface: UInt8) throws(USBCallError)
-    /// Gives an interface to the kernel's driver.
+    /// Attaches the kernel driver to an interface.
     func attachDriver(_ interface: UInt8) throws(USBCallError)
-    /// Takes an interface for this process.
+    /// Claims an interface for this process.
     func claim(_ interface: UInt8) throws(USBCallError)
-    /// Gives an interface back.
+    /// Releases an interface.
     func release(_ interface: UInt8) throws(USBCallError)
-    /// Chooses a setting of an interface.
+    /// Selects an alternate setting of an interface.
     func select(_ alternate: UInt8, of interface: UInt8) throws(USBCallError)
-    /// Has an endpoint go on that has stalled.
+    /// Clears the halt of a stalled endpoint.
     func clearHalt(_ endpoint: UInt8) throws(USBCallError)
     /// Resets the device, as if it were plugged in again.
     func reset() throws(USBCallError)
-    /// Begins a transfer. `completion` is called once, by whoever handles events; not where this throws.
+    /// Submits a transfer. Unless this throws, `completion` is called once, from ``handleEvents()``.
     func submit(_ transfer: USBTransfer, completion: @escaping @Sendable (USBOutcome) -> Void) throws(USBCallError)
-    /// Ends all transfers that have not come back. They come back as cancelled, or done.
+    /// Cancels all pending transfers. They complete as cancelled, or as done.
     func cancelAll()
-    /// Waits until something has happened, or it is interrupted, and calls completions. On one thread alone.
+    /// Waits for events or an interruption, and calls completions. On a single thread only.
     func handleEvents()
-    /// Ends a wait for events.
+    /// Interrupts ``handleEvents()``.
     func interrupt()
-    /// Ends the use of the device. No transfer may be left by then; nothing is called after that.
+    /// Closes the device. No transfer may be pending, and no method may be called afterwards.
     func close()
 }
 
-/// A transfer.
 package struct USBTransfer: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
-        /// Octets for the device; of a control transfer with what begins it.
+        /// Data for the device. For a control transfer, this includes the setup packet.
         case write([UInt8])
-        /// Room for so many from it.
+        /// The number of octets to read.
         case read(Int)
     }
 
     package var kind: USBDevice.Endpoint.Kind
-    /// The endpoint, with its direction.
+    /// The endpoint address, including the direction.
     package var endpoint: UInt8
     package var content: Content
-    /// Whether an empty packet marks the end where the last one is full (USB 2.0 5.8.3).
+    /// Whether a zero-length packet ends the transfer when its last packet is full (USB 2.0 5.8.3).
     package var marksEnd = false
-    /// After how many milliseconds it has come to nothing; 0 for never.
+    /// The time limit in milliseconds; 0 for none.
     package var timeout: UInt32 = 0
 }
 
-/// What has become of a transfer.
+/// The result of a transfer.
 package enum USBOutcome: Hashable, Sendable {
-    /// What came.
+    /// The data received.
     case read([UInt8])
-    /// So many octets went, without what begins a control transfer.
+    /// The number of octets sent, without the setup packet.
     case written(Int)
-    /// The endpoint refuses.
+    /// The endpoint stalled.
     case stalled
-    /// It was ended from this side.
+    /// Cancelled by this process.
     case cancelled
-    /// It has taken too long.
+    /// The time limit passed.
     case timedOut
-    /// The device has been unplugged.
+    /// The device was unplugged.
     case gone
-    /// The bus says that something went wrong; the number is libusb's.
+    /// A bus error, as a libusb error code.
     case failed(Int32)
 }
 
-/// Why a call failed, as libusb numbers it.
+/// The error of a libusb call.
 package struct USBCallError: Error, Hashable, Sendable {
     package static let access = USBCallError(-3)
     package static let noDevice = USBCallError(-4)
     package static let notFound = USBCallError(-5)
     package static let busy = USBCallError(-6)
     package static let pipe = USBCallError(-9)
-    /// There is no libusb: no number of its own.
+    /// libusb is not installed. Not one of libusb's own codes.
     package static let noLibrary = USBCallError(-1_000)
 
     package var code: Int32
 
     package init(_ code: Int32) { self.code = code }
 
-    /// `enum libusb_error`.
+    /// The meaning of `enum libusb_error`.
     package var words: String {
         switch code {
         case -1: "input/output error"

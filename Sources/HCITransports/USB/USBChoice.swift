@@ -1,15 +1,15 @@
-/// Which controller on USB is meant, as it is written.
+/// A user's choice of a USB controller, as written on a command line.
 package enum USBChoice: Hashable, Sendable, CustomStringConvertible {
-    /// The first that can be had: `usb`.
+    /// The first usable controller: `usb`.
     case first
-    /// By its place among those that there are, from 0: `usb:0`.
+    /// By position in the list of controllers, from 0: `usb:0`.
     case number(Int)
-    /// By maker and product, whatever it says that it is: `usb:1209:0b1e`.
+    /// By vendor and product identifier, whatever the device's class: `usb:1209:0b1e`.
     case product(vendor: UInt16, product: UInt16)
-    /// By where it is plugged in, whatever it says that it is: `usb:1-2.3`.
+    /// By the place where it is plugged in, whatever the device's class: `usb:1-2.3`.
     case place(String)
 
-    /// Reads a choice; nil for what is none.
+    /// Parses a choice. Returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         guard text.hasPrefix("usb") else { return nil }
         let rest = text.dropFirst(3)
@@ -41,7 +41,7 @@ package enum USBChoice: Hashable, Sendable, CustomStringConvertible {
         return Int(text)
     }
 
-    /// A bus, and ports from there on: `1-2.3`.
+    /// Whether this is a bus and a chain of ports: `1-2.3`.
     private static func isPlace(_ text: some StringProtocol) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, decimal(parts[0]) != nil else { return false }
@@ -49,7 +49,7 @@ package enum USBChoice: Hashable, Sendable, CustomStringConvertible {
         return 1...7 ~= ports.count && ports.allSatisfy { decimal($0) != nil }
     }
 
-    /// As it is written.
+    /// The choice in the form that ``init(_:)`` parses.
     package var description: String {
         switch self {
         case .first: "usb"

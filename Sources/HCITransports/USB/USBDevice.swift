@@ -1,8 +1,8 @@
 import HCI
 
-/// A device that is plugged in.
+/// A USB device that is plugged in.
 package struct USBDevice: Hashable, Sendable {
-    /// What a device or an interface says that it is.
+    /// The class of a device or an interface, as its descriptor reports it.
     package struct Class: Hashable, Sendable {
         package var code: UInt8
         package var subclass: UInt8
@@ -16,9 +16,9 @@ package struct USBDevice: Hashable, Sendable {
         package static let bluetooth = Class(0xE0, 1, 1)
     }
 
-    /// An endpoint, with the setting of an interface that has it.
+    /// An endpoint of an alternate setting of an interface.
     package struct Endpoint: Hashable, Sendable {
-        /// How it transfers (USB 2.0 9.6.6).
+        /// The transfer type (USB 2.0 9.6.6).
         package enum Kind: UInt8, Sendable {
             case control = 0
             case isochronous = 1
@@ -29,10 +29,10 @@ package struct USBDevice: Hashable, Sendable {
         package var interface: UInt8
         package var alternate: UInt8
         package var interfaceClass: Class
-        /// Its number, with the highest bit where octets come from the device.
+        /// The endpoint number. The most significant bit is set for data from the device.
         package var address: UInt8
         package var kind: Kind
-        /// Octets of its packets.
+        /// The maximum packet size in octets.
         package var size: Int
         package var isIn: Bool { address & 0x80 != 0 }
 
@@ -42,14 +42,14 @@ package struct USBDevice: Hashable, Sendable {
         }
     }
 
-    /// The number of its maker.
+    /// The vendor identifier.
     package var vendor: UInt16
-    /// The maker's number of the product.
+    /// The product identifier.
     package var product: UInt16
-    /// The bus, and the number on it, which is another each time that it is plugged in.
+    /// The bus number and the device address on it, which changes each time the device is plugged in.
     package var bus: UInt8
     package var address: UInt8
-    /// The ports that lead to it, from the bus on.
+    /// The port numbers that lead to the device, starting at the bus.
     package var ports: [UInt8]
     package var deviceClass: Class
     package var endpoints: [Endpoint]
@@ -67,13 +67,13 @@ package struct USBDevice: Hashable, Sendable {
         (self.ports, self.deviceClass, self.endpoints) = (ports, deviceClass, endpoints)
     }
 
-    /// Where it is plugged in, as the kernel writes it: `1-2.3`.
+    /// The place where the device is plugged in, in the kernel's notation: `1-2.3`.
     package var place: String { "\(bus)-\(ports.map(String.init).joined(separator: "."))" }
 
-    /// `1209:0b1e`.
+    /// The vendor and product identifier: `1209:0b1e`.
     package var name: String { "\(Self.hexadecimal(vendor)):\(Self.hexadecimal(product))" }
 
-    /// Whether it says that it is a Bluetooth controller, or has an interface that is one.
+    /// Whether the device, or one of its interfaces, reports the Bluetooth class.
     package var isBluetooth: Bool {
         deviceClass == .bluetooth || endpoints.contains { $0.interfaceClass == .bluetooth }
     }
@@ -84,26 +84,27 @@ package struct USBDevice: Hashable, Sendable {
     }
 }
 
-/// The endpoints of a controller that go together: all of one setting of one interface, or none (Core Vol 4 Part B 2.1).
+/// A complete set of a controller's endpoints, from one setting of one interface (Core Vol 4 Part B 2.1).
 package struct USBEndpoints: Hashable, Sendable {
     package var interface: UInt8
     package var alternate: UInt8
-    /// For events; nil in Bulk Serialization Mode.
+    /// The endpoint for events; nil in Bulk Serialization Mode.
     package var interruptIn: USBDevice.Endpoint?
     package var bulkIn: USBDevice.Endpoint
     package var bulkOut: USBDevice.Endpoint
 
-    /// Whether all packets go by the bulk endpoints (Core 6.2 Vol 4 Part B).
+    /// Whether all packets use the bulk endpoints: Bulk Serialization Mode (Core 6.2 Vol 4 Part B).
     package var isSerialized: Bool { interruptIn == nil }
 
-    /// The sets of a device, the one to be preferred first. Those of Bluetooth interfaces come before others, which a device has whose maker
-    /// gave it a class of his own.
+    /// Returns the endpoint sets of a device, in order of preference.
+    ///
+    /// Bluetooth interfaces come before others, which devices with a vendor-specific class use.
     package static func sets(of device: USBDevice) -> [USBEndpoints] {
         let interfaces = Set(device.endpoints.map(\.interface)).sorted()
         let legacy = interfaces.compactMap { set(of: device, interface: $0, alternate: 0, isSerialized: false) }
         let (own, others) = (legacy.filter { $0.isBluetooth }, legacy.filter { !$0.isBluetooth })
         guard let first = own.first ?? others.first else { return [] }
-        // Only what says to be Bluetooth has the setting of that meaning.
+        // The setting only has this meaning in an interface that reports the Bluetooth class.
         let serialized =
             first.isBluetooth
             ? set(of: device, interface: first.interface, alternate: 1, isSerialized: true) : nil

@@ -1,29 +1,29 @@
-/// Why a controller on USB cannot be had, and what to do.
+/// The reason why a USB controller cannot be claimed. Its description says what to do.
 package enum USBError: Error, Hashable, Sendable {
     /// libusb is not installed.
     case noLibrary
-    /// There is none.
+    /// There is no Bluetooth controller on USB.
     case noControllers
-    /// There is none that is meant.
+    /// No controller matches the choice.
     case noSuchController(USBChoice, known: [String])
-    /// Of those that there are none can be had; why, for each.
+    /// Controllers exist, but none is usable. Has the reason for each.
     indirect case noneUsable([USBError])
-    /// This process may not.
+    /// This process lacks the permission.
     case noPermission(USBDevice)
-    /// Another program has it.
+    /// Another program holds it.
     case busy(USBDevice)
-    /// Somebody has it by the kernel's driver.
+    /// Another user holds it through the kernel's driver.
     case held(USBDevice, UserChannelError)
-    /// It is reset before it was taken.
+    /// It is about to be reset.
     case beingReset(USBDevice)
-    /// It has been unplugged.
+    /// It was unplugged.
     case gone(USBDevice)
-    /// It has no interface with all endpoints of a controller.
+    /// It has no interface with all of a controller's endpoints.
     case incomplete(USBDevice)
-    /// libusb says something else.
+    /// libusb reports another error.
     case failed(asked: String, of: USBDevice?, USBCallError)
 
-    /// What libusb says when it is asked for something.
+    /// Translates an error of libusb. `asked` names the operation that failed.
     init(_ error: USBCallError, asked: String, of device: USBDevice? = nil) {
         switch (error, device) {
         case (.noLibrary, _): self = .noLibrary
@@ -36,7 +36,7 @@ package enum USBError: Error, Hashable, Sendable {
 }
 
 extension USBError: CustomStringConvertible {
-    /// What happened, and what to do, for a person.
+    /// What happened and what to do, for the user.
     package var description: String {
         switch self {
         case .noLibrary:

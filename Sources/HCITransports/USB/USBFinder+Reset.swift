@@ -2,8 +2,10 @@ import HCI
 import Synchronization
 
 extension USBFinder {
-    /// Resets the device of a controller that nobody uses, as if it were plugged in again, and gives it to the kernel's driver, which begins with it
-    /// anew. Whoever waits for that driver to take the controller meanwhile gives up. Takes seconds: not on a loop.
+    /// Resets the device of a free controller, as if it were plugged in again, and attaches the kernel's driver, which
+    /// initializes it again. Blocks for seconds, so do not call it on a loop.
+    ///
+    /// A ``take(_:)`` in progress that waits for the driver gives up.
     package func reset(_ choice: USBChoice) -> DeviceReset {
         do throws(USBError) {
             let all = try devices()
@@ -21,7 +23,7 @@ extension USBFinder {
         try refuseHeld(device)
         let connection = try open(device)
         defer { connection.close() }
-        // Another program that has it by USB is asked for it in vain; what it uses is not reset.
+        // Claiming fails if another program holds the interface. A device in use is not reset.
         try claim(interface, of: device, connection)
         try? connection.release(interface)
         defer { try? connection.attachDriver(interface) }
@@ -30,13 +32,14 @@ extension USBFinder {
 }
 
 extension USBConnection {
-    /// Resets the device, whose interfaces nobody has.
+    /// Resets the device, none of whose interfaces may be claimed.
     func resetDevice() -> DeviceReset {
         do throws(USBCallError) {
             try reset()
             return .done
         } catch .notFound {
-            // It has been reset, and is another one to the kernel now: what it says of itself has changed, or it came back late.
+            // The reset succeeded, but the device enumerated as a new one: its descriptors changed, or it came back
+            // late.
             return .done
         } catch {
             return .failed(reason: "resetting the USB port fails: \(error.words); plug the controller in again")

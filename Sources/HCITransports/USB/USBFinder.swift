@@ -1,16 +1,18 @@
 import HCI
 import Synchronization
 
-/// Takes a controller on USB, from the kernel's driver where that has it. One that was taken before is known again where it is plugged in again.
+/// Claims a USB controller, from the kernel's driver if one is attached. Recognizes a controller that it claimed before
+/// when it is plugged in again.
 package final class USBFinder: Sendable {
-    /// How often it is looked whether a driver has got there, and whether it has done what it does at first. Firmware takes a driver seconds.
+    /// The maximum number of polls for the driver to attach and to finish its initialization. Loading firmware takes
+    /// seconds.
     static let maximumLooks = 100
-    /// How often it is looked for a driver that may still come to what was plugged in just now.
+    /// The number of polls in which a driver may still attach to a device that was just plugged in.
     static let driverLooks = 5
-    /// Milliseconds between two looks.
+    /// The pause between two polls, in milliseconds.
     static let pause: UInt32 = 100
 
-    /// What has been taken.
+    /// A claimed controller.
     package struct Taken: Sendable {
         package var device: USBDevice
         package var connection: any USBConnection
@@ -19,21 +21,24 @@ package final class USBFinder: Sendable {
 
     let calls: any USBCalls
     private let adapters: KernelAdapters
-    // What was taken last.
+    // The controller that was claimed last.
     let last = Mutex<USBDevice?>(nil)
-    // Who takes a device has it from the first look until it is taken, and who resets one until it has gone back.
+    // Held while a device is claimed, from the first poll to the end, and while one is reset, until it is back with its
+    // driver.
     private let turn = Mutex<Void>(())
-    // How many resets have not begun: they wait for their turn.
+    // The number of resets that wait for `turn`.
     private let resets = Mutex(0)
     var isToReset: Bool { resets.withLock { $0 > 0 } }
 
-    /// On what is plugged into this machine, or elsewhere.
+    /// - Parameters:
+    ///   - calls: Access to the devices of this machine, or of another.
+    ///   - adapters: The kernel's adapters on the same machine.
     package init(calls: any USBCalls = LibUSB.shared, adapters: KernelAdapters = KernelAdapters()) {
         self.calls = calls
         self.adapters = adapters
     }
 
-    /// The controllers that there are, in the order of their places.
+    /// Returns the Bluetooth controllers, by bus and place.
     package func list() throws(USBError) -> [USBDevice] {
         try devices().filter(\.isBluetooth)
     }
@@ -46,12 +51,13 @@ package final class USBFinder: Sendable {
         }
     }
 
-    /// Takes the controller that is meant. The kernel's driver may load firmware meanwhile, for seconds: not on a loop.
+    /// Claims the chosen controller. Blocks for seconds while the kernel's driver loads firmware, so do not call it on
+    /// a loop.
     package func take(_ choice: USBChoice) throws(USBError) -> Taken {
         try turn.withLock { _ throws(USBError) in try takeFirst(of: choice) }
     }
 
-    /// Has whoever takes a device give up, and then does something that nobody is to meet in the middle.
+    /// Makes a claim in progress give up, then runs `body` with exclusive access.
     func inTurn(_ body: () throws(USBError) -> DeviceReset) throws(USBError) -> DeviceReset {
         resets.withLock { $0 += 1 }
         return try turn.withLock { _ throws(USBError) in
@@ -87,7 +93,7 @@ package final class USBFinder: Sendable {
         switch choice {
         case .first: return controllers
         case .number(let number):
-            // Numbers move when one is unplugged; what was taken is meant.
+            // Positions change when another controller is unplugged. Prefer the controller that was claimed before.
             let again = last.withLock { last in last.flatMap { last in controllers.first { Self.isSame($0, last) } } }
             return [again ?? (controllers.indices.contains(number) ? controllers[number] : nil)].compactMap { $0 }
         case .product(let vendor, let product): return all.filter { ($0.vendor, $0.product) == (vendor, product) }
@@ -121,7 +127,8 @@ package final class USBFinder: Sendable {
         }
     }
 
-    /// The first setting that the device takes. That which it has at first it has anyway.
+    /// Returns the first set whose alternate setting the device accepts. Setting 0 needs no selection if there is no
+    /// other.
     private func chosen(_ sets: [USBEndpoints], _ connection: any USBConnection) -> USBEndpoints? {
         sets.first {
             ($0.isSerialized || sets.count > 1) ? (try? connection.select($0.alternate, of: $0.interface)) != nil : true
@@ -142,16 +149,16 @@ package final class USBFinder: Sendable {
         }
     }
 
-    /// Waits until the kernel's driver has what it loads into the controller, so that it is there for us too. A driver that never finishes has
-    /// nothing more to give.
+    /// Waits until the kernel's driver has loaded the controller's firmware, which then serves this process too. Gives
+    /// up waiting for a driver that never finishes, and proceeds.
     private func wait(for device: USBDevice, _ connection: any USBConnection, _ interface: UInt8) throws(USBError) {
         for look in 0..<Self.maximumLooks {
             guard !isToReset else { throw .beingReset(device) }
-            // Without such a driver nobody loads anything.
+            // Without a driver, there is no firmware to wait for.
             let isActive = (try? connection.isDriverActive(interface)) ?? false
             guard isActive || look < Self.driverLooks else { return }
             if isActive {
-                // This kernel has no Bluetooth, so the driver is another.
+                // Without Bluetooth in the kernel, this is some other driver.
                 guard let known = try? adapters.list() else { return }
                 if let adapter = known.first(where: { $0.attachment == "usb-\(device.place)" }), adapter.isInitialized {
                     return try refuseHeld(device, adapter)
@@ -161,14 +168,14 @@ package final class USBFinder: Sendable {
         }
     }
 
-    /// What a person uses is not taken away.
+    /// Throws if a user holds the adapter: a device in use is never taken away.
     private func refuseHeld(_ device: USBDevice, _ adapter: KernelAdapter) throws(USBError) {
         guard [.nobody, .kernel].contains(adapter.holder) else {
             throw .held(device, .busy(adapter.name, adapter.holder))
         }
     }
 
-    /// Nor reset, where the kernel's driver has it for somebody.
+    /// Throws if a user holds the device through the kernel's driver: a device in use is not reset.
     func refuseHeld(_ device: USBDevice) throws(USBError) {
         guard let adapter = (try? adapters.list())?.first(where: { $0.attachment == "usb-\(device.place)" }) else {
             return

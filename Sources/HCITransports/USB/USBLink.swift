@@ -2,22 +2,24 @@ import Foundation
 import HCI
 import Synchronization
 
-/// A controller on USB that has been taken, with the thread that waits for its transfers. Whatever happens, the end is in order: transfers are
-/// ended and awaited, then the interface goes back to the kernel's driver, and only then the device is closed.
+/// A claimed USB controller, and the thread that waits for its transfers.
+///
+/// Shutdown is always orderly: transfers are cancelled and awaited, the interface returns to the kernel's driver, and
+/// the device is closed last.
 final class USBLink: Sendable {
-    /// Milliseconds after which a controller that takes no packet never will.
+    /// The time limit of a write, in milliseconds. A controller that accepts no packet for so long never will.
     static let writeTimeout: UInt32 = 5_000
 
     private struct State {
         var underWay = 0
-        /// Pipes whose endpoints are to go on.
+        /// The pipes whose endpoints are to be cleared of a halt.
         var halted: [USBPipe] = []
         var isFinishing = false
-        /// Who wants the device to be reset before it goes back.
+        /// Completions of pending requests to reset the device before it is returned.
         var resets: [@Sendable (DeviceReset) -> Void] = []
-        /// Whether it is too late for that.
+        /// Whether it is too late for further resets.
         var isGivingBack = false
-        /// Whether nothing may be asked of the connection any more.
+        /// Whether the connection has been closed and must not be called.
         var isClosed = false
     }
 
@@ -26,7 +28,9 @@ final class USBLink: Sendable {
     private let state = Mutex(State())
     private let finished = DispatchSemaphore(value: 0)
 
-    /// Begins to wait. `onEvent` is called on a thread of its own, and by whoever asks for what fails at once.
+    /// Starts the thread.
+    ///
+    /// - Parameter onEvent: Called on that thread, or on the caller's thread for a transfer that fails at once.
     init(_ taken: USBFinder.Taken, onEvent: @escaping @Sendable (USBMachine.Event) -> Void) {
         self.taken = taken
         self.onEvent = onEvent
@@ -36,11 +40,11 @@ final class USBLink: Sendable {
         thread.start()
     }
 
-    // MARK: What is asked for, from any thread
+    // MARK: Requests, from any thread
 
     func read(_ pipe: USBPipe) {
         guard let endpoint = input(pipe) else { return }
-        // One packet at a time: where a transfer has room for more, one whose last packet is full would not end.
+        // One packet at a time. A longer transfer would not complete after a full packet.
         let transfer = USBTransfer(kind: endpoint.kind, endpoint: endpoint.address, content: .read(endpoint.size))
         submit(transfer) { .read(pipe, $0) }
     }
@@ -64,14 +68,17 @@ final class USBLink: Sendable {
         wake()
     }
 
-    /// Begins to end, and comes back at once.
+    /// Starts to shut down, and returns at once.
     func finish() {
         state.withLock { $0.isFinishing = true }
         wake()
     }
 
-    /// Begins to end, with a reset of the device before it goes back, and comes back at once. `completion` is called once, on the thread, when it
-    /// has gone back; not where this is false, since it goes back already.
+    /// Starts to shut down with a reset of the device before it is returned.
+    ///
+    /// - Parameter completion: Called once, on the thread, when the device has been returned. Not called if this
+    ///   returns false.
+    /// - Returns: False if it is too late for a reset, because the device is already being returned.
     func finish(resetting completion: @escaping @Sendable (DeviceReset) -> Void) -> Bool {
         let isInTime = state.withLock { state in
             guard !state.isGivingBack else { return false }
@@ -83,14 +90,15 @@ final class USBLink: Sendable {
         return isInTime
     }
 
-    /// The thread may be done at any moment once it is to end, and the connection with it, so it is woken under the lock alone.
+    /// Interrupts the thread. Holds the lock, because a thread that is shutting down may close the connection at any
+    /// time.
     private func wake() {
         state.withLock { state in
             if !state.isClosed { taken.connection.interrupt() }
         }
     }
 
-    /// Waits until all has been given back; false where that takes too long.
+    /// Waits until the device has been returned. Returns false if that takes longer than `seconds`.
     func waitUntilFinished(seconds: Int) -> Bool {
         guard finished.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
         finished.signal()
@@ -117,7 +125,7 @@ final class USBLink: Sendable {
                 state.withLock { $0.underWay -= 1 }
                 onEvent(event(outcome))
             }
-            // What began while the others were ended has to be ended too.
+            // A transfer submitted while the others were being cancelled must be cancelled too.
             if state.withLock({ $0.isFinishing }) { wake() }
         } catch {
             state.withLock { $0.underWay -= 1 }
@@ -126,7 +134,7 @@ final class USBLink: Sendable {
         }
     }
 
-    // MARK: The thread
+    // MARK: Thread
 
     private func run() {
         while true {
@@ -145,14 +153,15 @@ final class USBLink: Sendable {
         giveBack()
     }
 
-    /// The kernel answers this by itself, so it may take long: here, and not on the loop.
+    /// Clears a halt. The kernel performs this request synchronously and may take long, so it runs here rather than on
+    /// the loop.
     private func goOn(_ pipe: USBPipe) {
         guard let endpoint = input(pipe) else { return }
         onEvent(.cleared(pipe, isDone: (try? taken.connection.clearHalt(endpoint.address)) != nil))
     }
 
-    /// To the kernel's driver, whether or not there was one: a process before this one may not have come to it. A device that has been unplugged
-    /// refuses all of it.
+    /// Returns the interface to the kernel's driver, even if none was attached: a previous process may have failed to
+    /// return it. On an unplugged device, all of these calls fail.
     private func giveBack() {
         let (connection, interface) = (taken.connection, taken.endpoints.interface)
         if taken.endpoints.isSerialized { try? connection.select(0, of: interface) }
@@ -161,7 +170,7 @@ final class USBLink: Sendable {
             state.isGivingBack = true
             return state.resets
         }
-        // In between, so that the driver begins once, and with a device that has been reset.
+        // Reset in between, so that the driver initializes the device once, after the reset.
         let outcome = resets.isEmpty ? nil : connection.resetDevice()
         try? connection.attachDriver(interface)
         state.withLock { $0.isClosed = true }
@@ -172,9 +181,10 @@ final class USBLink: Sendable {
     }
 }
 
-/// What this process has taken. A process that ends in order gives it back: the kernel does not call its driver by itself.
+/// The controllers that this process has claimed. They are returned when the process exits normally, because the kernel
+/// does not reattach its driver by itself.
 enum USBLinks {
-    /// Seconds that the end of a process may be late by that.
+    /// The time limit for returning each device when the process exits, in seconds.
     private static let patience = 3
 
     private static let links = Mutex<[ObjectIdentifier: USBLink]>([:])

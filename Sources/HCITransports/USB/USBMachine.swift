@@ -2,46 +2,46 @@ import BluetoothTypes
 import DequeModule
 import HCI
 
-/// A host's side of USB, as a machine: packets to send and what became of transfers go in, transfers to make come out (Core Vol 4 Part B 2).
+/// The host's side of USB as a state machine: packets to send and results of transfers go in, transfers to submit come
+/// out (Core Vol 4 Part B 2).
 ///
-/// Several reads of each kind are under way, so that one is there while another is taken; writes of each pipe go one after the other.
+/// Several reads of each endpoint are pending, so that one is ready while another is processed. Writes to each pipe are
+/// sequential.
 struct USBMachine {
-    /// Reads of an endpoint under way at a time.
+    /// The number of pending reads per endpoint.
     static let reads = 3
-    /// Packets that may wait for the one before them. The controller is taken for dead when there are more.
+    /// The maximum number of packets queued behind a pending write. Beyond this, the controller is considered dead.
     static let maximumUnsent = 64
-    /// How often in a row an endpoint may refuse or fail before it is given up.
+    /// The number of consecutive stalls and failures of an endpoint that are tolerated.
     static let maximumFailures = 3
 
-    /// What goes in.
     enum Event: Hashable, Sendable {
-        /// The endpoints have been taken.
+        /// The endpoints have been claimed.
         case opened
-        /// The host has a packet for the controller.
+        /// The host sends a packet to the controller.
         case send(HCIPacket)
-        /// A read has come back.
+        /// A read has completed.
         case read(USBPipe, USBOutcome)
-        /// A write has come back.
+        /// A write has completed.
         case written(USBPipe, USBOutcome)
-        /// An endpoint that had refused goes on, or does not.
+        /// An attempt to clear the halt of an endpoint has completed.
         case cleared(USBPipe, isDone: Bool)
-        /// The line is no longer wanted.
+        /// The transport is being closed.
         case close
     }
 
-    /// What comes out.
     enum Action: Hashable, Sendable {
-        /// Make room for what comes.
+        /// Submit a read.
         case read(USBPipe)
-        /// Send octets; on endpoint 0, a command.
+        /// Submit a write. On the control pipe, this is a command.
         case write(USBPipe, [UInt8])
-        /// Have the endpoint go on from which this pipe reads.
+        /// Clear the halt of the endpoint that this pipe reads from.
         case clear(USBPipe)
-        /// The host gets this packet.
+        /// Pass a packet to the host.
         case deliver(HCIPacket)
-        /// The line is gone.
+        /// Report that the transport has failed.
         case lost(HCITransportError)
-        /// Give everything back.
+        /// Return the device.
         case finish
     }
 
@@ -50,19 +50,19 @@ struct USBMachine {
         case open(Open)
     }
 
-    /// An endpoint that is read from.
+    /// The state of an endpoint that is read from.
     private struct Input {
         var underWay = 0
-        /// Refusals and failures since octets last came.
+        /// Consecutive stalls and failures since data last arrived.
         var failures = 0
-        /// Whether it has refused; it goes on when nothing is under way any more.
+        /// Whether the endpoint has stalled. Its halt is cleared once no read is pending.
         var isHalted = false
     }
 
     private struct Open {
         var reassembler: USBReassembler
         var inputs: [USBPipe: Input]
-        /// The first of each is under way.
+        /// The queued packets of each pipe. The first of each is being written.
         var outputs: [USBPipe: Deque<[UInt8]>] = [:]
     }
 
@@ -71,7 +71,7 @@ struct USBMachine {
 
     init(isSerialized: Bool) { self.isSerialized = isSerialized }
 
-    /// Takes an event, and says what to do.
+    /// Handles an event and returns what to do.
     mutating func handle(_ event: Event) -> [Action] {
         switch (event, state) {
         case (.opened, .closed): return begin()
@@ -108,7 +108,7 @@ struct USBMachine {
 
     // MARK: Reading
 
-    /// As many reads as there are to be.
+    /// Submits reads until ``reads`` of them are pending.
     private mutating func fill(_ pipe: USBPipe, _ open: inout Open) -> [Action] {
         guard var input = open.inputs[pipe], !input.isHalted else { return keep(open, []) }
         let missing = Self.reads - input.underWay
@@ -134,7 +134,7 @@ struct USBMachine {
         case .stalled where !input.isHalted:
             input.isHalted = true
             input.failures += 1
-        // Those behind the first are ended with it.
+        // Reads queued behind a stalled one end with it.
         case .stalled, .cancelled, .timedOut, .written: break
         case .failed: input.failures += 1
         }
@@ -155,7 +155,7 @@ struct USBMachine {
         switch (isSerialized, packet.kind) {
         case (true, _), (false, .acl): pipe = .bulk
         case (false, .command): pipe = .control
-        // Only the other mode has a way for these.
+        // These packet types are only possible in Bulk Serialization Mode.
         case (false, _):
             return fail(
                 .failed(reason: "packets of type \(packet.kind.rawValue) do not go to this controller over USB")

@@ -1,13 +1,14 @@
 import EventLoops
 import HCI
 
-/// A controller on USB as a line to it, by libusb. It goes back to the kernel's driver when the line is closed. Lives on its loop.
+/// The transport to a USB controller, through libusb. Closing it returns the controller to the kernel's driver. Lives
+/// on its loop.
 package final class USBTransport: HCITransport {
-    /// Takes each packet that arrives.
+    /// Called for each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone, as when the controller is unplugged.
+    /// Called once, when the transport has failed, as when the controller is unplugged.
     package var onClose: ((HCITransportError) -> Void)?
-    /// Where the controller is plugged in.
+    /// The place where the controller is plugged in.
     package let place: String
 
     private let loop: NIOEventLoop
@@ -16,9 +17,9 @@ package final class USBTransport: HCITransport {
     private var link: USBLink?
     private var isOpen = true
 
-    /// Begins to read from a controller that has been taken. On the loop.
+    /// Starts to read from a claimed controller. On the loop only.
     ///
-    /// - Parameter reset: Resets the device once it has gone back; called on another thread.
+    /// - Parameter reset: Resets the device after it has been returned. Called on another thread.
     package init(_ taken: USBFinder.Taken, reset: (@Sendable () -> DeviceReset)? = nil, loop: NIOEventLoop) {
         self.loop = loop
         self.reset = reset
@@ -36,14 +37,14 @@ package final class USBTransport: HCITransport {
     /// Sends a packet.
     package func send(_ packet: HCIPacket) { handle(.send(packet)) }
 
-    /// Closes the line: the controller is the kernel's again, soon.
+    /// Closes the transport. The controller returns to the kernel's driver shortly afterwards.
     package func close() {
         isOpen = false
         handle(.close)
     }
 
-    /// Closes the line, and has the device reset before the kernel's driver begins with it; by taking it once more where it has gone back
-    /// already, as when the line has failed.
+    /// Closes the transport, and resets the device before the kernel's driver initializes it. If the device has been
+    /// returned already, as after a failure, claims it once more for the reset.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         let done = LoopBoundCompletion(completion, loop: loop)
         let loop = loop
@@ -61,7 +62,7 @@ package final class USBTransport: HCITransport {
             case .read(let pipe): link?.read(pipe)
             case .write(let pipe, let octets): link?.write(pipe, octets)
             case .clear(let pipe): link?.clear(pipe)
-            // Whoever gets a packet may close the line.
+            // The receiver of a packet may close the transport.
             case .deliver(let packet): if isOpen { onReceive?(packet) }
             case .finish: link?.finish()
             case .lost(let error): lose(error)
@@ -69,7 +70,7 @@ package final class USBTransport: HCITransport {
         }
     }
 
-    /// Not from within `send`, whose caller may not expect it.
+    /// Deferred, because the caller of `send` does not expect `onClose` from within it.
     private func lose(_ error: HCITransportError) {
         loop.execute { [self] in
             guard isOpen else { return }
@@ -78,7 +79,7 @@ package final class USBTransport: HCITransport {
         }
     }
 
-    /// Events come as long as the thread runs, which is longer than anybody wants the line.
+    /// Holds the transport weakly, because the thread may report events after the last user has released the transport.
     private final class Receiver {
         weak var transport: USBTransport?
 
