@@ -5,7 +5,8 @@ import EventLoops
 import Foundation
 import Synchronization
 
-/// Two phones whose apps leave the foreground, sleep, end and come back (behaviours 7.24, 9.1 to 9.7, 10.3 to 10.7, 10.16).
+/// A story about two phones whose apps go to the background, are suspended, end and come back (behaviours 7.24, 9.1 to
+/// 9.7, 10.3 to 10.7, 10.16).
 final class BackgroundStory {
     private let world: SimulatedWorld
     private let ann: SimulatedDevice
@@ -50,7 +51,7 @@ final class BackgroundStory {
         line(title)
     }
 
-    /// Tells it from beginning to end.
+    /// Runs the whole story.
     func tell() {
         meetAsleep()
         hearWhileAsleep()
@@ -82,7 +83,7 @@ final class BackgroundStory {
         write("Back at eight")
     }
 
-    /// Ben takes his phone out, writes, and puts it away.
+    /// Ben opens his app, writes a note, and leaves the app.
     private func write(_ text: String) {
         bens.app.enter()
         bens.write(text)

@@ -8,9 +8,9 @@ enum Notes {
     static let note = CBUUID(string: "8E5A0002-5B1C-4C8B-9A60-2F6D1A3C7E10")
 }
 
-/// An app with a note that others may read and follow, as anyone would write it for Apple's systems.
+/// An app with a note that other devices can read and subscribe to, written as for Apple's platforms.
 final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: what changes has a lock, and the manager is made once.
+    // Safe: mutable state is behind a lock, and `manager` is set once.
     let app: SimulatedApp
     private let say: @Sendable (String) -> Void
     private let text = Mutex("Hello")
@@ -29,7 +29,7 @@ final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
         manager = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "notes"))
     }
 
-    /// Ben writes something: whoever has subscribed hears of it.
+    /// Changes the note and notifies the subscribers.
     func write(_ text: String) {
         self.text.withLock { $0 = text }
         say("writes \"\(text)\"")

@@ -1,9 +1,9 @@
 import CoreBluetooth
 import Foundation
 
-/// An app that follows somebody's note, and goes on where it was after it was ended by the system.
+/// An app that follows another device's note, and resumes after the system has terminated it.
 final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the manager's queue alone, and the manager is made once.
+    // Safe: all state is only touched on the manager's queue, and `manager` is set once.
     private let say: @Sendable (String) -> Void
     private var manager: CBCentralManager!
     private var writer: CBPeripheral?

@@ -1,12 +1,12 @@
 import CoreBluetooth
 
-/// A device, written as for iOS, that sends back what comes on L2CAP channels.
+/// A peripheral, written as for iOS, that echoes everything it receives on L2CAP channels.
 ///
-/// Everything happens on the queue given at creation, and on a thread for each channel.
+/// Callbacks arrive on the queue given to the initializer. Each channel has a thread of its own.
 final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+    // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
-    /// The service with the characteristic that tells the PSM.
+    /// The service with the PSM characteristic.
     static let service = CBUUID(string: "4861726C-6420-4543-484F-000000000001")
 
     private let name: String
@@ -14,7 +14,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
     private let say: @Sendable (String) -> Void
     private var manager: CBPeripheralManager!
 
-    /// - Parameter isEncrypted: Whether the PSM and the channel require an encrypted link.
+    /// - Parameter isEncrypted: Whether the PSM characteristic and the channel require an encrypted link.
     init(name: String, isEncrypted: Bool, queue: DispatchQueue, say: @escaping @Sendable (String) -> Void) {
         self.name = name
         self.isEncrypted = isEncrypted
@@ -45,7 +45,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
         ]
         peripheral.add(service)
         say("channels on PSM \(PSM)")
-        // With the service beside it, the name would be cut.
+        // Advertising the service as well would truncate the name.
         peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: name])
     }
 
@@ -66,7 +66,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
     }
 
     private final class Parcel: @unchecked Sendable {
-        // Safe: touched on the thread of its channel.
+        // Safe: only touched on the channel's thread.
         var count = 0
     }
 }

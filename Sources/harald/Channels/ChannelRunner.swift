@@ -1,26 +1,26 @@
 import CoreBluetooth
 
-/// Reads and writes one L2CAP channel on a thread of its own, with a run loop, as apps do. It keeps itself until the channel has
-/// ended.
+/// Reads and writes one L2CAP channel on a thread of its own, with a run loop, as apps do. Keeps itself alive until the
+/// channel has ended.
 final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
-    // Safe: what changes is touched on the thread of the channel only.
+    // Safe: mutable state is only touched on the channel's thread.
 
-    /// Octets of answers that may wait to be written before no more are read.
+    /// The number of octets of pending answers at which reading stops.
     private static let maximumWaiting = 65_536
 
     private let channel: CBL2CAPChannel
     private let answer: (Data) -> Data
     private let onEnd: ((any Error)?) -> Void
-    /// Octets to send. No `Data`: one that was emptied from the front traps when nothing is added to it.
+    /// The octets to send. An array slice rather than `Data`, because `Data` that was emptied from the front traps when
+    /// appending an empty collection.
     private var waiting: ArraySlice<UInt8>
     private let limit: Int
     private var isOver = false
 
-    /// A channel on which `answer` says what is sent back for what comes.
-    ///
     /// - Parameters:
-    ///   - first: What is sent before anything comes.
-    ///   - onEnd: Called once, on the thread of the channel.
+    ///   - first: The octets to send before receiving any.
+    ///   - answer: Returns the octets to send in response to received ones.
+    ///   - onEnd: Called once, on the channel's thread.
     init(
         _ channel: CBL2CAPChannel,
         first: Data = Data(),
@@ -42,7 +42,7 @@ final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
                 stream.schedule(in: .current, forMode: .default)
                 stream.open()
             }
-            // Until the streams are closed.
+            // Returns once both streams are closed.
             RunLoop.current.run()
         }.start()
     }
@@ -56,7 +56,7 @@ final class ChannelRunner: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    /// On the thread of the channel.
+    /// Closes the channel. On the channel's thread only.
     func end(_ error: (any Error)?) {
         guard !isOver else { return }
         isOver = true

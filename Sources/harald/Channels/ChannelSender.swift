@@ -1,12 +1,13 @@
 import CoreBluetooth
 
-/// An app, written as for iOS, that opens an L2CAP channel to a device that sends back what comes, and compares.
+/// An app, written as for iOS, that opens an L2CAP channel to a device that echoes, and compares the echo with what it
+/// sent.
 ///
-/// Everything happens on the queue given at creation, and on the thread of the channel.
+/// Callbacks arrive on the queue given to the initializer, and on the channel's thread.
 final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+    // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
-    /// How it ended: nil when all came back as it was.
+    /// Receives the failure; nil if the echo was complete and correct.
     typealias Finish = @Sendable (String?) -> Void
 
     private let name: String
@@ -18,9 +19,9 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     private var peripheral: CBPeripheral?
 
     /// - Parameters:
-    ///   - name: Whom to connect to.
-    ///   - psm: The channel; nil to ask the device.
-    ///   - size: Octets to send.
+    ///   - name: The name of the device to connect to.
+    ///   - psm: The PSM of the channel; nil to read it from the device.
+    ///   - size: The number of octets to send.
     init(
         to name: String,
         psm: CBL2CAPPSM?,
@@ -33,7 +34,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         self.psm = psm
         self.say = say
         self.finish = finish
-        // Nothing that repeats within a window.
+        // A sequence without repetitions within a window.
         parcel = Data((0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
         super.init()
         manager = CBCentralManager(delegate: self, queue: queue)
@@ -76,7 +77,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         finish("disconnected: \(error?.localizedDescription ?? "as asked")")
     }
 
-    // MARK: Which channel
+    // MARK: PSM
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         guard let service = peripheral.services?.first else { return finish("the device has no such service") }
@@ -101,7 +102,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         peripheral.openL2CAPChannel(CBL2CAPPSM(value[0]) | CBL2CAPPSM(value[1]) << 8)
     }
 
-    // MARK: The channel
+    // MARK: Channel
 
     func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
         guard let channel else { return finish("no channel: \(error?.localizedDescription ?? "no reason")") }
@@ -120,7 +121,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     }
 
     private final class Back: @unchecked Sendable {
-        // Safe: touched on the thread of the channel.
+        // Safe: only touched on the channel's thread.
         var octets = Data()
     }
 }

@@ -2,17 +2,17 @@ import BluetoothTypes
 import Foundation
 import HCITransports
 
-/// What is told of the kernel's adapters.
+/// The list of adapters and USB controllers that `harald controllers` prints.
 struct AdapterList {
-    /// An adapter for programs, whose fields keep their names.
+    /// An entry of the JSON output. The field names are stable.
     struct Entry: Encodable, Equatable {
-        /// nil for what the kernel has no driver for.
+        /// The adapter's number; nil for a controller without a kernel driver.
         let index: UInt16?
         let name: String
         let address: String?
         let bus: String
         let product: String?
-        /// Where it is attached: `--controller hci:PLACE`, or `usb:PLACE` for what has no index.
+        /// The place for `--controller hci:PLACE`, or `usb:PLACE` for a controller without an index.
         let place: String?
         let up: Bool
         let blocked: Bool
@@ -21,9 +21,9 @@ struct AdapterList {
 
     let entries: [Entry]
 
-    /// The kernel's adapters, and the controllers on USB that are none of them.
+    /// Lists the kernel's adapters, and the USB controllers without one.
     init(of adapters: KernelAdapters, usb: USBFinder) throws(ToolError) {
-        // Without libusb there is nothing more to be known.
+        // Without libusb, only the kernel's adapters are listed.
         let plugged = (try? usb.list()) ?? []
         do throws(UserChannelError) {
             entries = Self.entries(try adapters.list(), plugged)
@@ -46,7 +46,7 @@ struct AdapterList {
         Console.json(String(decoding: octets, as: UTF8.self))
     }
 
-    /// For a person.
+    /// The list for display.
     var lines: [String] {
         guard !entries.isEmpty else { return ["\(UserChannelError.noAdapters)"] }
         return entries.map { entry in

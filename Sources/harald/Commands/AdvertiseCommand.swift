@@ -58,7 +58,7 @@ struct AdvertiseCommand: ParsableCommand {
         return data
     }
 
-    /// The data go where the packets have room for them.
+    /// The advertisement, with the data in the packets that have space for it.
     private var advertisement: Advertisement {
         let flags = AdvertisingData([.flags([.generalDiscoverable, .classicNotSupported])])
         let isScanned = mode == .scannable
@@ -98,7 +98,7 @@ struct AdvertiseCommand: ParsableCommand {
     }
 }
 
-/// Advertises, and serves its name to whoever connects. Lives on its loop.
+/// Advertises, and serves the device name to connected centrals. Lives on its loop.
 private final class AdvertisedDevice {
     private let access: GenericAccess
     private let set: AdvertisingSet

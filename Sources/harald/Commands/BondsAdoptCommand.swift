@@ -9,7 +9,7 @@ import Logging
 import Security
 
 extension BondsCommand {
-    /// What a person says whose adapter is another one now, or at another place (AB-H08).
+    /// Transfers bonds to another controller, or to the same one at another place, on the user's confirmation (AB-H08).
     struct Adopt: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say that a controller takes the place of the one that they were made with.",

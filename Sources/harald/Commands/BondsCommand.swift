@@ -21,15 +21,15 @@ struct BondsCommand: ParsableCommand {
 
         private var directory: String { store ?? StateDirectory.bonds() }
 
-        /// Whether a service is asked: the one that is named, or the one that listens, unless a directory is named.
+        /// Whether to ask a service: the named one, or one that is listening, unless a directory is named.
         func asks(_ service: ServiceOptions) -> Bool {
             guard store == nil else { return false }
             return service.service != nil || ServicePath.places(named: nil).contains(where: ServicePath.isListening)
         }
 
-        /// To change them, for which nobody else may have them.
+        /// Opens the store for changes. Fails while another process has it open.
         func open() throws(ToolError) -> any BondStorage {
-            // Looking is no reason to make a directory.
+            // Do not create the directory of a store that does not exist.
             guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
             do throws(BondError) {
                 return try FileBondStorage(directory: directory, random: RandomSource())
@@ -38,7 +38,7 @@ struct BondsCommand: ParsableCommand {
             }
         }
 
-        /// To look at them, also while a program has them.
+        /// Reads the store, even while another process has it open.
         func look() throws(ToolError) -> StoredBonds {
             guard FileManager.default.fileExists(atPath: directory) else { throw .bonds(.missing(place: directory)) }
             do throws(BondError) {
@@ -111,7 +111,7 @@ struct BondsCommand: ParsableCommand {
 }
 
 extension BondStatus {
-    /// What is shown of a bond in a directory.
+    /// The status of a bond in a directory.
     fileprivate init(_ bond: Bond) {
         self.init(
             identifier: UUID(uuidString: "\(bond.identifier)") ?? UUID(),

@@ -54,7 +54,7 @@ struct ChannelCommand: ParsableCommand {
         let capture = try line.captureFile()
         let loop = NIOEventLoop()
         let system = line.startSystem(named: name, trust: trust, loop: loop, capture: capture, outcome: outcome)
-        // Without a prompter the system declines to pair.
+        // Without a prompter, the system declines to pair.
         let prompter = pair ? trust.prepare(system, outcome) : nil
         let connection = system.with { $0.openApp(AppIdentity(name: "channel")) }
         let app: NSObject = ServiceLocator.$current.withValue(connection) {

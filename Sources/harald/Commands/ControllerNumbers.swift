@@ -1,11 +1,13 @@
-/// The numbers of controllers, which are their addresses. Bonds belong to an address: who comes back has to find his, and so a
-/// number that is given back is given out before a new one.
+/// Assigns numbers to controllers. A controller's address follows from its number.
+///
+/// Bonds belong to an address, so a controller that reconnects needs its former number. Released numbers are therefore
+/// reused before new ones.
 struct ControllerNumbers {
-    /// How often each number has been given out.
+    /// How often each number has been assigned.
     private var uses: [Int] = []
     private var taken: Set<UInt64> = []
 
-    /// The lowest free number, from 1, and how often it has been given out by now.
+    /// Assigns the lowest free number, from 1. `use` counts its assignments, including this one.
     mutating func take() -> (number: UInt64, use: Int) {
         let index = uses.indices.first { !taken.contains(UInt64($0) + 1) } ?? uses.endIndex
         if index == uses.endIndex { uses.append(0) }

@@ -1,9 +1,9 @@
 import HCI
 import HCITransports
 
-/// Virtual controllers that the kernel has for adapters.
+/// Virtual controllers as kernel adapters.
 extension ControllerOffer {
-    /// Has adapters made, for as long as the offer lasts.
+    /// Creates adapters, which exist as long as the offer does.
     func offer(adapters count: Int) throws(ToolError) {
         for _ in 0..<count {
             do throws(VirtualAdapter.Failure) {

@@ -1,19 +1,19 @@
 import HCI
 import HCITransports
 
-/// Virtual controllers that the kernel takes for USB dongles.
+/// Virtual controllers as USB dongles of the kernel.
 extension ControllerOffer {
-    /// A dongle, in its port or beside it.
+    /// A dongle, plugged in or not.
     final class Dongle {
         let behaviour: DongleTransport.Behaviour
         var transport: DongleTransport?
-        /// Whether its line is being opened.
+        /// Whether its transport is being opened.
         var isComing = false
 
         init(_ behaviour: DongleTransport.Behaviour) { self.behaviour = behaviour }
     }
 
-    /// Plugs dongles in.
+    /// Plugs in the dongles.
     func offer(dongles count: Int, _ behaviour: DongleTransport.Behaviour) throws(ToolError) {
         for number in 0..<count {
             var behaviour = behaviour
@@ -34,7 +34,7 @@ extension ControllerOffer {
     func plugOrUnplug() {
         guard let dongle = dongles.last, !dongle.isComing else { return }
         if let transport = dongle.transport {
-            // Nobody tells whoever closes a line that it is closed.
+            // Closing a transport does not call its own `onClose`.
             let gone = transport.onClose
             transport.close()
             gone?(.closedByPeer)

@@ -6,7 +6,7 @@ import HCITransports
 import LinkLayer
 import Radio
 
-/// A virtual controller for each connection. Lives on its loop.
+/// Creates a virtual controller for each connection. Lives on its loop.
 final class ControllerOffer {
     let loop: NIOEventLoop
     private let random: RandomSource
@@ -36,7 +36,8 @@ final class ControllerOffer {
         }
     }
 
-    /// A controller at the end of a terminal, for as long as the offer lasts. Whoever opens the terminal after another finds it again.
+    /// Offers a controller behind a pseudoterminal, as long as the offer exists. Successive programs that open the
+    /// terminal get the same controller number.
     func offerTerminal(_ kind: SerialProtocol) -> Bool {
         guard let terminal = PseudoTerminal() else { return false }
         let options = SerialOptions(path: terminal.path, rate: 115_200, isThreeWire: kind == .h5)
@@ -60,7 +61,7 @@ final class ControllerOffer {
         let transport = snooping(line, number: number, use: use)
         controllers[number] = VirtualController(
             transport: transport,
-            // Within a room of each other.
+            // Within a few metres of each other.
             node: radio.add(at: Position(x: Double(number % 8), y: Double(number / 8 % 8))),
             loop: loop,
             random: random.split(number),

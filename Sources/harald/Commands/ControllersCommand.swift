@@ -4,7 +4,7 @@ import Foundation
 import HCI
 import HCITransports
 
-/// How a controller at a serial port speaks.
+/// The transport protocol of a controller on a serial port.
 enum SerialProtocol: String, ExpressibleByArgument, CaseIterable, Sendable {
     case h4, h5
 }
@@ -63,11 +63,11 @@ struct ControllersCommand: ParsableCommand {
     @Option(help: "Write the HCI packets of each controller to a btsnoop file in this folder.")
     var capture: String?
 
-    /// Events that are later than that a host has given up.
+    /// In milliseconds. A host gives up on events later than that.
     private static let eventDelays = 0...10_000
-    /// As many as an adapter of ports without wires has.
+    /// The number of ports that a virtual USB host controller has.
     private static let dongles = 0...8
-    /// More than anybody needs on one machine.
+    /// More than one machine needs.
     private static let adapters = 0...16
 
     func validate() throws {

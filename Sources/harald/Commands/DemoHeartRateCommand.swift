@@ -15,13 +15,13 @@ struct DemoHeartRateCommand: ParsableCommand {
         abstract: "A heart-rate sensor and an app meet on the virtual radio, pair, and meet again."
     )
 
-    /// Heart rates that the app follows.
+    /// The number of measurements that the app follows.
     private static let rates = 10
-    /// The world ends here if the demo does not.
+    /// The limit in virtual time if the demo does not end by itself.
     private static let limit = Duration.seconds(60)
-    /// How long the devices show one address. A quarter of an hour is usual; nobody wants to watch that.
+    /// How long a device uses one private address. A quarter of an hour is usual, but too long to watch.
     private static let addressLifetime = Duration.seconds(5)
-    /// How long people take to read an alert and to react.
+    /// How long a simulated user takes to react to an alert.
     private static let reactionTime = Duration.seconds(2)
 
     @Option(help: "What all randomness of the world follows from.")
@@ -79,13 +79,13 @@ struct DemoHeartRateCommand: ParsableCommand {
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60)) { outcome.finish(ended) }
         }
         try outcome.wait()
-        // The goodbye is on its way to the sensor still.
+        // The disconnection is still on its way to the sensor.
         if virtualTime { world.run(for: .milliseconds(100)) } else { Thread.sleep(forTimeInterval: 0.1) }
         summarise(world: world, devices: [("app", phone), ("sensor", sensor)], began: began)
         withExtendedLifetime(people) {}
     }
 
-    /// Gives a device a person who is glad to pair, and who sees the other device as well.
+    /// Gives a device a user who agrees to pair and who can also see the other device.
     private func seat(_ person: SimulatedPerson, at who: String, seeing other: SimulatedDevice) {
         let say = Self.speaker(who, world: other.world)
         person.behaves(.agrees(lookingAt: [other]), after: Self.reactionTime)
@@ -131,7 +131,7 @@ struct DemoHeartRateCommand: ParsableCommand {
                     rates: Self.rates,
                     say: { text in
                         app(text)
-                        // What the app is never told.
+                        // Information that the app never gets.
                         guard text.hasPrefix("found"), let address = sensor.advertisedAddress else { return }
                         air("the sensor shows the address \(address)")
                     },

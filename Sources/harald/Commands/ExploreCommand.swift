@@ -104,7 +104,7 @@ private func valueToWrite(_ text: String) throws -> ValueToWrite {
 }
 
 extension BluetoothUUID: ExpressibleByArgument {
-    /// Reads a UUID of 4, 8 or 36 characters.
+    /// Parses a UUID of 4, 8 or 36 characters. Returns nil for any other text.
     public init?(argument: String) {
         self.init(argument)
     }

@@ -64,9 +64,9 @@ struct ScanCommand: ParsableCommand {
     }
 }
 
-/// Prints what it hears. Lives on its loop.
+/// Prints the advertisements that it receives. Lives on its loop.
 private final class Listener {
-    /// Advertisers whose last line is remembered; beyond them everything is printed.
+    /// The number of advertisers whose last data is remembered. Repetitions of further ones are printed.
     private static let maximumRemembered = 1_000
 
     private let access: GenericAccess

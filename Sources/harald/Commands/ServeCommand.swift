@@ -55,7 +55,7 @@ struct ServeCommand: ParsableCommand {
         { interval, tick in
             let timer = DispatchSource.makeTimerSource(queue: queue)
             timer.schedule(deadline: .now() + interval, repeating: interval)
-            // The timer lives as long as its handler holds it: as long as the program.
+            // The handler retains the timer, so the timer lives as long as the program.
             timer.setEventHandler {
                 _ = timer
                 tick()

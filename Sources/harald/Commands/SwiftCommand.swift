@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Other people's packages, written for Apple's systems.
+/// Works on packages that were written for Apple's platforms.
 struct SwiftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "swift",

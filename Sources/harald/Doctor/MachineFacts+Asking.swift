@@ -10,13 +10,13 @@ import Logging
 import ServiceProcess
 import Synchronization
 
-// What is learnt by asking: a service, and a controller.
+// Facts from a service and from a controller.
 
 extension MachineFacts {
-    /// How long a controller may take to be brought up: a driver may load its firmware, and a reset takes 10 s at most.
+    /// The time limit for bringing up a controller: its driver may load firmware, and a reset takes up to 10 s.
     private static let patience = DispatchTimeInterval.seconds(30)
 
-    /// Asks the service that a tool would find.
+    /// Queries the service that the tool's commands would use.
     mutating func look(at options: ServiceOptions) {
         let places = ServicePath.places(named: options.service)
         guard let path = places.first(where: ServicePath.isListening) else {
@@ -38,7 +38,7 @@ extension MachineFacts {
         }
     }
 
-    /// Asks a controller what it can do: the one that is named, or an adapter that nobody uses. One that is in use is left alone.
+    /// Queries the capabilities of the named controller, or else of a free adapter. A controller in use is left alone.
     mutating func ask(_ named: ControllerAddress?) {
         guard let address = named ?? freeAdapter else { return }
         switch Self.bringUp(address) {
@@ -82,7 +82,7 @@ extension MachineFacts {
 }
 
 extension ControllerFacts {
-    /// What the host has learnt.
+    /// The capabilities that the host has read.
     init(_ information: ControllerInformation, at name: String) {
         self.init(
             name: name,
@@ -95,7 +95,7 @@ extension ControllerFacts {
         )
     }
 
-    /// What a service says.
+    /// The capabilities that a service reports.
     init(_ status: ControllerStatus) {
         self.init(
             name: status.place.isEmpty ? "the controller" : status.place,

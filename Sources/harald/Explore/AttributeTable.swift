@@ -1,7 +1,7 @@
 import BluetoothTypes
 import GATT
 
-/// A peer's attributes with their values, to be shown to a person.
+/// A peer's attributes with their values, for display.
 struct AttributeTable {
     enum Value {
         case notReadable
@@ -27,34 +27,35 @@ struct AttributeTable {
         var value = Value.notReadable
     }
 
-    /// Characteristics that ``doesNotNotify(_:)`` lists.
+    /// The number of characteristics that ``doesNotNotify(_:)`` lists.
     private static let maximumAlternatives = 8
 
     var services: [Service] = []
 
-    /// A value to follow: the heart rate if there is one, else the first that notifies or indicates on its own account.
+    /// The characteristic to follow by default: the heart rate if there is one, else the first that notifies or
+    /// indicates outside the Generic Attribute service.
     var followed: RemoteCharacteristic? {
         followable.first { $0.uuid == 0x2A37 } ?? followable.first
     }
 
-    /// The characteristics that notify or indicate on their own account.
+    /// The characteristics that notify or indicate, except those of the Generic Attribute service.
     var followable: [RemoteCharacteristic] {
         services.filter { $0.service.uuid != GATTUUID.genericAttribute }
             .flatMap(\.characteristics).map(\.characteristic)
             .filter(\.canNotify)
     }
 
-    /// The first characteristic with this UUID.
+    /// Returns the first characteristic with this UUID.
     func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
         services.flatMap(\.characteristics).map(\.characteristic).first { $0.uuid == uuid }
     }
 
-    /// The characteristic with this UUID to follow: the first that notifies, or else the first.
+    /// Returns the characteristic with this UUID to follow: the first that notifies or indicates, or else the first.
     func toFollow(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
         followable.first { $0.uuid == uuid } ?? characteristic(uuid)
     }
 
-    /// Why following `uuid` cannot work, and what can be followed instead.
+    /// Returns why `uuid` cannot be followed, and what can be followed instead.
     func doesNotNotify(_ uuid: BluetoothUUID) -> String {
         let others = followable.map(\.uuid).filter { $0 != uuid }
         let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
@@ -62,7 +63,7 @@ struct AttributeTable {
         return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
     }
 
-    /// One line for each attribute, in the order of the handles within each service.
+    /// The table for display, one line per attribute, ordered by handle within each service.
     var lines: [String] {
         services.sorted { $0.service.handles.lowerBound < $1.service.handles.lowerBound }.flatMap(lines(of:))
     }
@@ -97,23 +98,23 @@ struct AttributeTable {
 }
 
 extension RemoteCharacteristic {
-    /// Whether the peer sends its value by notification or indication.
+    /// Whether the peer sends the value as notification or indication.
     var canNotify: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 
-/// A handle as `0x002a`.
+/// Formats a handle, such as `0x002a`.
 func hex(_ handle: UInt16) -> String {
     let digits = String(handle, radix: 16)
     return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
 }
 
-/// A UUID, with the name that the assigned numbers give it.
+/// Formats a UUID, with its name in the assigned numbers if there is one.
 func nameOf(_ uuid: BluetoothUUID) -> String {
     let text = uuid.attributeForm.description
     return assignedName(text).map { "\(text) \($0)" } ?? text
 }
 
-/// Octets in hexadecimal, and as text when they are printable UTF-8.
+/// Formats octets as hexadecimal, and also as text if they are printable UTF-8.
 func shown(_ value: PacketBuffer) -> String {
     guard !value.isEmpty else { return "(empty)" }
     guard let text = String(validating: value, as: UTF8.self), text.visible == text else { return "\(value)" }

@@ -3,8 +3,8 @@ import BluetoothTypes
 import GAP
 import GATT
 
-/// Opens enhanced bearers, if the peer has them, and reads every value of its table again, all at once over all bearers. Lives on
-/// the loop.
+/// Opens enhanced bearers if the peer supports them, then reads all values of its table again, concurrently over all
+/// bearers. Lives on the loop.
 final class BearersAtOnce {
     private let attributes: LinkAttributes
     private let table: AttributeTable
@@ -34,7 +34,7 @@ final class BearersAtOnce {
 
     private func read() {
         let values = table.services.flatMap(\.characteristics).compactMap { entry -> (UInt16, PacketBuffer)? in
-            // Where this client has just said that it takes bearers.
+            // This client has just written its own feature bits there.
             guard entry.characteristic.uuid != GATTUUID.clientSupportedFeatures else { return nil }
             guard case .known(let value) = entry.value else { return nil }
             return (entry.characteristic.value, value)

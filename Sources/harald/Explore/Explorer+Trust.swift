@@ -8,9 +8,9 @@ import HCIHost
 import SMP
 import Security
 
-// Who the peer is, and that nobody listens.
+// Security of the link.
 extension Explorer {
-    /// Opens the bonds, which belong to the controller.
+    /// Opens the bond store of the controller.
     func openBonds(of controller: ControllerInformation) throws(ToolError) -> BondStore {
         let opened = try storage()
         let store: BondStore
@@ -26,7 +26,7 @@ extension Explorer {
         return store
     }
 
-    /// Encrypts the link, by the bond or by pairing, if that is wanted, and explores.
+    /// Encrypts the link if the plan asks for that, by the bond or by pairing, and then explores.
     func secure(_ access: AccessLink, _ client: GATTClient) {
         let link = access.security
         device.security.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
@@ -34,7 +34,7 @@ extension Explorer {
         link.onPaired = { bond in
             Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, and nothing is kept")
         }
-        // Whatever the peer refuses for want of security is repeated when the link is secure.
+        // A request that the peer refuses for insufficient security is repeated once the link is secure.
         client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
             guard plan.trust.pairs, let link else { return done(.untried) }
             link.secure(after: refusal) { outcome in
@@ -60,14 +60,15 @@ extension Explorer {
         }
     }
 
-    /// Why the link does not get more secure, once, whatever number of values asks for it.
+    /// Prints why the security level could not be raised. Prints each reason once, even if several values need the
+    /// level.
     private func tellOnce(_ error: SecurityError) {
         let sentence = reason(of: error)
         if lastRefusal != sentence { Console.line("not made more secure: \(sentence)") }
         lastRefusal = sentence
     }
 
-    /// Why the link is not secured, and what to do.
+    /// Returns why the link is not secured, and what to do.
     private func reason(of error: SecurityError) -> String {
         if error == .keysRefused, let refusal = link?.security.keysRefusal { return "\(refusal)" }
         let advice: String? =

@@ -14,32 +14,32 @@ import Privacy
 import SMP
 import Security
 
-/// Finds a peripheral by name, prints its whole attribute table with values, follows one value and leaves.
+/// Finds a peripheral by name, prints its whole attribute table with values, follows one value and disconnects.
 ///
-/// It sits on the host stack rather than on Core Bluetooth, which hides handles and some services. Lives on its loop.
+/// Uses the host stack rather than Core Bluetooth, which hides handles and some services. Lives on its loop.
 final class Explorer {
     struct Plan: Sendable {
         var name: String
         var controller: String
         var timeout: Double
         var trust = Trust()
-        /// Whether enhanced bearers are wanted, over which all values are read again.
+        /// Whether to open enhanced bearers and read all values again over them.
         var wantsBearers = false
         var visit = Visit.Plan()
     }
 
-    /// How it pairs.
+    /// The security settings.
     struct Trust: Sendable {
         var configuration = PairingConfiguration()
-        /// Whether bonds outlast this program, and with them who this device is.
+        /// Whether bonds, and the identity of this device, outlast the program.
         var keepsBonds = false
-        /// Whether the link has to be encrypted before anything else.
+        /// Whether to encrypt the link before anything else.
         var pairs = false
-        /// What came from the peer another way.
+        /// The peer's out-of-band data.
         var outOfBand: OutOfBandData?
-        /// Whether something is to go to the peer another way.
+        /// Whether to print own out-of-band data for the peer.
         var sharesOutOfBand = false
-        /// The answer to every question; nil to ask the person.
+        /// The answer to every prompt; nil to ask the user.
         var prepared: TerminalPrompter.Prepared?
     }
 
@@ -65,13 +65,13 @@ final class Explorer {
         }
     }
 
-    /// Devices that are remembered to tell how many others were heard.
+    /// The maximum number of devices that are counted as heard.
     private static let maximumHeard = 1_000
-    /// How often a peer that misses the request to connect is asked, the first time included.
+    /// The maximum number of connection attempts if the peer misses the request.
     private static let maximumAttempts = 10
-    /// How long a disconnection may take at the end of an exploration that failed.
+    /// The time limit of the disconnection after a failed exploration.
     private static let goodbye = Duration.milliseconds(500)
-    /// How long what was said last has to get to the peer before the link ends.
+    /// How long to wait for pending packets to reach the peer before disconnecting.
     private static let lastWords = Duration.milliseconds(100)
 
     let plan: Plan
@@ -88,7 +88,7 @@ final class Explorer {
     private let prompter: TerminalPrompter
     let storage: () throws(ToolError) -> any BondStorage
     private var bondFailure: ToolError?
-    /// Why the link did not get more secure when that was asked for last.
+    /// The last reason why the security level could not be raised.
     var lastRefusal: String?
     private var walk: TableWalk?
     private var bearers: EnhancedBearerListener?
@@ -113,7 +113,8 @@ final class Explorer {
             host: HCIHost(transport: transport, loop: loop, happenings: happenings),
             loop: loop,
             random: random,
-            // Bonded peers know this device by an address, the same each time that its bonds are opened.
+            // With persistent bonds, the device needs the same address each time the bonds are opened, because bonded
+            // peers recognize it by that.
             address: plan.trust.keepsBonds ? .identity : .staticRandom,
             pairing: plan.trust.configuration,
             happenings: happenings
@@ -154,15 +155,15 @@ final class Explorer {
         if case .exploring = stage { showWhatIsThere() }
         stage = .ended
         guard let link, link.isOpen else { return close(result) }
-        // What was said last is on its way still, and a controller that ends a link may drop it.
+        // Packets may still be pending, and a controller may drop them when it ends the link.
         loop.schedule(after: Self.lastWords) { [self] in
-            // The peer is told, rather than left to find out; the end does not depend on it.
+            // Disconnects so that the peer need not detect a timeout. The outcome does not depend on it.
             link.terminate()
             loop.schedule(after: Self.goodbye) { [self] in close(result) }
         }
     }
 
-    /// The table as far as it is known, when there will be no more of it.
+    /// Prints the table as far as it has been read, when exploring ends early.
     private func showWhatIsThere() {
         guard let lines = walk?.table.lines, !lines.isEmpty else { return }
         Console.line("its services as far as they are known:")
@@ -178,7 +179,7 @@ final class Explorer {
         end(.failure(.peerVanished(plan.name, doing: stage.doing, reason: reason)))
     }
 
-    // MARK: The controller
+    // MARK: Controller
 
     private func deviceChanged(_ state: GenericAccess.State) {
         switch (state, stage) {
@@ -219,7 +220,7 @@ final class Explorer {
         }
     }
 
-    // MARK: The peer
+    // MARK: Peer
 
     private func heard(_ sighting: Sighting) {
         guard case .searching(var heard) = stage else { return }
@@ -239,13 +240,13 @@ final class Explorer {
         stage = .connecting(peer)
         attempts += 1
         central.connect(to: peer) { [weak self] result in
-            // That there is no controller any more is told otherwise.
+            // A missing controller is reported through the device's state.
             guard case .failure(let error) = result, error != .notReady else { return }
             self?.refused(error)
         }
     }
 
-    /// That the controller does not connect is not the peer's fault.
+    /// Reports a connection attempt that the controller refuses, which is not the peer's fault.
     private func refused(_ error: GAPError) {
         end(.failure(ToolError(error, doing: "connect to \(peer)", controller: plan.controller)))
     }
@@ -257,7 +258,7 @@ final class Explorer {
         Console.line("connected")
         link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
         link.onEnd = { [weak self] in self?.disconnected($0) }
-        // Both ends may open bearers.
+        // Either side may open bearers.
         bearers = plan.wantsBearers ? try? EnhancedBearerListener(servers: device.channels) : nil
         let attributes = link.openAttributes(mtu: 517, enhanced: bearers)
         attributes.bearer.onClose = { [weak self] closure in
@@ -269,12 +270,12 @@ final class Explorer {
 
     private func disconnected(_ end: AccessLink.End) {
         switch (end, stage) {
-        // The change of the device's state says more.
+        // The device's state change reports this in more detail.
         case (.controllerGone, _): break
         case (_, .leaving):
             Console.line("disconnected")
             self.end(.success(()))
-        // The peer has missed the request, which it does not acknowledge (behaviour 3.41).
+        // The peer missed the connection request, which is not acknowledged (behaviour 3.41).
         case (.disconnected(.connectionFailedToBeEstablished), _) where attempts < Self.maximumAttempts:
             Console.line("\(plan.name.quotedName) did not hear the request, connecting again")
             (link, walk, bearers) = (nil, nil, nil)
@@ -283,7 +284,7 @@ final class Explorer {
         }
     }
 
-    // MARK: The table, and one value
+    // MARK: Table and values
 
     func explore(_ client: GATTClient) {
         stage = .exploring
@@ -301,7 +302,7 @@ final class Explorer {
         }
     }
 
-    /// A lost link ends the exploration by the disconnection, which knows the reason.
+    /// Ends the exploration, except after a lost link: its disconnection event has the reason.
     private func stopped(by error: GATTError) {
         if case .bearer(.closed(.linkLost)) = error { return }
         if case .bearer(.closed(let closure)) = error { return vanished(inWords(closure)) }
@@ -346,7 +347,7 @@ final class Explorer {
     }
 }
 
-/// Why an attribute bearer was closed, for a person.
+/// Describes for the user why the attribute bearer closed.
 private func inWords(_ closure: ATTBearerClosure) -> String {
     switch closure {
     case .requestTimeout: "its attribute server has not answered a request for 30 s"

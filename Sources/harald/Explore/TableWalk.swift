@@ -3,11 +3,11 @@ import BluetoothTypes
 import DequeModule
 import GATT
 
-/// Reads a server's whole table, one procedure after the other. Lives on the loop.
+/// Reads a server's whole attribute table, one procedure at a time. Lives on the loop.
 final class TableWalk {
     private let client: GATTClient
     private let completion: (Result<AttributeTable, GATTError>) -> Void
-    /// What is known so far.
+    /// The part of the table that has been read so far.
     private(set) var table = AttributeTable()
     private var steps = Deque<() -> Void>()
 
@@ -24,7 +24,7 @@ final class TableWalk {
         }
     }
 
-    /// Takes the result of a step, then does the next one.
+    /// Processes the result of a step, then starts the next step.
     private func proceed<Value>(_ result: Result<Value, GATTError>, _ take: (TableWalk, Value) -> Void) {
         switch result {
         case .failure(let error): completion(.failure(error))
@@ -49,7 +49,7 @@ final class TableWalk {
         client.discoverIncludedServices(of: table.services[index].service) { [weak self] result in
             self?.proceed(result) { walk, included in
                 walk.table.services[index].includes = included
-                // A secondary service is found nowhere else.
+                // Secondary services can only be found as included ones.
                 for service in included where !walk.table.services.contains(where: { $0.service == service }) {
                     walk.add(service, isPrimary: false)
                 }
@@ -98,7 +98,7 @@ final class TableWalk {
         }
     }
 
-    /// A value that the server refuses is a fact to show; everything else ends the walk.
+    /// A read that the server refuses is a result to show. Other errors end the walk.
     private static func outcome(
         _ result: Result<PacketBuffer, GATTError>
     ) -> Result<AttributeTable.Value, GATTError> {

@@ -2,18 +2,17 @@ import ATT
 import BluetoothTypes
 import GATT
 
-/// What is done with a peer whose attributes are known: a value written, a change of its services waited for, a value
-/// followed. Lives on the loop.
+/// Uses a peer whose table has been read: writes a value, waits for a change of its services, follows a value. Lives on
+/// the loop.
 final class Visit {
-    /// What is wanted.
     struct Plan: Sendable {
-        /// The characteristic to follow; the table's own choice without it.
+        /// The characteristic to follow; nil for the table's default.
         var follow: BluetoothUUID?
-        /// How many values to follow.
+        /// The number of values to follow.
         var notifications = 3
-        /// What to write before, and read back.
+        /// The value to write first, and to read back.
         var write: ValueToWrite?
-        /// Whether to wait until the peer says that its services have changed.
+        /// Whether to wait for a Service Changed indication.
         var awaitsChange = false
     }
 
@@ -21,7 +20,7 @@ final class Visit {
         case done
         case stopped(GATTError)
         case missing(BluetoothUUID)
-        /// The characteristic to follow does not notify; those in `table` that do are an alternative.
+        /// The characteristic to follow does not notify or indicate. `table` has the alternatives.
         case doesNotNotify(BluetoothUUID, table: AttributeTable)
     }
 
@@ -61,7 +60,7 @@ final class Visit {
         }
     }
 
-    // MARK: The services change
+    // MARK: Changes of the services
 
     private func awaitChange() {
         guard plan.awaitsChange else { return follow() }
@@ -88,7 +87,7 @@ final class Visit {
         walk.begin()
     }
 
-    // MARK: A value
+    // MARK: Following a value
 
     private func follow() {
         guard plan.notifications > 0 else { return completion(.done) }
@@ -126,12 +125,12 @@ final class Visit {
     }
 }
 
-/// A value on the command line: `UUID=HEX`.
+/// A value to write, from the command line: `UUID=HEX`.
 struct ValueToWrite: Sendable {
     var uuid: BluetoothUUID
     var value: PacketBuffer
 
-    /// Nil for a text of another form.
+    /// Returns nil for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let uuid = BluetoothUUID(parts[0]), let value = octets(hexadecimal: parts[1]) else {
@@ -142,7 +141,7 @@ struct ValueToWrite: Sendable {
     }
 }
 
-/// The octets that hexadecimal digits stand for; nil for other text.
+/// Decodes hexadecimal digits. Returns nil for any other text.
 func octets(hexadecimal text: some StringProtocol) -> [UInt8]? {
     let digits = text.compactMap(\.hexDigitValue)
     guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }

@@ -1,12 +1,14 @@
 import CoreBluetooth
 
-/// An app that follows a heart-rate sensor, written as for iOS: scan, connect, explore, read, subscribe, write, and leave
-/// in good order. For the e-mail address of the wearer the system pairs the two devices; then the app comes a second time,
-/// when they know each other.
+/// An app that follows a heart-rate sensor, written as for iOS: it scans, connects, discovers services, reads,
+/// subscribes, writes, and disconnects in order.
 ///
-/// Everything happens on the queue given at creation.
+/// The system pairs the two devices when the app reads the wearer's e-mail address. The app then connects a second
+/// time, to the bonded sensor.
+///
+/// Callbacks arrive on the queue given to the initializer.
 final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+    // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
     private let rates: Int
     private let say: @Sendable (String) -> Void
@@ -14,7 +16,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var manager: CBCentralManager!
     private var sensor: CBPeripheral?
     private var servicesToExplore = 0
-    /// Whether the sensor has answered on this connection, and how often in a row it has not.
+    /// Whether the sensor has responded on this connection, and the number of consecutive attempts without a response.
     private var hasHeardSensor = false
     private var attempts = 0
     private var ratesSeen = 0
@@ -22,9 +24,9 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var hasEmail = false
 
     /// - Parameters:
-    ///   - rates: How many measurements to follow.
-    ///   - say: Takes a line for the person who watches.
-    ///   - finish: Called once at the end, with whether everything went well.
+    ///   - rates: The number of measurements to follow.
+    ///   - say: Called with each line for the user.
+    ///   - finish: Called once at the end, with whether everything succeeded.
     init(
         queue: DispatchQueue,
         rates: Int,
@@ -38,7 +40,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         manager = CBCentralManager(delegate: self, queue: queue)
     }
 
-    // MARK: Finding and connecting
+    // MARK: Scanning and connecting
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else {
@@ -58,7 +60,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         guard sensor == nil || peripheral == sensor else { return }
         let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? peripheral.name ?? "no name"
         say(visit == 1 ? "found \"\(name)\" at \(RSSI) dBm" : "found \"\(name)\" again, by the same identifier")
-        // Without a strong reference the system would forget the peripheral.
+        // The app must retain the peripheral, or the system forgets it.
         sensor = peripheral
         central.stopScan()
         say("connecting")
@@ -86,7 +88,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         error: (any Error)?
     ) {
         if (error as? CBError)?.code == .peripheralDisconnected, !hasHeardSensor, attempts < 10 {
-            // A legacy request to connect is not acknowledged: the sensor may have missed it (behaviour 3.38).
+            // A legacy connection request is not acknowledged, so the sensor may have missed it (behaviour 3.38).
             attempts += 1
             say("the sensor did not hear us, connecting again")
             central.connect(peripheral)
@@ -103,7 +105,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
-    // MARK: Exploring
+    // MARK: Discovery
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         if let error { return fail("could not discover services", error) }
@@ -143,7 +145,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         (peripheral.services ?? []).flatMap { $0.characteristics ?? [] }.first { $0.uuid == uuid }
     }
 
-    // MARK: Reading, following, writing
+    // MARK: Reading, subscribing, writing
 
     func peripheral(
         _ peripheral: CBPeripheral,
@@ -195,7 +197,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         readEmail(of: peripheral)
     }
 
-    /// A protected value is read like any other: the system pairs if that takes it.
+    /// Reads the protected value like any other: the system pairs if that is required.
     private func readEmail(of peripheral: CBPeripheral) {
         guard let email = characteristic(HeartRateProfile.emailAddress, of: peripheral) else {
             return leave(peripheral)
@@ -214,7 +216,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         leave(peripheral)
     }
 
-    /// In good order: unsubscribe first, then disconnect.
+    /// Unsubscribes before disconnecting.
     private func leave(_ peripheral: CBPeripheral) {
         guard let measurement = characteristic(HeartRateProfile.measurement, of: peripheral), measurement.isNotifying
         else { return manager.cancelPeripheralConnection(peripheral) }

@@ -1,11 +1,11 @@
 import CoreBluetooth
 
-/// A gateway, written as for iOS: it connects to the first heart-rate sensors that it hears, follows all of them at the
-/// same time, and leaves when each has measured often enough.
+/// A gateway, written as for iOS: it connects to the first heart-rate sensors it discovers, follows all of them
+/// concurrently, and disconnects when each has delivered enough measurements.
 ///
-/// Everything happens on the queue given at creation.
+/// Callbacks arrive on the queue given to the initializer.
 final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks come.
+    // Safe: mutable state is only touched on the manager's queue, where its callbacks arrive.
 
     private let wanted: Int
     private let measurements: Int
@@ -31,12 +31,12 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
         manager = CBCentralManager(delegate: self, queue: queue)
     }
 
-    /// Sensors that are connected now.
+    /// The number of connected sensors.
     var linked: Int { sensors.count { $0.state == .connected } }
-    /// Sensors that have measured often enough.
+    /// The number of sensors that have delivered enough measurements.
     var done: Int { sensors.count { counts[$0.identifier, default: 0] >= measurements } }
 
-    // MARK: Finding and connecting
+    // MARK: Scanning and connecting
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard central.state == .poweredOn else { return say("Bluetooth is \(stateName(central.state))") }

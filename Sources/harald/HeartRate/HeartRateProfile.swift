@@ -1,8 +1,8 @@
 import CoreBluetooth
 
-/// The identifiers that the sensor and the app have agreed on.
+/// The UUIDs and formats that the sensor and the app share.
 enum HeartRateProfile {
-    // CBUUID is immutable, and Sendable as far as the compiler needs to know.
+    // CBUUID is immutable and effectively Sendable.
     static let service = CBUUID(string: "180D")
     static let measurement = CBUUID(string: "2A37")
     static let bodySensorLocation = CBUUID(string: "2A38")
@@ -11,27 +11,27 @@ enum HeartRateProfile {
     static let battery = CBUUID(string: "180F")
     static let batteryLevel = CBUUID(string: "2A19")
 
-    /// A service of our own, with a text that everybody may read and write.
+    /// A custom service with a text that every central may read and write.
     static let notesService = CBUUID(string: "6E6F7465-0000-4861-7261-6C6420303031")
     static let note = CBUUID(string: "6E6F7465-0001-4861-7261-6C6420303031")
 
-    /// A service of our own about who wears the sensor, with an e-mail address that is nobody else's business.
+    /// A custom service about the wearer, with an e-mail address for paired devices only.
     static let wearerService = CBUUID(string: "77656172-0000-4861-7261-6C6420303031")
     static let emailAddress = CBUUID(string: "2A87")
 
-    /// What the control point understands: begin to count the energy anew.
+    /// The control point command that resets the energy count.
     static let resetEnergyExpended: UInt8 = 1
 
-    /// The places of Body Sensor Location, by number.
+    /// The values of Body Sensor Location, by number.
     static let locations = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
 
-    /// A measurement in the format of the Heart Rate Service: flags (sensor contact supported and detected, energy
-    /// present), rate, energy in kilojoules.
+    /// Encodes a measurement of the Heart Rate Service: flags (sensor contact supported and detected, energy present),
+    /// rate, energy in kilojoules.
     static func measurement(rate: UInt8, energy: UInt16) -> Data {
         Data([0b0000_1110, rate, UInt8(truncatingIfNeeded: energy), UInt8(truncatingIfNeeded: energy >> 8)])
     }
 
-    /// The rate in beats per minute of a measurement; nil for one that is too short.
+    /// Decodes the rate in beats per minute. Returns nil for a measurement that is too short.
     static func rate(of measurement: Data) -> Int? {
         let bytes = [UInt8](measurement)
         guard bytes.count >= 2 else { return nil }

@@ -1,15 +1,17 @@
 import CoreBluetooth
 
-/// A heart-rate sensor, written as for iOS: it publishes the Heart Rate Service, advertises it, and sends a measurement
-/// each second to whoever has subscribed. Its notes are for everybody: who has subscribed to them is told of each. The e-mail
-/// address of its wearer is for paired devices only.
+/// A heart-rate sensor, written as for iOS: it publishes the Heart Rate Service, advertises it, and notifies its
+/// subscribers of a measurement each second.
 ///
-/// Everything happens on the queue given at creation.
+/// Its note is readable and writable for every central, and subscribers get each change. The wearer's e-mail address is
+/// for paired devices only.
+///
+/// Callbacks arrive on the queue given to the initializer.
 final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the queue of the manager only, where its callbacks and the timer come.
+    // Safe: mutable state is only touched on the manager's queue, where its callbacks and the timer arrive.
 
-    /// Calls a block on the sensor's queue again and again. An app on a device would use a timer; a simulation has a
-    /// clock of its own.
+    /// Calls a block repeatedly on the sensor's queue. An app on a device would use a timer; a simulation has its own
+    /// clock.
     typealias Metronome = (_ interval: TimeInterval, _ tick: @escaping @Sendable () -> Void) -> Void
 
     private let name: String
@@ -94,7 +96,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         for service in services { manager.add(service) }
     }
 
-    /// Publishes a battery service, or takes it back: centrals that are connected find out.
+    /// Publishes a battery service, or removes it. The system informs connected centrals.
     func toggleBattery() {
         if let battery {
             manager.remove(battery)
@@ -159,7 +161,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         guard let subscribers = measurement.subscribedCentrals, !subscribers.isEmpty else { return }
         beats += 1
         energy &+= 3
-        // A heart that climbs a stair: up and down between 64 and 84.
+        // A heart rate that oscillates between 64 and 84.
         let rate = UInt8(74 + Int((10 * sin(Double(beats) / 3)).rounded()))
         send(HeartRateProfile.measurement(rate: rate, energy: energy))
     }
@@ -182,7 +184,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         switch request.characteristic.uuid {
         case HeartRateProfile.note: value = noteText
         case HeartRateProfile.emailAddress:
-            // The system asks for trusted devices only: which they are is no business of the app.
+            // The system only passes on reads from paired centrals, so the app need not check.
             say("a trusted central reads \(describe(HeartRateProfile.emailAddress))")
             value = email
         default:
@@ -212,7 +214,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
                 peripheral.respond(to: first, withResult: .invalidOffset)
                 return
             default:
-                // The Heart Rate Service names its own error for a control point value that it does not know.
+                // The Heart Rate Service defines an error of its own for an unknown control point value.
                 peripheral.respond(to: first, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
                 return
             }

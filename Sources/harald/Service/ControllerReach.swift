@@ -1,19 +1,19 @@
 import HCITransports
 
-/// What a process needs of the system to reach a controller: the least that a unit can grant.
+/// The system resources that a process needs to reach a controller: the least that a unit must grant.
 struct ControllerReach: Hashable {
-    /// What a service may need for whichever controller. Netlink is for libusb, which hears by it what is plugged in.
+    /// The address families for any kind of controller. libusb uses netlink to detect devices that are plugged in.
     static let allFamilies = ["AF_UNIX", "AF_BLUETOOTH", "AF_INET", "AF_INET6", "AF_NETLINK"]
-    /// USB devices, which a controller that fails is reset through.
+    /// USB devices, through which a failed controller is reset.
     private static let usbDevices = "char-usb_device"
 
     var capabilities: [String] = []
     var families = ["AF_UNIX"]
-    /// Devices, as DeviceAllow= names them (systemd.resource-control(5)).
+    /// Devices in the form of DeviceAllow= (systemd.resource-control(5)).
     var devices: [String] = []
-    /// Whether it is on a network.
+    /// Whether the controller is reached over a network.
     var isRemote = false
-    /// The file of the controller, where it has one.
+    /// The path of the controller's file; nil if it has none.
     var path: String?
 
     init(_ controller: ControllerAddress) {

@@ -109,7 +109,7 @@ struct InstallCommand: ParsableCommand {
     }
 
     private static func unitsOfUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        // A path that is not absolute does not count (XDG Base Directory Specification).
+        // A relative path is ignored (XDG Base Directory Specification).
         let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (named ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config") + "/systemd/user"
     }

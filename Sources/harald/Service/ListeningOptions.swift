@@ -3,7 +3,7 @@ import Foundation
 import ServiceProcess
 import ServiceSocket
 
-/// Where a service listens, and for whom.
+/// The socket options of a service: its path, and which users may connect.
 struct ListeningOptions: ParsableArguments {
     @Option(help: "Listen at this path; else at harald/service in the directory that XDG_RUNTIME_DIR names.")
     var socket: String?
@@ -17,18 +17,18 @@ struct ListeningOptions: ParsableArguments {
     @Flag(help: "Let programs of other users in, as far as the permission bits do.")
     var allUsers = false
 
-    /// What a service listens on.
+    /// The socket that a service listens on.
     struct Socket {
         let descriptor: Int32
-        /// Its path.
+        /// The path of the socket.
         let place: String
-        /// Holds the lock.
+        /// Holds the lock of a socket that this process created.
         let bound: ListeningSocket?
     }
 
     var access: AccessRule { AccessRule(owner: getuid(), letsOthersIn: allUsers) }
 
-    /// The socket that the service manager has handed over, or a new one.
+    /// Returns the socket passed by the service manager, or creates one.
     func listen() throws(ToolError) -> Socket {
         if let descriptor = ServiceManager.listeningSocket {
             guard let path = ServiceManager.path(of: descriptor) else {

@@ -2,12 +2,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Lines that wait to be written by a thread of their own: whoever logs waits neither for a terminal that is stopped nor for a pipe that nobody
-/// reads. Lines without room are dropped, and counted in the place where they would be; errors have room of their own (AB-G05).
+/// A queue of log lines that a separate thread writes, so that logging never blocks on a stopped terminal or an unread
+/// pipe.
+///
+/// When the queue is full, lines are dropped and counted, and the count is written in their place. Errors have space of
+/// their own (AB-G05).
 final class LogLineQueue: Sendable {
-    /// Lines that wait, besides errors.
+    /// The maximum number of queued lines, besides errors.
     static let maximumLines = 256
-    /// Errors that wait.
+    /// The maximum number of queued errors.
     static let maximumErrors = 256
 
     private struct Waiting {
@@ -19,7 +22,7 @@ final class LogLineQueue: Sendable {
     private let waiting = Mutex(Waiting())
     private let isThereMore = DispatchSemaphore(value: 0)
 
-    /// - Parameter write: Writes a line, and may take long.
+    /// - Parameter write: Writes a line. May block.
     init(write: @escaping @Sendable (String) -> Void) {
         let queue = self
         Thread.detachNewThread {
@@ -30,7 +33,7 @@ final class LogLineQueue: Sendable {
         }
     }
 
-    /// Adds a line. Never waits.
+    /// Adds a line. Never blocks.
     func add(_ text: String, isError: Bool) {
         waiting.withLock { waiting in
             let alike = waiting.lines.count { $0.isError == isError }
@@ -40,7 +43,7 @@ final class LogLineQueue: Sendable {
         isThereMore.signal()
     }
 
-    /// Waits until what was added is written, or so many seconds.
+    /// Waits until all queued lines are written, at most `seconds`.
     func finish(within seconds: Double) {
         let done = DispatchSemaphore(value: 0)
         waiting.withLock { $0.finishers.append(done) }

@@ -5,15 +5,16 @@ import Foundation
 import Logging
 import ServiceProcess
 
-/// Where a service writes what it has counted.
+/// The metrics option of a service.
 struct MetricsOptions: ParsableArguments {
-    /// How often the file is written.
+    /// The interval at which the file is written.
     static let interval = Duration.seconds(10)
 
     @Option(help: "Write what the service has counted to this file, as Prometheus reads it, every ten seconds.")
     var metrics: String?
 
-    /// Counts what a system does, if it is wanted; as long as what is returned is there. On the loop.
+    /// Counts the activity of a system and writes the metrics, if the option is set. Stops when the returned object is
+    /// released. On the loop only.
     func count(_ system: BluetoothSystem, loop: any EventLoop) -> AnyObject? {
         guard let metrics else { return nil }
         let text = MetricsText()
@@ -24,7 +25,7 @@ struct MetricsOptions: ParsableArguments {
 
     private static func write(_ text: MetricsText, to path: String, loop: any EventLoop, as counted: ServiceMetrics) {
         do {
-            // Whoever collects it finds the old text or the new one.
+            // Atomic, so that a collector reads either the old or the new text.
             try Data(text.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             ServiceLog.logger.warning("the metrics cannot be written to \(path): \(error.localizedDescription)")

@@ -3,7 +3,7 @@ import BluetoothService
 import Foundation
 import ServiceProcess
 
-/// What is decided without a person, and where that is written.
+/// The policy option: the file with the decisions that need no user.
 struct PolicyOptions: ParsableArguments {
     @Option(
         help: """
@@ -13,14 +13,14 @@ struct PolicyOptions: ParsableArguments {
     )
     var policy: String?
 
-    /// What the file says; nothing where none is named and there is none.
+    /// Loads the policy file. Returns an empty policy if no file is named and the default one does not exist.
     func load() throws(ToolError) -> PolicyFile {
         let path = policy ?? Self.usualPath()
         guard policy != nil || FileManager.default.fileExists(atPath: path) else { return PolicyFile() }
         return try Self.read(path)
     }
 
-    /// Reads a file. One that others can write decides nothing: they could let in whom they like.
+    /// Reads a policy file. Rejects one that other users can write, because they could grant access to anyone.
     static func read(_ path: String) throws(ToolError) -> PolicyFile {
         let file: PlainFile
         do throws(PlainFile.Fault) {
@@ -38,9 +38,9 @@ struct PolicyOptions: ParsableArguments {
         }
     }
 
-    /// Where it is when none is named (XDG Base Directory Specification).
+    /// The default path (XDG Base Directory Specification).
     static func usualPath(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        // A path that is not absolute does not count.
+        // A relative path is ignored.
         let named = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (named ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config") + "/harald/policy"
     }

@@ -68,7 +68,7 @@ struct ServiceCommand: ParsableCommand {
             capture: capture,
             outcome: outcome
         )
-        // Another service has the store.
+        // Another process may have the store open.
         try outcome.throwFailure()
         let desk = system.with { LoopBound(PromptDesk($0, policy: policy), loop: loop) }
         readAgain(into: desk)
@@ -118,7 +118,7 @@ struct ServiceCommand: ParsableCommand {
         return configuration
     }
 
-    /// Whoever has changed the policy says so by a signal; one that is wrong changes nothing.
+    /// Reloads the policy on SIGHUP. An invalid policy file is reported, and the current policy stays in force.
     private func readAgain(into desk: LoopBound<PromptDesk>) {
         let deciding = deciding
         Interrupts.on(SIGHUP) {

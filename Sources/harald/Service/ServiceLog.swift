@@ -2,9 +2,9 @@ import Foundation
 import Logging
 import ServiceProcess
 
-/// The log of a service: what its manager, or the person at the terminal, wants to know.
+/// The log of a service, for the service manager or the user at the terminal.
 enum ServiceLog {
-    /// Notices, warnings and errors, on standard error.
+    /// Logs notices, warnings and errors to standard error.
     static let logger: Logger = {
         let form: ServiceLogForm = ServiceLogForm.isJournal() ? .journal : .terminal
         return Logger(label: "harald.service") { _ in
@@ -14,19 +14,19 @@ enum ServiceLog {
 
     private static let lines = LogLineQueue { Console.problem($0) }
 
-    /// Waits until what was logged is written, a moment at most: standard error may be a pipe that nobody reads.
+    /// Waits at most a second for the queued lines to be written, because standard error may be an unread pipe.
     static func finish() { lines.finish(within: 1) }
 }
 
-/// How lines are written.
+/// The format of log lines.
 enum ServiceLogForm: Hashable, Sendable {
-    /// With the priority in front, as journald reads it (sd-daemon(3)).
+    /// With the priority as a prefix, for journald (sd-daemon(3)).
     case journal
-    /// With the level in words.
+    /// With the name of the level.
     case terminal
 
-    /// Whether standard error is the journal: `JOURNAL_STREAM` has its device and inode (systemd.exec(5)). A program that was started with
-    /// that variable and writes somewhere else does not count.
+    /// Whether standard error is the journal: `JOURNAL_STREAM` holds its device and inode (systemd.exec(5)). The
+    /// inherited variable alone does not count, because standard error may have been redirected.
     static func isJournal(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         descriptor: Int32 = STDERR_FILENO
@@ -35,7 +35,7 @@ enum ServiceLogForm: Hashable, Sendable {
         return stream == "\(file.device):\(file.inode)"
     }
 
-    /// A line.
+    /// Formats a line.
     func line(_ level: Logger.Level, _ text: String) -> String {
         switch self {
         case .journal: "<\(level.priority)>\(text)"

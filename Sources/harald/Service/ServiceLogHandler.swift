@@ -1,6 +1,6 @@
 import Logging
 
-/// Puts what a service logs into lines.
+/// Formats the log events of a service as lines.
 struct ServiceLogHandler: LogHandler {
     var logLevel = Logger.Level.notice
     var metadata = Logger.Metadata()

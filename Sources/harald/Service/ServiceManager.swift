@@ -8,16 +8,17 @@ import HCITransports
     import Musl
 #endif
 
-/// What systemd and a service say to each other (sd_notify(3), sd_listen_fds(3), FILE_DESCRIPTOR_STORE), where there is one.
+/// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3), FILE_DESCRIPTOR_STORE). Does nothing
+/// without systemd.
 enum ServiceManager {
-    /// The number of the first descriptor that is handed over.
+    /// The number of the first passed descriptor.
     private static let firstDescriptor: Int32 = 3
-    /// Descriptors that are taken over, at most: a socket, and a controller.
+    /// The maximum number of passed descriptors. Two are expected: a socket and a controller.
     private static let maximumDescriptors: Int32 = 16
-    /// What the descriptor of a controller is called that is kept for the next service.
+    /// The name of a kept controller's descriptor.
     private static let controllerName = "controller"
 
-    /// What was handed over, by name; nothing where it is for another process.
+    /// The passed descriptors by name. Empty if they are for another process.
     private static let handedOver: [(name: String, descriptor: Int32)] = {
         let environment = ProcessInfo.processInfo.environment
         guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
@@ -26,27 +27,27 @@ enum ServiceManager {
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
         return (0..<min(count, maximumDescriptors)).map { index in
-            // Programs that the service starts have nothing to do with it.
+            // Programs that the service starts must not inherit them.
             _ = fcntl(firstDescriptor + index, F_SETFD, FD_CLOEXEC)
             let name = names.indices.contains(Int(index)) ? String(names[Int(index)]) : ""
             return (name, firstDescriptor + index)
         }
     }()
 
-    /// The socket that the unit of the service listens on; nil when there is none.
+    /// The socket that the unit listens on; nil if there is none.
     static var listeningSocket: Int32? { handedOver.first { $0.name != controllerName }?.descriptor }
 
-    /// The controller that the service before this one had when it crashed; nil when there is none.
+    /// The controller that the previous service held when it crashed; nil if there is none.
     static var keptController: Int32? { handedOver.first { $0.name == controllerName }?.descriptor }
 
-    /// Has a controller kept until it is forgotten, or the unit is stopped: so nobody takes it while a service that has crashed is started
-    /// again.
+    /// Stores a controller's descriptor until it is removed or the unit stops. While a crashed service restarts, no
+    /// other program can claim the controller.
     static func keep(controller descriptor: Int32) { tell("FDSTORE=1\nFDNAME=\(controllerName)", descriptor) }
 
-    /// Has it kept no more.
+    /// Removes the stored controller.
     static func forgetController() { tell("FDSTOREREMOVE=1\nFDNAME=\(controllerName)") }
 
-    /// The path that a socket is bound to; nil for one without.
+    /// Returns the path that a Unix socket is bound to; nil if there is none.
     static func path(of descriptor: Int32) -> String? {
         var address = sockaddr_un()
         var size = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -58,7 +59,7 @@ enum ServiceManager {
         return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
     }
 
-    /// Says how the service is. One datagram, as the protocol has it, and a descriptor beside it if there is one.
+    /// Sends a notification to systemd: one datagram, with a descriptor attached if there is one.
     static func tell(_ text: String, _ passed: Int32 = -1) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"],
             path.hasPrefix("/") || path.hasPrefix("@")
@@ -67,7 +68,7 @@ enum ServiceManager {
         address.sun_family = sa_family_t(AF_UNIX)
         var octets = Array(path.utf8)
         guard octets.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // A name that begins so is one without a file (unix(7)).
+        // A leading @ stands for the zero octet of an abstract socket name (unix(7)).
         if octets[0] == UInt8(ascii: "@") { octets[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
         let size = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + octets.count } ?? 0
@@ -83,7 +84,7 @@ enum ServiceManager {
     }
 }
 
-/// The descriptor store of systemd as a place for the adapter that a service has.
+/// Keeps the service's adapter in systemd's descriptor store.
 struct DescriptorStore: AdapterKeeper {
     func keep(_ socket: Int32) { ServiceManager.keep(controller: socket) }
 

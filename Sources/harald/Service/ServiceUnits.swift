@@ -1,29 +1,30 @@
-/// The units by which systemd starts a service: when a program first connects to its socket, and again when it has crashed.
+/// The systemd units of a service. systemd starts the service when a program first connects to its socket, and again
+/// after a crash.
 struct ServiceUnits: Hashable {
-    /// Whose service it is.
+    /// Which programs the service is for.
     enum Scope: Hashable {
-        /// One user's; the user's own manager runs it.
+        /// The programs of one user. The user's own manager runs the service.
         case user
-        /// All of the machine's, as a user of its own.
+        /// The programs of all users. The service runs under an account of its own.
         case machine
     }
 
-    /// The name of both units, without its ending.
+    /// The name of both units, without the suffix.
     static let name = "harald"
-    /// The user and the group that a service of the machine runs as.
+    /// The user and group of a machine-wide service.
     static let account = "harald"
 
     let scope: Scope
-    /// The whole path of the tool.
+    /// The absolute path of the tool.
     let program: String
-    /// What it is given after `service`.
+    /// The arguments after `service`.
     let arguments: [String]
-    /// What the service needs to reach its controller.
+    /// The resources that the service needs to reach its controller.
     let reach: ControllerReach
-    /// Whether it has suspended apps frozen.
+    /// Whether the service freezes suspended apps.
     var freezes = false
 
-    /// `harald.socket`.
+    /// The text of `harald.socket`.
     var socket: String {
         """
         # Written by `harald install`.
@@ -41,7 +42,7 @@ struct ServiceUnits: Hashable {
         """
     }
 
-    /// `harald.service`.
+    /// The text of `harald.service`.
     var service: String {
         """
         # Written by `harald install`.
@@ -69,10 +70,10 @@ struct ServiceUnits: Hashable {
         """
     }
 
-    /// However the service ends: nobody else wakes apps that it had frozen.
+    /// Runs however the service ends, because nothing else thaws the apps that it had frozen.
     private static let thawing = "ExecStopPost=-/usr/bin/systemctl --user thaw app-harald-*.service"
 
-    /// A user of its own for a service of the machine, and its directory.
+    /// The account, capabilities and state directory of a machine-wide service.
     private var account: [String] {
         [
             "User=\(Self.account)",
@@ -84,7 +85,7 @@ struct ServiceUnits: Hashable {
         ]
     }
 
-    /// What no service of Harald needs.
+    /// Restrictions that fit every service of Harald.
     private var hardening: [String] {
         [
             "NoNewPrivileges=yes",
@@ -96,9 +97,11 @@ struct ServiceUnits: Hashable {
         ]
     }
 
-    /// What a service of the machine does without. Not that of a user: programs that it launches without a manager would be confined too.
+    /// Restrictions for a machine-wide service. Not for a user's service, because the programs that it launches without
+    /// a manager would inherit them.
     ///
-    /// Not ProcSubset=pid, which hides by what number the kernel was started, nor PrivateUsers=, in which CAP_NET_ADMIN is worth nothing.
+    /// Without ProcSubset=pid, which hides the kernel's boot ID, and without PrivateUsers=, which makes CAP_NET_ADMIN
+    /// ineffective.
     private var confinement: [String] {
         [
             "ProtectSystem=strict",
@@ -124,18 +127,18 @@ struct ServiceUnits: Hashable {
         ] + reach.devices.map { "DeviceAllow=\($0) rw" } + (reach.isRemote ? [] : ["IPAddressDeny=any"])
     }
 
-    /// Beyond that the kernel ends the service, and systemd starts it again, before the machine is short of memory.
+    /// Above this limit the kernel kills the service, and systemd restarts it, before the machine runs out of memory.
     private static let memory = "512M"
     private static let tasks = 512
 
-    /// The command line, as systemd.service(5) has it.
+    /// The command line in the syntax of systemd.service(5).
     private var command: String {
         var all = [program, "service"] + arguments
         if scope == .machine { all += ["--all-users", "--store", "/var/lib/\(Self.account)/bonds"] }
         return all.map(Self.quoted).joined(separator: " ")
     }
 
-    /// An argument that systemd reads as it is: `%` and `$` mean something there, and so do quotes and spaces.
+    /// Quotes an argument so that systemd takes it literally: `%`, `$`, quotes and spaces have a meaning there.
     static func quoted(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar -> String in
             switch scalar {
@@ -143,7 +146,7 @@ struct ServiceUnits: Hashable {
             case "\"": "\\\""
             case "%": "%%"
             case "$": "$$"
-            // A line ends with any of them, and nothing else can be trusted with the rest (systemd.syntax(7), C-style escapes).
+            // Control characters, including those that end a line, need a C-style escape (systemd.syntax(7)).
             case "\u{0}"..<" ", "\u{7F}": "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: String(scalar)
             }

@@ -1,18 +1,20 @@
 import Diagnosis
 
-/// The rule by which udev lets users open Bluetooth controllers on USB: whoever sits at the machine, and the service of the machine.
+/// The udev rule that opens USB Bluetooth controllers to the user who is logged in at the machine, and to the
+/// machine-wide service.
 struct UdevRule: Hashable {
-    /// After the rules that find out what a device is, and before those that let the user of the seat in (73-seat-late.rules of systemd).
+    /// Sorts after the rules that identify a device, and before the one that grants access to the seat's user
+    /// (73-seat-late.rules of systemd).
     static let name = MachineFacts.usbRule.name
     static let directory = MachineFacts.usbRule.directory
 
-    /// The group of the service of the machine; nil where there is none.
+    /// The group of the machine-wide service; nil without one.
     let account: String?
 
-    /// What the file says.
+    /// The text of the file.
     var text: String {
         let assignments = ["TAG+=\"uaccess\""] + (account.map { ["GROUP=\"\($0)\"", "MODE=\"0660\""] } ?? [])
-        // By the class of the device, or by that of an interface where a device is more than a controller (Core Vol 4 Part B 3).
+        // By the class of the device, or of an interface for a composite device (Core Vol 4 Part B 3).
         let matches = [
             "ATTR{bDeviceClass}==\"e0\", ATTR{bDeviceSubClass}==\"01\", ATTR{bDeviceProtocol}==\"01\"",
             "ENV{ID_USB_INTERFACES}==\"*:e00101:*\"",
@@ -25,7 +27,7 @@ struct UdevRule: Hashable {
             .joined(separator: "\n") + "\n"
     }
 
-    /// What is left to do.
+    /// The commands that the user still has to run.
     var nextSteps: [String] {
         [
             "now, as root:",

@@ -1,16 +1,16 @@
 import Foundation
 import ServiceProcess
 
-/// Whether systemd can run a program, and should, as the service.
+/// Checks whether systemd can, and should, run a program as the service.
 enum UnitProgram {
-    /// What a service with ProtectHome= and PrivateTmp= does not see (systemd.exec(5)).
+    /// The directories that ProtectHome= and PrivateTmp= hide from a service (systemd.exec(5)).
     private static let hidden = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"]
 
-    /// Why it cannot or should not, with what to do; nil for a program that is fine.
+    /// Returns why systemd cannot or should not run the program, with what to do; nil if it can.
     ///
-    /// - Parameter controller: The file of the controller, where it has one.
+    /// - Parameter controller: The path of the controller's file; nil if it has none.
     static func fault(of program: String, controller: String?, isOfMachine: Bool) -> String? {
-        // systemd refuses such a path, however it is quoted.
+        // systemd rejects such a path, however it is quoted.
         guard !program.unicodeScalars.contains(where: { $0.value < 0x20 || "\"'\\\u{7F}".unicodeScalars.contains($0) })
         else {
             return
@@ -34,7 +34,7 @@ enum UnitProgram {
         return nil
     }
 
-    /// The hidden directory that a path is in, by its own name or behind symbolic links.
+    /// Returns the hidden directory that contains the path, directly or through symbolic links.
     private static func hiding(_ path: String) -> String? {
         let paths = [path, URL(fileURLWithPath: path).resolvingSymlinksInPath().path]
         return hidden.first { directory in paths.contains { $0 == directory || $0.hasPrefix(directory + "/") } }

@@ -2,12 +2,12 @@ import Foundation
 import HCI
 
 extension CaptureFile {
-    /// Makes the file that the command line names.
+    /// Creates the capture file named on the command line.
     static func named(_ path: String) throws(ToolError) -> CaptureFile {
         do throws(CaptureError) { return try CaptureFile(path: path) } catch { throw .capture(error) }
     }
 
-    /// `heart.btsnoop` becomes `heart.sensor.btsnoop`.
+    /// Inserts a name before the extension: `heart.btsnoop` becomes `heart.sensor.btsnoop`.
     static func sibling(of path: String, named name: String) -> String {
         let url = URL(fileURLWithPath: path)
         let stem = url.deletingPathExtension().lastPathComponent

@@ -3,10 +3,10 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Standard output and standard error, a whole line at a time from whatever thread, at once even into a pipe.
+/// Standard output and standard error. Writes whole lines, unbuffered, from any thread.
 ///
-/// All that the tool says goes through here, and what comes from outside may be in any of it: so nothing that would steer the
-/// terminal gets through, and a line is one line.
+/// All output of the tool goes through here. It may contain text from other devices, so characters that would control
+/// the terminal are replaced, and a line stays one line.
 enum Console {
     private static let lock = Mutex(())
 
@@ -14,12 +14,12 @@ enum Console {
         write(text, to: .standardOutput)
     }
 
-    /// Several lines.
+    /// Writes several lines.
     static func lines(_ text: String) {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
     }
 
-    /// A line of JSON. What would not be seen is escaped as JSON has it, so that a program reads the same.
+    /// Writes a line of JSON. Invisible characters become JSON escapes, so that the decoded value is the same.
     static func json(_ text: String) {
         line(escaped(json: text))
     }
@@ -35,12 +35,12 @@ enum Console {
         }.joined()
     }
 
-    /// What went wrong.
+    /// Writes an error or warning to standard error.
     static func problem(_ text: String) {
         write(text, to: .standardError)
     }
 
-    /// A line as it is written.
+    /// The encoded line, including its newline.
     static func octets(of text: String) -> Data { Data((text.visible + "\n").utf8) }
 
     private static func write(_ text: String, to handle: FileHandle) {
@@ -48,11 +48,11 @@ enum Console {
         let error = lock.withLock { _ in
             octets.withUnsafeBytes { write($0, to: handle.fileDescriptor) }
         }
-        // Standard error may be a log that is closed while the work goes on.
+        // A closed standard error does not end the program: it may be a log.
         if error == EPIPE, handle === FileHandle.standardOutput { readerIsGone() }
     }
 
-    /// Writes all of `octets`, and returns 0, or the error number that stopped it.
+    /// Writes all of `octets`. Returns 0, or the error number.
     private static func write(_ octets: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = octets[...]
         while !rest.isEmpty {
@@ -60,7 +60,7 @@ enum Console {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // A terminal or pipe that other programs have made non-blocking.
+                // The terminal or pipe is non-blocking because another program made it so.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&waiting, 1, -1)
             } else if errno != EINTR {
@@ -70,26 +70,26 @@ enum Console {
         return 0
     }
 
-    // MARK: A reader that is gone
+    // MARK: Broken pipes
 
     private static let outlives = Atomic(false)
 
-    /// Keeps the program going when the reader of standard output is gone. For services, whose users matter more than their log.
+    /// Makes the program survive the loss of standard output's reader. For services, which matter more than their log.
     static func outliveReader() {
         outlives.store(true, ordering: .relaxed)
         // Not SIG_IGN, which launched programs would inherit (execve(2)).
         signal(SIGPIPE) { _ in }
     }
 
-    /// Ends the program as soon as the reader of standard output is gone, even when there is nothing to write: `head` ends a
-    /// command that may wait for hours.
+    /// Ends the program as soon as the reader of standard output is gone, even if there is nothing to write: in a
+    /// pipeline, `head` ends a command that might otherwise wait for hours.
     static func endWithReader() {
-        // Pipes, sockets and terminals have no position (lseek(2)).
+        // Pipes, sockets and terminals are not seekable (lseek(2)).
         let isPipe = isatty(STDOUT_FILENO) == 0 && lseek(STDOUT_FILENO, 0, SEEK_CUR) == -1 && errno == ESPIPE
         guard isPipe else { return }
         Thread.detachNewThread {
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            // Without events to wait for, this returns when the other end is closed.
+            // Without requested events, this only returns when the other end is closed.
             while poll(&output, 1, -1) < 0 {
                 guard errno == EINTR else { return }
             }
@@ -97,7 +97,8 @@ enum Console {
         }
     }
 
-    /// Ends the program the way that a filter ends when its reader has: quietly, by SIGPIPE, which SwiftNIO ignores otherwise.
+    /// Ends the program as a filter ends when its reader is gone: silently, by SIGPIPE, which SwiftNIO otherwise
+    /// ignores.
     private static func readerIsGone() {
         guard !outlives.load(ordering: .relaxed) else { return }
         signal(SIGPIPE, SIG_DFL)
@@ -109,7 +110,7 @@ enum Console {
     }
 }
 
-/// Writes what the rooms below log to standard error: standard output is for what was asked for.
+/// Writes the log of the modules below to standard error, because standard output is for results.
 struct ConsoleLog: LogHandler {
     let label: String
     var logLevel = Logger.Level.critical

@@ -8,14 +8,14 @@ import HCITransports
 import Logging
 
 extension ControllerAddress: ExpressibleByArgument {
-    /// Reads the address as written on the command line; nil for one that names no controller.
+    /// Parses an address from the command line. Returns nil if it is invalid.
     public init?(argument: String) {
         guard let address = try? ControllerAddress(argument) else { return nil }
         self = address
     }
 }
 
-/// What commands that work on a controller have in common.
+/// The options of commands that use a controller.
 struct ControllerOptions: ParsableArguments {
     @Option(
         help: """
@@ -34,7 +34,7 @@ struct ControllerOptions: ParsableArguments {
         return try CaptureFile.named(capture)
     }
 
-    /// The line to the controller, with the capture in between. On the loop.
+    /// Opens the transport to the controller, with the capture in between. On the loop only.
     func open(
         _ address: ControllerAddress,
         loop: NIOEventLoop,
@@ -46,7 +46,7 @@ struct ControllerOptions: ParsableArguments {
         return SnoopingTransport.toFile(capture, transport, end: .host, loop: loop)
     }
 
-    /// A device of the host stack alone on the controller. On the loop.
+    /// Starts the host stack, without a Bluetooth system, on the controller. On the loop only.
     func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
         let happenings = HappeningSink.log(Logger(label: "harald"))
         let transport = open(controller, loop: loop, capture: capture)
@@ -56,7 +56,8 @@ struct ControllerOptions: ParsableArguments {
         return access
     }
 
-    /// A whole Bluetooth system on the controller. When it fails, that is the outcome.
+    /// Starts a Bluetooth system on the controller. A failure of the controller ends the command, unless it has worked
+    /// before.
     func startSystem(
         named name: String,
         trust: TrustOptions? = nil,
@@ -73,7 +74,8 @@ struct ControllerOptions: ParsableArguments {
         return startSystem(configuration, loop: loop, capture: capture, outcome: outcome)
     }
 
-    /// A whole Bluetooth system on the controller. When it fails, that is the outcome, unless the system `waits` for one that works.
+    /// Starts a Bluetooth system on the controller. A failure of the controller ends the command, unless the controller
+    /// has worked before or `waits` is set.
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
@@ -97,10 +99,10 @@ struct ControllerOptions: ParsableArguments {
                 let failure = ToolError(error, controller: "\(address)")
                 guard waits || system?.hasWorked == true else { return outcome.finish(.failure(failure)) }
                 let text = "\(failure.description); waiting for the controller to come back"
-                // A service waits for no terminal.
+                // A service must not block on its terminal.
                 waits ? logger.error("\(text)") : Console.problem("harald: \(text)")
             }
-            // A service without its store would forget at its end what its apps were told is kept.
+            // Without its store, a service would lose at its end the state that it promised its apps to keep.
             if waits, let place = system.storeInUse {
                 outcome.finish(.failure(.storeInUse(place)))
                 return system

@@ -8,22 +8,22 @@ import Foundation
     import Darwin
 #endif
 
-/// Where a person types.
+/// The user's input.
 protocol Keyboard: Sendable {
-    /// Throws away what has been typed and not been read.
+    /// Discards input that has been typed but not read.
     func discardPending()
-    /// Waits for what is typed; nil at the end. On a thread of its own.
+    /// Waits for input and returns it; nil at the end of the input. Blocks, so call it on a separate thread.
     func read() -> [UInt8]?
 }
 
-/// Standard input: a terminal, or whatever stands in its place.
+/// Standard input: a terminal, a pipe or a file.
 struct StandardInput: Keyboard {
     private static let chunk = 1_024
-    /// Octets of a pipe or file that are thrown away at a time.
+    /// The maximum number of octets of a pipe or file to discard at a time.
     private static let maximumDiscarded = 1 << 20
 
     func discardPending() {
-        // A terminal also drops the line that has been begun.
+        // A terminal also discards the unfinished line.
         guard tcflush(STDIN_FILENO, TCIFLUSH) != 0 else { return }
         var discarded = 0
         while discarded < Self.maximumDiscarded, isReady, let octets = read() { discarded += octets.count }

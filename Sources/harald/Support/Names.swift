@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// The state in words.
+/// Describes the state for the user.
 func stateName(_ state: CBManagerState) -> String {
     switch state {
     case .unknown: "not known yet"
@@ -13,12 +13,12 @@ func stateName(_ state: CBManagerState) -> String {
     }
 }
 
-/// A UUID with the name that it has in the assigned numbers, if it is one that this tool knows.
+/// Formats a UUID with its name in the assigned numbers, if this tool has one for it.
 func describe(_ uuid: CBUUID) -> String {
     assignedName(uuid.uuidString).map { "\($0) (\(uuid.uuidString))" } ?? uuid.uuidString
 }
 
-/// What the assigned numbers call a 16-bit UUID.
+/// Returns the name of a UUID in the assigned numbers.
 func assignedName(_ uuid: String) -> String? {
     assignedNames[uuid.uppercased()]
 }
@@ -37,12 +37,12 @@ private let assignedNames = [
     "77656172-0000-4861-7261-6C6420303031": "Wearer",
 ]
 
-/// The properties in words, in the order of their bits.
+/// Returns the names of the properties, in the order of their bits.
 func describe(_ properties: CBCharacteristicProperties) -> String {
     propertyNames(UInt8(truncatingIfNeeded: properties.rawValue))
 }
 
-/// The bits of a characteristic declaration in words (Core Vol 3 Part G 3.3.1.1).
+/// Returns the names of a characteristic declaration's property bits (Core Vol 3 Part G 3.3.1.1).
 func propertyNames(_ bits: UInt8) -> String {
     let names = [
         "broadcast", "read", "write without response", "write", "notify", "indicate", "signed write",

@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// How a command ended, told from whatever thread, waited for on the main one. The first word counts.
+/// The outcome of a command. Set from any thread, awaited on the main thread. The first outcome counts.
 final class Outcome: Sendable {
     private let result = Mutex<Result<Void, ToolError>?>(nil)
     private let told = DispatchSemaphore(value: 0)
 
     var isKnown: Bool { result.withLock { $0 != nil } }
 
-    /// Throws the failure that has ended the command, if one has.
+    /// Throws the failure if the command has already ended with one.
     func throwFailure() throws(ToolError) {
         if case .failure(let error) = result.withLock({ $0 }) { throw error }
     }
@@ -23,19 +23,19 @@ final class Outcome: Sendable {
         if isFirst { told.signal() }
     }
 
-    /// Says something, unless the end is known already: what comes of ending is nothing that happened.
+    /// Prints a line, unless the command has ended: effects of shutting down are not worth reporting.
     func say(_ text: String) {
         if !isKnown { Console.line(text) }
     }
 
-    /// An interrupt by the user or the system ends the command in good order.
+    /// Ends the command successfully on SIGINT or SIGTERM.
     func finishOnInterrupt() {
         for number in [SIGINT, SIGTERM] {
             Interrupts.on(number) { [self] in finish(.success(())) }
         }
     }
 
-    /// Waits for the end, or takes what is known when nobody will say more.
+    /// Waits for the outcome. Throws it if it is a failure.
     func wait() throws(ToolError) {
         told.wait()
         told.signal()
@@ -43,17 +43,17 @@ final class Outcome: Sendable {
     }
 }
 
-/// Signals of the operating system.
+/// Signal handling.
 enum Interrupts {
-    /// Calls `handle` on `queue`, or on one that nobody else has, at each such signal, as long as the program runs.
+    /// Calls `handle` on `queue`, or on a queue of its own, for each signal, until the program ends.
     static func on(_ number: Int32, queue: DispatchQueue? = nil, _ handle: @escaping @Sendable () -> Void) {
-        // Not SIG_IGN, which programs that this one starts would keep (execve(2)).
+        // Not SIG_IGN, which launched programs would inherit (execve(2)).
         signal(number) { _ in }
         let source = DispatchSource.makeSignalSource(
             signal: number,
             queue: queue ?? DispatchQueue(label: "harald.signal")
         )
-        // The source lives as long as its handler holds it.
+        // The handler retains the source.
         source.setEventHandler {
             _ = source
             handle()

@@ -6,19 +6,19 @@ import GAP
 import SMP
 import Security
 
-/// Asks the person at the terminal while devices pair, or answers as it was told on the command line. What is not
-/// answered is no. Lives on the loop.
+/// Prompts the user at the terminal while devices pair, or answers with the prepared answer from the command line.
+/// Without an answer, the answer is no. Lives on the loop.
 final class TerminalPrompter: PairingPrompter {
-    /// An answer that was given before there was a question.
+    /// An answer given in advance.
     enum Prepared: Hashable, Sendable {
         case yes
         case no
         case passkey(UInt32)
 
-        /// Reads `yes`, `no` or six digits; nil for anything else.
+        /// Parses `yes`, `no` or six digits. Returns nil for any other text.
         init?(_ text: String) {
             switch text.lowercased() {
-            // In full: of a terminal's line that began too early the beginning is thrown away, and the end must not do for a yes.
+            // Full words only: when the start of a line typed too early is discarded, the rest must not count as a yes.
             case "yes": self = .yes
             case "no": self = .no
             default:
@@ -38,10 +38,10 @@ final class TerminalPrompter: PairingPrompter {
     private var isReading = false
     private var isAtEnd = false
 
-    /// What has not been answered.
+    /// A prompt that has not been answered.
     private struct Open {
         let expected: Expected
-        /// Of a pairing, its link.
+        /// The link that is being paired; nil for an app's permission.
         let link: UInt64?
         let decide: (Prepared) -> Void
     }
@@ -51,10 +51,10 @@ final class TerminalPrompter: PairingPrompter {
         case code
     }
 
-    /// Lines that are no answer before the answer is no: a program may be typing.
+    /// The number of invalid lines after which the answer is no, in case a program is typing.
     static let maximumWrongAnswers = 20
 
-    /// - Parameter prepared: The answer to every question; nil to ask the person.
+    /// - Parameter prepared: The answer to every prompt; nil to ask the user.
     init(
         loop: any EventLoop,
         prepared: Prepared?,
@@ -68,7 +68,7 @@ final class TerminalPrompter: PairingPrompter {
     }
 
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
-        // The name is the peer's own, and tells nobody apart.
+        // The peer chooses its own name, so the name does not identify it.
         let who = peer.name.map { "\($0.quotedName) (\(peer.address))" } ?? "\(peer.address)"
         let text = Self.text(of: prompt, who: who)
         guard prompt.needsAnswer else { return say("[ \(text) ]") }
@@ -76,9 +76,9 @@ final class TerminalPrompter: PairingPrompter {
         ask([text], Open(expected: expected, link: peer.link) { answer(prompt.answer(to: $0)) })
     }
 
-    /// - Parameter shown: What is shown; the last one is the question.
+    /// - Parameter shown: The lines to show, the question last.
     private func ask(_ shown: [String], _ asked: Open) {
-        // Before it is shown, so that nothing is lost of what is typed upon it.
+        // Discards earlier input before the question appears, so that input in response to it is not lost.
         if prepared == nil { perform(lines.handle(.opened)) }
         for line in shown { say("[ \(line) ]") }
         open = asked
@@ -115,9 +115,9 @@ final class TerminalPrompter: PairingPrompter {
         asked.decide(answer)
     }
 
-    // MARK: The terminal
+    // MARK: Terminal
 
-    /// Reads on a thread of its own, as long as the program runs, and never faster than what was read is looked at.
+    /// Reads on a separate thread until the program ends. The thread waits until the loop has processed each chunk.
     private func read() {
         guard !isReading else { return }
         isReading = true
@@ -157,7 +157,8 @@ final class TerminalPrompter: PairingPrompter {
 }
 
 extension TerminalPrompter: PermissionPrompter {
-    /// The facts first, then the app's own words, marked as such, and the question last: nothing that an app supplies stands below it.
+    /// Shows the facts first, then the app's own text, marked as such, and the question last, so that no text supplied
+    /// by an app appears below it.
     func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
         let name = question.identifier.quotedName
         let program = question.executable.map { "runs \($0.quotedText)" } ?? "runs a program that is not known"
@@ -170,37 +171,37 @@ extension TerminalPrompter: PermissionPrompter {
         )
     }
 
-    /// The question about an app needs no answer any more.
+    /// Closes the prompt about an app, which no longer needs an answer.
     func closePermission() {
         if let open, open.link == nil { close() }
     }
 }
 
 extension PairingPrompt {
-    /// What a person has said to it.
+    /// Converts the user's answer to the prompt.
     fileprivate func answer(to prepared: TerminalPrompter.Prepared) -> PairingAnswer {
         switch (self, prepared) {
         case (.enterPasskey, .passkey(let passkey)): .passkey(passkey)
         case (.confirmPairing, .yes), (.confirmReplacement, .yes), (.compare, .yes): .accept
-        // A code in place of a yes says as much when it is the one that is shown.
+        // Entering the displayed code counts as confirming it.
         case (.compare(let number), .passkey(let passkey)) where number == passkey: .accept
         default: .refuse
         }
     }
 
-    /// Whether it is a question; a code is shown only.
+    /// Whether the prompt asks a question, rather than only showing a code.
     fileprivate var needsAnswer: Bool {
         if case .showPasskey = self { false } else { true }
     }
 }
 
-/// A passkey with all of its six digits.
+/// Formats a passkey with six digits.
 private func digits(_ passkey: UInt32) -> String {
     let text = String(passkey)
     return String(repeating: "0", count: max(6 - text.count, 0)) + text
 }
 
-/// Six digits, with or without a space in the middle; nil for anything else.
+/// Parses six digits, with any spaces between them. Returns nil for any other text.
 private func sixDigits(in text: String) -> UInt32? {
     let found = text.filter { $0 != " " }
     guard found.utf8.count == 6, found.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

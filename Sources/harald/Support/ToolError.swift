@@ -5,7 +5,7 @@ import GAP
 import HCI
 import HCIHost
 
-/// What can go wrong in a command, each with its exit status.
+/// The failure of a command. Each kind has an exit status.
 enum ToolError: Error, CustomStringConvertible {
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
@@ -19,7 +19,7 @@ enum ToolError: Error, CustomStringConvertible {
     case wrapping(String)
     case service(String)
 
-    /// A second service with one store.
+    /// The store is already open in another process.
     static func storeInUse(_ place: String) -> ToolError {
         .service(
             """
@@ -29,7 +29,7 @@ enum ToolError: Error, CustomStringConvertible {
         )
     }
 
-    /// A controller at `address` that could not be brought up, or failed later.
+    /// A controller at `address` could not be brought up, or has failed.
     init(_ error: HCIHostError, controller address: String) {
         if case .transport(.unreachable(_, let reason)) = error {
             self = .controllerUnreachable(address, reason: reason)
@@ -38,7 +38,8 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
-    /// Why a controller at `address` does not do something, such as "advertise". What breaks a rule is not the controller's fault.
+    /// The controller at `address` cannot perform an operation, such as "advertise". An invalid request is not the
+    /// controller's fault.
     init(_ error: GAPError, doing what: String, controller address: String) {
         switch error {
         case .impossible, .advertisingData: self = .incomplete("cannot \(what): \(error)")
@@ -62,7 +63,7 @@ enum ToolError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .controllerUnreachable(let address, let reason):
-            // What to do about an adapter of the kernel the reason says itself.
+            // For a kernel adapter, the reason already includes what to do.
             address.hasPrefix("tcp:")
                 ? "the controller at \(address) cannot be reached: \(reason); start it, or check host and port"
                 : "the controller \(address) cannot be had: \(reason)"
@@ -91,7 +92,7 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
-    /// Says what happened on standard error and gives the exit status to throw.
+    /// Prints the error to standard error and returns the exit status to throw.
     func report() -> ExitCode {
         Console.problem("harald: \(description)")
         return ExitCode(exitStatus)

@@ -10,7 +10,7 @@ import HCI
 import SMP
 import Security
 
-/// What a person can see and do at a device, as an option.
+/// The input and output capabilities of the device, as an option.
 enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {
     case displayOnly = "display-only"
     case displayYesNo = "display-yes-no"
@@ -29,7 +29,7 @@ enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// What commands that pair have in common.
+/// The options of commands that pair.
 struct TrustOptions: ParsableArguments {
     @Option(help: "What a person can see and do at this device.")
     var ioCapability = IOCapabilityOption.keyboardDisplay
@@ -65,7 +65,7 @@ struct TrustOptions: ParsableArguments {
         guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only cannot both hold") }
     }
 
-    /// How the device pairs.
+    /// The pairing configuration that the options ask for.
     var configuration: PairingConfiguration {
         var configuration = scOnly ? PairingConfiguration.secureConnectionsOnly : PairingConfiguration()
         configuration.ioCapability = ioCapability.capability
@@ -73,9 +73,9 @@ struct TrustOptions: ParsableArguments {
         return configuration
     }
 
-    /// Sets up how `system` pairs: out-of-band data, and a prompter that answers or asks at the terminal.
+    /// Configures pairing in `system`: out-of-band data, and a prompter that answers by option or asks at the terminal.
     ///
-    /// - Returns: The prompter, which the caller keeps as long as devices may pair.
+    /// - Returns: The prompter. Keep it as long as devices may pair.
     func prepare(_ system: LoopBound<BluetoothSystem>, _ outcome: Outcome) -> LoopBound<TerminalPrompter> {
         let trust = self
         return system.with { system in
@@ -88,7 +88,7 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
-    /// Where bonds are kept.
+    /// Opens the bond store.
     func storage() throws(ToolError) -> any BondStorage {
         guard let store else { return MemoryBondStorage() }
         do throws(BondError) {
@@ -100,8 +100,8 @@ struct TrustOptions: ParsableArguments {
 }
 
 extension OutOfBandData {
-    /// Reads hexadecimal digits: 32 for the temporary key of legacy pairing, 64 for the confirm value and the random
-    /// value of LE Secure Connections; nil for anything else.
+    /// Parses hexadecimal digits: 32 for the temporary key of legacy pairing, 64 for the confirm and random values of
+    /// LE Secure Connections. Returns nil for any other text.
     init?(_ text: String) {
         guard let octets = octets(hexadecimal: text) else { return nil }
         if let key = Key128(octets) {
@@ -113,7 +113,7 @@ extension OutOfBandData {
         }
     }
 
-    /// The digits that ``init(_:)`` reads.
+    /// The digits in the form that ``init(_:)`` parses.
     var digits: String {
         switch self {
         case .legacy(let key): hexadecimal(key.bytes)
@@ -123,7 +123,7 @@ extension OutOfBandData {
 }
 
 extension KeyLevel {
-    /// In words.
+    /// A description for the user.
     var inWords: String {
         let trust = isAuthenticated ? "authenticated" : "unauthenticated"
         return "\(trust), \(isSecureConnections ? "Secure Connections" : "legacy"), \(keySize) octets"

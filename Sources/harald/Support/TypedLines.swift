@@ -1,30 +1,30 @@
-/// Which line of the keyboard answers a prompt: one that was typed, from its first octet on, while that prompt was on the screen.
-/// What was typed before, for another prompt or for none, must not decide what its writer has not seen.
+/// Decides which typed line answers a prompt: one that was typed entirely while that prompt was on the screen. A line
+/// typed earlier, for another prompt or for none, must not answer a question that its author has not seen.
 struct TypedLines {
-    /// Octets of a line; a longer one is no answer.
+    /// The maximum length of a line in octets. A longer line is no valid answer.
     static let longest = 64
 
     enum Event {
         /// A prompt is about to be shown.
         case opened
-        /// It has its answer, or needs none any more.
+        /// The prompt has been answered, or is no longer needed.
         case closed
-        /// What came from the keyboard.
+        /// Input from the keyboard.
         case typed([UInt8])
     }
 
     enum Action: Equatable {
-        /// What has been typed and not been read is to be thrown away.
+        /// Discard the input that has been typed but not read.
         case discardPending
-        /// The prompt has this answer, right or wrong.
+        /// Answer the prompt with this line, valid or not.
         case answer(String)
     }
 
     private enum State {
         case closed(isInLine: Bool)
-        /// The octets of the line so far.
+        /// A prompt is open. Holds the octets of the current line.
         case open([UInt8])
-        /// The line began before the prompt was shown, or is too long.
+        /// Ignoring the rest of a line that began before the prompt was shown, or that is too long.
         case skipping
     }
 
@@ -65,7 +65,7 @@ struct TypedLines {
             state = line.count + octets.count > Self.longest ? .skipping : .open(line + octets)
             return []
         }
-        // Nobody has seen yet what came of this line: the next ones are for nothing that is on the screen.
+        // The result of this line is not on the screen yet, so further lines that arrived with it answer nothing.
         state = octets.last == Self.newline ? .open([]) : .skipping
         let whole = line + octets[..<end]
         return [.answer(whole.count > Self.longest ? "" : String(decoding: whole, as: UTF8.self))]

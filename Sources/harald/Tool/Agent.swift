@@ -3,18 +3,18 @@ import BluetoothTypes
 import SMP
 import Security
 
-/// Puts the questions of a service to the person at the terminal, one after the other. Lives on the loop.
+/// Shows a service's prompts to the user at the terminal, one at a time. Lives on the loop.
 final class Agent {
-    /// Questions that wait for the one before; the service has no more at a time (AB-G05).
+    /// The maximum number of queued questions. The service has no more at a time (AB-G05).
     static let maximumWaiting = 64
 
     private let prompter: TerminalPrompter
     private let say: (String) -> Void
     private let tell: (UInt32, PersonAnswer) -> Void
-    /// The first is on the screen.
+    /// The queued questions. The first is on the screen.
     private var questions: [(number: UInt32, question: PersonQuestion)] = []
 
-    /// - Parameter tell: Tells the service what the person has said to the question of a number.
+    /// - Parameter tell: Sends the user's answer to the question with this number to the service.
     init(
         _ prompter: TerminalPrompter,
         say: @escaping (String) -> Void = Console.line,
@@ -25,7 +25,7 @@ final class Agent {
         self.tell = tell
     }
 
-    /// The service asks, or tells.
+    /// Handles a question or a notice from the service.
     func asked(_ number: UInt32, _ question: PersonQuestion) {
         if case .notice(let text) = question { return say("[ \(text.visible) ]") }
         if case .pairing(let pairing) = question, case .showPasskey = pairing.kind {
@@ -36,7 +36,7 @@ final class Agent {
         if questions.count == 1 { show() }
     }
 
-    /// A question needs no answer any more.
+    /// Handles that a question no longer needs an answer.
     func closed(_ number: UInt32) {
         guard let index = questions.firstIndex(where: { $0.number == number }) else { return }
         let (_, question) = questions.remove(at: index)
@@ -74,14 +74,14 @@ final class Agent {
 }
 
 extension PersonQuestion {
-    /// What is said where nobody is asked.
+    /// The answer when the question cannot be shown.
     fileprivate var no: PersonAnswer {
         if case .permission = self { .deny } else { .refuse }
     }
 }
 
 extension PersonAnswer {
-    /// Nil where nothing is decided yet.
+    /// Returns nil while nothing is decided yet.
     fileprivate init?(_ answer: PairingAnswer) {
         switch answer {
         case .accept: self = .accept
@@ -103,7 +103,7 @@ extension PairingQuestion {
         }
     }
 
-    /// Whom the person is asked about. The number stands for the link.
+    /// The peer to show to the user. The question's number stands in for the link.
     fileprivate func peer(_ number: UInt32) -> PromptedPeer {
         PromptedPeer(
             link: UInt64(number),

@@ -79,7 +79,7 @@ struct AppCommand: ParsableCommand {
     }
 }
 
-/// Which app.
+/// The options of commands that act on one app.
 struct AppOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
@@ -91,7 +91,7 @@ struct AppOptions: ParsableArguments {
     var name: String
 }
 
-/// A command that does one thing to an app, and prints how the apps are then.
+/// A command that performs one action on an app, and prints the resulting state.
 protocol AppVerbCommand: ParsableCommand {
     static var verb: AppVerb { get }
     var options: AppOptions { get }

@@ -46,7 +46,7 @@ struct MonitorCommand: ParsableCommand {
     }
 }
 
-/// Kinds of events, by their names.
+/// A set of event kinds, parsed from their names.
 struct MonitoredKinds: Hashable, Sendable {
     static let names = Observation.Kinds.named.map(\.name).joined(separator: ", ")
     static let all = MonitoredKinds(bits: .max)

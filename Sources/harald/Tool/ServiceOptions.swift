@@ -8,16 +8,15 @@ import ServiceProcess
 import ServiceSocket
 import Synchronization
 
-/// Which service a command speaks with.
+/// The option that selects a service.
 struct ServiceOptions: ParsableArguments {
-    /// How long a command waits for an answer: an app that is to end may take a while.
+    /// The time limit for an answer. Ending an app may take a while.
     static let patience = DispatchTimeInterval.seconds(30)
 
     @Option(help: "The socket of the service; else the one that HARALD_SERVICE names, or the one at a usual place.")
     var service: String?
 
-    /// Makes a line to the service. `begin` is called on the loop once it is there; when there is none, or none any more, that is the
-    /// outcome.
+    /// Connects to the service. Calls `begin` on the loop once connected. A missing or lost service ends the command.
     func connect(
         _ outcome: Outcome,
         loop: NIOEventLoop = NIOEventLoop(),
@@ -32,7 +31,7 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a question and waits for the answer.
     func ask(_ question: ToolQuestion) throws(ToolError) -> String {
         let (outcome, answer) = (Outcome(), Answer())
         let client = connect(outcome) { client in
@@ -49,12 +48,12 @@ struct ServiceOptions: ParsableArguments {
         return answer.text.withLock { $0 }
     }
 
-    /// Asks, and reads the answer.
+    /// Sends a question and decodes the answer.
     func ask<Answer: Decodable>(_ question: ToolQuestion, for type: Answer.Type) throws(ToolError) -> Answer {
         try Self.read(try ask(question))
     }
 
-    /// Reads an answer.
+    /// Decodes an answer.
     static func read<Answer: Decodable>(_ text: String) throws(ToolError) -> Answer {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(text.utf8))
@@ -68,12 +67,12 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// What commands that show something have in common.
+/// The output option of commands that show something.
 struct ShowingOptions: ParsableArguments {
     @Flag(help: "Print JSON, for programs: its fields keep their names.")
     var json = false
 
-    /// Asks, and prints the answer.
+    /// Sends a question and prints the answer.
     func show<Answer: Decodable>(
         _ question: ToolQuestion,
         of service: ServiceOptions,
@@ -91,7 +90,7 @@ struct ShowingOptions: ParsableArguments {
 }
 
 extension ToolError {
-    /// What a service answers in place of what it was asked for.
+    /// Converts a service's refusal.
     init(_ error: ServiceError) {
         self = .service(error.reason ?? "the Bluetooth service does not say why not")
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Programs that this one starts.
+/// Runs other programs.
 enum Command {
-    /// Runs a program to its end and gives what it printed; what it says of errors goes on to the terminal. Before its name
-    /// there may be variables of its environment.
+    /// Runs a program to its end and returns its standard output. Its standard error goes to the terminal. The
+    /// arguments may start with environment variables.
     static func output(of arguments: [String]) throws(ToolError) -> Data {
         let name = arguments.drop { $0.contains("=") }.prefix(2).joined(separator: " ")
         let process = Process()
@@ -27,7 +27,7 @@ enum Command {
         return data
     }
 
-    /// Goes on as another program, and comes back only with a reason why not.
+    /// Replaces this process by another program. Returns only if that fails.
     static func replaceProcess(by arguments: [String]) -> ToolError {
         var pointers = arguments.map { strdup($0) } + [nil]
         execvp(arguments[0], &pointers)

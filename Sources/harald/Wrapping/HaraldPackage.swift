@@ -1,11 +1,11 @@
 import Foundation
 import SourceChecks
 
-/// The checkout of Harald that a wrapped package gets its modules from.
+/// The checkout of Harald that provides the modules for a wrapped package.
 struct HaraldPackage {
     let path: String
 
-    /// The one of this name, or else the one that this tool was built in.
+    /// Uses the checkout at `path`, or the one that this tool was built in.
     init(named path: String?) throws(ToolError) {
         if let path {
             guard Self.isThere(path) else {
@@ -31,7 +31,7 @@ struct HaraldPackage {
 
     var standIns: String { path + "/Compatibility" }
 
-    /// The sources that declare what a delegate may leave out.
+    /// The sources that declare the optional methods of delegates.
     func delegates() throws(ToolError) -> [SourceFile] {
         let folder = path + "/Sources/CoreBluetooth"
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
@@ -43,7 +43,6 @@ struct HaraldPackage {
     }
 }
 
-/// Text in files.
 enum TextFile {
     static func read(_ path: String) throws(ToolError) -> String {
         do {

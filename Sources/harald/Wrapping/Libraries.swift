@@ -1,16 +1,16 @@
 import Foundation
 
-/// Core Bluetooth and the stand-ins as a package's compiler and linker meet them.
+/// Core Bluetooth and the stand-ins, as seen by a package's compiler and linker.
 struct Libraries {
     private let products: String
-    /// Where their modules lie, in a directory for each stand-in.
+    /// The directory of their modules, with a subdirectory for each stand-in.
     private let modules: String
 
-    /// Builds what is not up to date.
+    /// Builds the libraries, unless they are up to date.
     init(home: HaraldPackage, scratch: ScratchDirectory) throws(ToolError) {
         Console.problem("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
-        // A plan that SwiftPM has kept is used though a package of it has another manifest now. A new one has the other names of
-        // modules in the order of a dictionary, and what has another command line is compiled anew.
+        // SwiftPM uses a cached plan even if a package's manifest has changed. A new plan lists module aliases in the
+        // order of a dictionary, and a changed command line causes a rebuild, so hashing has to be deterministic.
         let build = [
             "SWIFT_DETERMINISTIC_HASHING=1", "swift", "build", "--package-path", home.standIns,
             "--scratch-path", scratch.libraries, "--build-system", "native", "--disable-index-store",
@@ -24,10 +24,10 @@ struct Libraries {
 
     private static let name = "HaraldCompatibility"
 
-    /// The library itself, among what has been built.
+    /// Returns the path of the library within the build products.
     static func file(in products: String) -> String { "\(products)/lib\(name).so" }
 
-    /// What a wrapped `swift build` is told.
+    /// Returns the arguments for a wrapped `swift build`.
     func flags(_ standIns: Set<StandIn>) -> [String] {
         var compiler = ["-I", "\(modules)/corebluetooth"]
         for standIn in standIns.sorted(by: { $0.rawValue < $1.rawValue }) {

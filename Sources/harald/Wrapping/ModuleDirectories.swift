@@ -1,23 +1,23 @@
 import Crypto
 import Foundation
 
-/// Gives each stand-in a directory of its own with its modules, so that no package sees one that it has not asked for.
+/// Creates a directory of modules for each stand-in, so that a package only sees the stand-ins that it asked for.
 ///
-/// Modules of C lie there by their names, where Clang finds them when it has found none elsewhere: a package that depends on the
-/// same C library has its own.
+/// C modules are placed by name, where Clang finds them only if it has found no other. A package that depends on the
+/// same C library therefore uses its own.
 ///
-/// All of them lie in a directory that is named by what is in the library. Modules without library evolution have their layouts
-/// in whatever is compiled against them, and SwiftPM does not look at modules from elsewhere: it compiles again only what has
-/// another command line, which has this name in it.
+/// The name of the parent directory is a digest of the library. Without library evolution, a module's layouts are
+/// compiled into its clients, and SwiftPM does not track modules from outside a package. It does recompile when the
+/// command line changes, and the command line contains this name.
 struct ModuleDirectories {
     let home: HaraldPackage
     let scratch: ScratchDirectory
-    /// Where the libraries have been built.
+    /// The directory of the build products.
     let products: String
 
-    /// A module, or the directory of one.
+    /// A symbolic link to a module, or to the directory of one.
     private struct Link {
-        /// Where it lies among the modules: the stand-in's name first.
+        /// The path below the module directory, starting with the stand-in's name.
         let place: String
         let destination: String
     }
@@ -28,7 +28,7 @@ struct ModuleDirectories {
 
     private func directory(of module: String) -> String { Self.owners[module] ?? "corebluetooth" }
 
-    /// Makes them, unless they are there, takes away those of an earlier library, and says where they are.
+    /// Creates the directories unless they exist, removes those of earlier libraries, and returns their path.
     func make() throws(ToolError) -> String {
         do {
             let links = try swiftModules() + maps()
@@ -46,7 +46,7 @@ struct ModuleDirectories {
         }
     }
 
-    /// All of them or none: they get their name when they are there.
+    /// Creates all links or none: the directory gets its final name last.
     private func make(_ links: [Link], at place: String) throws {
         let files = FileManager.default
         let unfinished = place + "-unfinished"
@@ -70,7 +70,7 @@ struct ModuleDirectories {
         }
     }
 
-    /// One for each module of C, the first that there is.
+    /// Returns one link for each C module, to the first module map that declares it.
     private func maps() throws -> [Link] {
         var links: [String: Link] = [:]
         for folder in try foldersOfMaps() {
@@ -79,7 +79,7 @@ struct ModuleDirectories {
             let module = String(match.output.1)
             guard links[module] == nil else { continue }
             let place = "\(directory(of: module))/\(module)"
-            // The headers of a target's own map are named from there.
+            // A target's own module map refers to its headers relative to this directory.
             links[module] =
                 folder.hasSuffix("/include")
                 ? Link(place: place, destination: folder)
@@ -88,7 +88,7 @@ struct ModuleDirectories {
         return links.values.sorted { $0.place < $1.place }
     }
 
-    /// Where a target has brought its module map along, and where SwiftPM has made one.
+    /// Returns the directories of module maps that targets bring along or that SwiftPM has generated.
     private func foldersOfMaps() throws -> [String] {
         let files = FileManager.default
         let packages =
@@ -104,7 +104,7 @@ struct ModuleDirectories {
             .filter { files.fileExists(atPath: $0 + "/module.modulemap") }
     }
 
-    /// What the library is: its octets, and those of its modules and headers.
+    /// Returns a digest of the library, its modules and its headers.
     private func digest(of links: [Link]) throws -> String {
         var hash = SHA256()
         func add(_ path: String, as name: String) throws {
@@ -119,7 +119,7 @@ struct ModuleDirectories {
         return hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
     }
 
-    /// The file of this name, or all that are below the directory.
+    /// Returns the file at `path`, or all files below the directory.
     private func files(at path: String) throws -> [String] {
         var isDirectory: ObjCBool = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)

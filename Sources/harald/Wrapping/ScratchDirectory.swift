@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where all that is built lies, so that neither the package nor the toolchain is touched.
+/// The directory for all build output, so that neither the package nor the toolchain is modified.
 struct ScratchDirectory {
     let path: String
 
@@ -8,16 +8,18 @@ struct ScratchDirectory {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     }
 
-    /// Where Core Bluetooth and the stand-ins are built.
+    /// The build directory of Core Bluetooth and the stand-ins.
     var libraries: String { path }
 
-    /// Where the modules lie that packages see, in a directory for each state of the libraries.
+    /// The modules that packages see, with a directory for each state of the libraries.
     var modules: String { path + "/modules" }
 
-    /// Where a package is built; those of one name lie apart.
+    /// Returns the build directory of a package. It contains the package's path, so that packages of the same name do
+    /// not collide.
     func build(of package: String) -> String { "\(path)/wrapped\(package)/+build" }
 
-    /// Where the copy of a package is. SwiftPM takes the last part of a path for the identity of a package.
+    /// Returns the directory for the copy of a package. Its last component is the package's, because SwiftPM derives
+    /// the package's identity from it.
     func copy(of package: String) -> String {
         "\(path)/wrapped\(package)/+copy/\(URL(fileURLWithPath: package).lastPathComponent)"
     }

@@ -1,13 +1,13 @@
 import Foundation
 import SourceChecks
 
-/// Somebody's package, which is left as it is.
+/// A package of the user, which is never modified.
 struct WrappedPackage {
     private let path: String
     private let scratch: ScratchDirectory
-    /// Its Swift sources, by their places in the package.
+    /// The Swift sources, named by their paths in the package.
     private let sources: [SourceFile]
-    /// Where it is built.
+    /// The build directory.
     private let build: String
 
     init(path: String, scratch: ScratchDirectory) throws(ToolError) {
@@ -33,18 +33,18 @@ struct WrappedPackage {
         self.build = build
     }
 
-    /// What swift is told before everything else.
+    /// Returns the first arguments of a `swift` command.
     func swift(_ verb: String) -> [String] {
         ["swift", verb, "--package-path", path, "--scratch-path", build]
     }
 
-    /// What Linux does not do as Apple's systems do it.
+    /// Returns what Linux does differently from Apple's platforms.
     func findings(_ standIns: Set<StandIn>, delegates: [SourceFile]) -> [Finding] {
         let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
         return SourceCheck(sources, interface: delegates, modules: modules).findings
     }
 
-    /// A copy in which the sources are without what only Objective-C needs. What is different is shown.
+    /// Copies the package, removes what only Objective-C needs from the copy, and prints the differences.
     func adapted() throws(ToolError) -> WrappedPackage {
         let copy = scratch.copy(of: path)
         try copyAll(to: copy)
@@ -60,7 +60,7 @@ struct WrappedPackage {
         return WrappedPackage(path: copy, scratch: scratch, sources: adapted, build: build + "-adapted")
     }
 
-    /// All but what was built and what git keeps.
+    /// Copies everything but `.build` and `.git`.
     private func copyAll(to copy: String) throws(ToolError) {
         let files = FileManager.default
         do {
@@ -74,7 +74,7 @@ struct WrappedPackage {
         }
     }
 
-    /// The Swift sources in what SwiftPM says of a package.
+    /// Returns the Swift sources in SwiftPM's description of a package.
     private static func names(in description: Data) throws(ToolError) -> [String] {
         struct Description: Decodable {
             struct Target: Decodable {

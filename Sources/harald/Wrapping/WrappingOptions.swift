@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SourceChecks
 
-/// What is said of a package that is to be wrapped.
+/// The options for wrapping a package.
 struct WrappingOptions: ParsableArguments {
     @Argument(help: "The directory of the package.")
     var path: String
@@ -29,21 +29,21 @@ struct WrappingOptions: ParsableArguments {
     @Argument(parsing: .postTerminator, help: "After --, what is passed on to swift, or to the program.")
     var passed: [String] = []
 
-    /// Goes on as swift, with what the package needs.
+    /// Replaces this process by `swift`, with the flags that the package needs.
     func wrap(_ verb: String) throws {
         do throws(ToolError) {
             let home = try HaraldPackage(named: package)
             let scratch = scratchDirectory(in: home)
             let wrapped = try lookedThrough(home, scratch)
             let flags = try Libraries(home: home, scratch: scratch).flags(standIns)
-            // From here on it is swift that speaks to the terminal and gives the exit status.
+            // From here on, swift has the terminal and determines the exit status.
             throw Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
         } catch {
             throw error.report()
         }
     }
 
-    /// Tells what there is to tell, and no more.
+    /// Prints the findings, and builds nothing.
     func check() throws {
         do throws(ToolError) {
             let home = try HaraldPackage(named: package)
@@ -57,7 +57,7 @@ struct WrappingOptions: ParsableArguments {
         ScratchDirectory(path: scratch ?? home.path + "/.build/compatibility")
     }
 
-    /// The package, or its copy, of which has been told what Linux cannot do.
+    /// Returns the package, or its adapted copy, after printing the findings.
     private func lookedThrough(_ home: HaraldPackage, _ scratch: ScratchDirectory) throws(ToolError) -> WrappedPackage {
         var wrapped = try WrappedPackage(path: path, scratch: scratch)
         if adapt { wrapped = try wrapped.adapted() }
@@ -74,7 +74,7 @@ struct WrappingOptions: ParsableArguments {
     }
 }
 
-/// What stands in for a framework of Apple's.
+/// A substitute for one of Apple's frameworks.
 enum StandIn: String, CaseIterable {
     case combine
     case os
@@ -95,7 +95,7 @@ enum StandIn: String, CaseIterable {
         }
     }
 
-    /// What every file imports without saying so.
+    /// The module that every file imports implicitly; nil for none.
     var imported: String? {
         switch self {
         case .combine: "FoundationCombine"
