@@ -20,8 +20,8 @@ package struct Modules: Sendable {
 
     /// Returns what to do about an import of a missing module.
     func advice(for module: String) -> String {
-        if let name = Self.standIns[module] { return "--with \(name) has a stand-in" }
-        return "put what needs it behind #if canImport(\(module))"
+        if let name = Self.standIns[module] { return "use the stand-in, --with \(name)" }
+        return "put the code that needs it behind #if canImport(\(module))"
     }
 
     private static let there: Set<String> = [

@@ -21,11 +21,11 @@ struct ObjectiveCWords {
         guard source.tokens[index].kind == .word else { return nil }
         if text == "@objc", follows(index, "optional") { return nil }
         if Adaptation.attributes.contains(text) {
-            return "\(text) needs Objective-C: remove it; --adapt does in a copy"
+            return "\(text) needs Objective-C: remove it, or use --adapt to remove it in a copy"
         }
         if let advice = Self.words[text] { return advice }
         if text == "optional", follows(index, "func") || follows(index, "var") {
-            return "an optional requirement needs Objective-C: give the protocol an extension with a default"
+            return "an optional requirement needs Objective-C: provide a default in a protocol extension"
         }
         return call(at: index)
     }
@@ -40,7 +40,7 @@ struct ObjectiveCWords {
         guard index > 0, source.tokens[index - 1].is(".") || source.tokens[index - 1].is("?") else { return nil }
         let text = source.tokens[index].text
         if delegateMethods.contains(text), follows(index, "?", "(") {
-            return "\(text)?(…) needs Objective-C: call it without the question mark, the default does nothing"
+            return "\(text)?(…) needs Objective-C: call it without the question mark; the default does nothing"
         }
         let isByKey = ["forKey", "forKeyPath"].contains { label in
             follows(index, "(", label) && text == "value" || text == "setValue" && source.hasLabel(label, after: index)
@@ -48,18 +48,18 @@ struct ObjectiveCWords {
         }
         let isObserving = text == "observe" && follows(index, "(", "\\")
         return isByKey || isObserving
-            ? "key-value coding needs Objective-C: use the property itself, or a method of your own" : nil
+            ? "key-value coding needs Objective-C: use the property directly, or a method of your own" : nil
     }
 
     private static let words = [
         "#selector": """
-        #selector needs Objective-C: use the form that takes a closure, as Timer(timeInterval:repeats:block:) \
-        and addObserver(forName:object:queue:using:) do
+        #selector needs Objective-C: use the variant that takes a closure, such as Timer(timeInterval:repeats:block:) \
+        or addObserver(forName:object:queue:using:)
         """,
         "#keyPath": "#keyPath needs Objective-C: use a key path, \\.name",
-        "NSSelectorFromString": "selectors need Objective-C: call the method itself",
-        "@IBOutlet": "@IBOutlet needs Interface Builder, which Linux has not: remove it",
-        "@NSManaged": "@NSManaged needs Core Data, which Linux has not",
+        "NSSelectorFromString": "selectors need Objective-C: call the method directly",
+        "@IBOutlet": "@IBOutlet needs Interface Builder, which Linux does not have: remove it",
+        "@NSManaged": "@NSManaged needs Core Data, which Linux does not have",
     ]
 }
 

@@ -36,8 +36,8 @@ package struct SourceCheck {
                 line: branch.line,
                 kind: .warning,
                 message: """
-                    \(lines) behind \(place), not compiled on Linux: nobody does what stands there; \
-                    add os(Linux) where they would work
+                    \(lines) behind \(place), not compiled on Linux; \
+                    add os(Linux) if the code works there
                     """
             )
         }

@@ -60,7 +60,7 @@ struct UncalledMethods {
                             line: method.line,
                             kind: .warning,
                             message: """
-                                \(method.signature) is never called: \(base) conforms to \(delegate) and does not have it; \
+                                \(method.signature) is never called: \(base) conforms to \(delegate) without declaring it; \
                                 declare it there and override it here
                                 """
                         )
@@ -81,7 +81,7 @@ struct UncalledMethods {
                 file: method.file,
                 line: method.line,
                 kind: .warning,
-                message: "\(method.signature) is never called: its types are not those of the delegate's method"
+                message: "\(method.signature) is never called: its types differ from those of the delegate's method"
             )
         }
     }

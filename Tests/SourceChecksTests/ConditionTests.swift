@@ -34,8 +34,8 @@ struct ConditionTests {
         #expect(
             findings(in: source) == [
                 """
-                App.swift:1: warning: 2 lines behind #if os(iOS) || os(tvOS), not compiled on Linux: nobody does what stands there; \
-                add os(Linux) where they would work
+                App.swift:1: warning: 2 lines behind #if os(iOS) || os(tvOS), not compiled on Linux; \
+                add os(Linux) if the code works there
                 """
             ]
         )

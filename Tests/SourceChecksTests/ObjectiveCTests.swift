@@ -7,9 +7,9 @@ struct ObjectiveCTests {
     @Test(
         "what does not compile is found by line, with what to do",
         arguments: [
-            ("@objc func a() {}", "@objc needs Objective-C: remove it; --adapt"),
-            ("@objcMembers class A {}", "@objcMembers needs Objective-C: remove it; --adapt"),
-            ("f(#selector(a))", "#selector needs Objective-C: use the form that takes a closure"),
+            ("@objc func a() {}", "@objc needs Objective-C: remove it, or use --adapt"),
+            ("@objcMembers class A {}", "@objcMembers needs Objective-C: remove it, or use --adapt"),
+            ("f(#selector(a))", "#selector needs Objective-C: use the variant that takes a closure"),
             ("f(#keyPath(A.b))", "#keyPath needs Objective-C: use a key path"),
             ("NSSelectorFromString(x)", "selectors need Objective-C"),
             ("protocol P {\n @objc optional func a()\n}", "an optional requirement needs Objective-C"),
@@ -20,10 +20,10 @@ struct ObjectiveCTests {
             ("a.delegate?.centralManager?(a, didConnect: b)", "centralManager?(…) needs Objective-C: call it without"),
             ("extension A { override func a() {} }", "overriding in an extension needs Objective-C"),
             ("@IBOutlet var a: B!", "@IBOutlet needs Interface Builder"),
-            ("import UIKit", "Linux has no UIKit: put what needs it behind #if canImport(UIKit)"),
+            ("import UIKit", "Linux has no UIKit: put the code that needs it behind #if canImport(UIKit)"),
             ("import struct UIKit.UIColor", "Linux has no UIKit"),
-            ("import Combine", "Linux has no Combine: --with combine has a stand-in"),
-            ("import os.log", "Linux has no os: --with os has a stand-in"),
+            ("import Combine", "Linux has no Combine: use the stand-in, --with combine"),
+            ("import os.log", "Linux has no os: use the stand-in, --with os"),
         ]
     )
     func whatDoesNotCompile(source: String, message: String) {

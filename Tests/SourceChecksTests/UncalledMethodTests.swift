@@ -13,7 +13,7 @@ struct UncalledMethodTests {
             findings(in: source) == [
                 """
                 App.swift:3: warning: centralManager(_:didConnect:) is never called: Base conforms to CBCentralManagerDelegate \
-                and does not have it; declare it there and override it here
+                without declaring it; declare it there and override it here
                 """
             ]
         )
@@ -73,7 +73,7 @@ struct UncalledMethodTests {
         #expect(
             findings(in: source("NSError?")) == [
                 """
-                App.swift:2: warning: centralManager(_:didFailToConnect:error:) is never called: its types are not those of the \
+                App.swift:2: warning: centralManager(_:didFailToConnect:error:) is never called: its types differ from those of the \
                 delegate's method
                 """
             ]
