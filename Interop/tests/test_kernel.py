@@ -135,9 +135,9 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         async with sensor(machine, binary, "hci0"):
             assert await doctor.problems(machine, binary) == [("held", "hci0")]
             status, text = await machine.ask(scan)
-            assert status == 3 and "another program has hci0 to itself" in text
+            assert status == 3 and "another program has exclusive access to hci0" in text
         status, text = await machine.ask(f"{binary} scan --controller hci7")
-        assert status == 3 and "there is no adapter hci7; there is hci0, hci1" in text
+        assert status == 3 and "there is no adapter hci7; available: hci0, hci1" in text
         # The radio switch.
         await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 1 > $each; done")
         assert [each["blocked"] for each in await listed(machine, binary)] == [True, True]
@@ -149,12 +149,12 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         await machine.run("for each in /sys/class/bluetooth/hci*/rfkill*/soft; do echo 0 > $each; done")
         async with machine.bluetoothd(2):
             status, text = await machine.ask(scan)
-            assert status == 3 and "bluetoothd has hci0" in text and "systemctl stop bluetooth" in text
+            assert status == 3 and "bluetoothd uses hci0" in text and "systemctl stop bluetooth" in text
             # It is still there, and on.
             assert [each["holder"] for each in await listed(machine, binary)] == ["bluetoothd", "bluetoothd"]
             assert await doctor.problems(machine, binary) == [("bluetoothd", "hci0"), ("bluetoothd", "hci1")]
             said = await doctor.words(machine, binary)
-            assert "problem: hci0: bluetoothd has it" in said and "systemctl disable --now bluetooth" in said
+            assert "problem: hci0: bluetoothd uses it" in said and "systemctl disable --now bluetooth" in said
 
 
 async def test_what_drivers_complain_of_is_found(machine: Machine, binary: str) -> None:

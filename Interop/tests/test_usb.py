@@ -227,7 +227,7 @@ async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) ->
     """Each reason is told, with what to do."""
     await machine.run(MODULES)
     status, text = await machine.ask(f"{binary} scan --controller usb", 60)
-    assert status == 3 and "no Bluetooth controller on USB" in text
+    assert status == 3 and "no USB Bluetooth controller" in text
     status, text = await machine.ask(f"{USER} {binary} controllers --dongle", 60)
     assert status != 0 and "sudo" in text
     async with dongles(machine, binary):
@@ -238,12 +238,12 @@ async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) ->
         for each in said:
             await machine.run(f"[ -c {each.place} ]")
         status, text = await machine.ask(f"{binary} scan --controller usb:7", 60)
-        assert status == 3 and "there is usb:1-1 (1209:0b1e), usb:1-2 (1209:0b1e)" in text
+        assert status == 3 and "available: usb:1-1 (1209:0b1e), usb:1-2 (1209:0b1e)" in text
         async with sensor(machine, binary, "usb:1-2"):
             status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)
-            assert status == 3 and "another program has usb:1-2" in text
+            assert status == 3 and "another program uses usb:1-2" in text
             assert ("held", "usb-1-2") in await doctor.problems(machine, binary)
         await ready(machine, 2)
         async with sensor(machine, binary, "hci1"):
             status, text = await machine.ask(f"{binary} scan --controller usb:1-2", 60)
-            assert status == 3 and "another program has hci1 to itself" in text
+            assert status == 3 and "another program has exclusive access to hci1" in text

@@ -15,23 +15,23 @@ extension Check {
                     .note,
                     "no-kernel-bluetooth",
                     at: machine,
-                    "this kernel has no Bluetooth; the service does without"
+                    "the kernel has no Bluetooth support; the service does not need it"
                 )
             ]
         case .noBluetooth where facts.isContainer:
-            let what = "this is a container: adapters belong to the first network namespace, and none is seen from here"
+            let what = "adapters belong to the initial network namespace and are not visible in this container"
             return [
                 Finding(
                     .problem,
                     "namespace",
                     at: machine,
                     what,
-                    do: "start the container with --network host, or the program outside"
+                    do: "start the container with --network host, or run the program outside it"
                 )
             ]
         case .noBluetooth:
-            let what = "this kernel has no Bluetooth, or not for this network namespace"
-            let remedy = "sudo modprobe bluetooth; in a network namespace of its own, start the program outside of it"
+            let what = "the kernel has no Bluetooth support, or none in this network namespace"
+            let remedy = "sudo modprobe bluetooth; if the program runs in a separate network namespace, run it outside"
             return [Finding(.problem, "no-kernel-bluetooth", at: machine, what, do: remedy)]
         case .failed(let reason): return [Finding(.problem, "adapters", at: machine, reason)]
         }
@@ -41,8 +41,8 @@ extension Check {
         guard case .found(let adapters) = facts.adapters else { return [] }
         // A controller without a kernel adapter has a finding of its own.
         guard adapters.isEmpty, !facts.usb.contains(where: { $0.driver != "btusb" }) else { return [] }
-        let what = "there is no Bluetooth adapter"
-        let remedy = "plug one in, or name a controller elsewhere: --controller tcp:HOST:PORT or serial:PATH"
+        let what = "no Bluetooth adapter found"
+        let remedy = "plug one in, or use another controller: --controller tcp:HOST:PORT or serial:PATH"
         return [Finding(facts.service.works ? .note : .problem, "no-adapter", at: machine, what, do: remedy)]
     }
 
@@ -52,14 +52,14 @@ extension Check {
                 .problem,
                 "rfkill-hard",
                 at: radio.name,
-                "its radio is switched off by a key or a switch of this machine",
-                do: "use that switch, or look for it in the firmware's setup; rfkill list shows it"
+                "the radio is blocked by a hardware switch or key",
+                do: "use the switch, or the setting in the firmware setup; rfkill list shows the state"
             )
             let soft = Finding(
                 .problem,
                 "rfkill-soft",
                 at: radio.name,
-                "its radio is switched off by software",
+                "the radio is blocked by software",
                 do: "rfkill unblock bluetooth"
             )
             return (radio.isHard ? [hard] : []) + (radio.isSoft ? [soft] : [])
@@ -75,7 +75,7 @@ extension Check {
                     .problem,
                     "bluetoothd",
                     at: adapter.name,
-                    "bluetoothd has it, and what others use is not taken from them",
+                    "bluetoothd uses it, and Harald does not take an adapter that is in use",
                     do: "sudo systemctl disable --now bluetooth, or in bluetoothctl: power off"
                 )
             case .program where !facts.service.works:
@@ -83,8 +83,8 @@ extension Check {
                     .problem,
                     "held",
                     at: adapter.name,
-                    "another program has it to itself",
-                    do: "end that program, or share the adapter: harald service"
+                    "another program has exclusive access to it",
+                    do: "stop that program, or share the adapter: harald service"
                 )
             case .program, .kernel, .nobody: nil
             }
@@ -96,7 +96,7 @@ extension Check {
         guard facts.bluetoothdRuns, case .found(let adapters) = facts.adapters, !adapters.isEmpty,
             !adapters.contains(where: { $0.holder == .bluetoothd })
         else { return [] }
-        let what = "bluetoothd runs: it may take an adapter as soon as nobody has it"
+        let what = "bluetoothd is running and may take an adapter that becomes free"
         return [Finding(.note, "bluetoothd-runs", at: machine, what, do: "sudo systemctl disable --now bluetooth")]
     }
 
@@ -109,7 +109,7 @@ extension Check {
                 .problem,
                 "rights",
                 at: adapters.map(\.name).joined(separator: ", "),
-                "this user may not take an adapter from the kernel (CAP_NET_ADMIN), and no service shares one",
+                "this user may not claim an adapter from the kernel (CAP_NET_ADMIN), and no service shares one",
                 do: "sudo harald install --machine, or for one program: sudo setcap cap_net_admin+ep PROGRAM"
             )
         ]
@@ -121,8 +121,8 @@ extension Check {
                 .note,
                 "port-rights",
                 at: port.path,
-                "this user may not open the serial port, in case there is a controller",
-                do: "sudo usermod -aG dialout $USER, and log in again"
+                "this user may not open this serial port, to which a controller may be attached",
+                do: "sudo usermod -aG dialout $USER, then log in again"
             )
         }
     }

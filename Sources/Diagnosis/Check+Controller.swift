@@ -7,42 +7,50 @@ extension Check {
         switch facts.service {
         case .none: return []
         case .dead(let path):
-            let what = "there is the socket of a service, and nobody listens"
-            return [Finding(.problem, "service-dead", at: path, what, do: "harald service, or systemctl status harald")]
+            let what = "the service's socket exists, but no process listens on it"
+            return [
+                Finding(
+                    .problem,
+                    "service-dead",
+                    at: path,
+                    what,
+                    do: "start it with harald service, or see systemctl status harald"
+                )
+            ]
         case .closed(let path):
-            let what = "this user may not speak with the service"
+            let what = "this user may not connect to the service"
             return [
                 Finding(
                     .problem,
                     "service-closed",
                     at: path,
                     what,
-                    do: "sudo usermod -aG harald $USER, and log in again"
+                    do: "sudo usermod -aG harald $USER, then log in again"
                 )
             ]
         case .silent(let path, let reason):
-            let remedy = "start the service anew, in the same release as this tool"
+            let remedy = "restart the service, from the same release as this tool"
             return [Finding(.problem, "service-silent", at: path, "the service does not answer: \(reason)", do: remedy)]
         case .answers(let path, "poweredOn", _, let advice):
-            return [Finding(.note, "service", at: path, "the service runs, and its controller works", do: advice)]
+            return [Finding(.note, "service", at: path, "the service is running, and its controller works", do: advice)]
         case .answers(let path, "poweredOff", _, _):
             return [Finding(.problem, "service-off", at: path, "Bluetooth is switched off in the service")]
         case .answers(let path, let state, let failure, let advice):
-            let what = "the service runs, and Bluetooth is \(state)" + (failure.map { ": \($0)" } ?? "")
+            let what = "the service is running, and Bluetooth is \(state)" + (failure.map { ": \($0)" } ?? "")
             return [Finding(.problem, "service-\(state)", at: path, what, do: advice)]
         }
     }
 
     static func controller(_ facts: MachineFacts) -> [Finding] {
         guard let reason = facts.controllerError else { return [] }
-        let remedy = "unplug it, or shut the machine down, wait some seconds, and ask again"
+        let remedy = "unplug it, or shut down the machine; wait a few seconds and try again"
         return [Finding(.problem, "controller", at: "the controller", "it does not work: \(reason)", do: remedy)]
     }
 
     static func weaknesses(_ facts: MachineFacts) -> [Finding] {
         guard let controller = facts.controller else { return [] }
         return weaknesses(of: controller).map { code, what in
-            let remedy = "use a controller of Bluetooth 5.0 or newer where that matters"
+            let remedy = "use a Bluetooth 5.0 or later controller where this matters"
             return Finding(.weakness, code, at: controller.name, what, do: remedy)
         }
     }
@@ -52,21 +60,27 @@ extension Check {
         let isOld = controller.version < 8
         var found: [(String, String)] = []
         if isOld {
-            found.append(("old", "it is older than Bluetooth 4.2: short packets, and the host resolves addresses"))
+            found.append(
+                ("old", "it predates Bluetooth 4.2: packets are short, and the host has to resolve private addresses")
+            )
         }
         if !isOld, !controller.hasLongPackets {
-            found.append(("short-packets", "it sends no packets above 27 octets: throughput is a fraction"))
+            found.append(("short-packets", "it sends at most 27 octets in a packet, which limits throughput"))
         }
         if !isOld, controller.resolvingListSize == 0 {
-            found.append(("no-resolving-list", "it does not resolve private addresses: the host is woken for each"))
+            found.append(
+                ("no-resolving-list", "it cannot resolve private addresses, so the host wakes up for each one")
+            )
         }
         if !controller.hasExtendedAdvertising {
             found.append(
-                ("legacy-advertising", "it has no extended advertising: one advertisement of 31 octets, and 1M only")
+                ("legacy-advertising", "it lacks extended advertising: a single advertisement of 31 octets, on 1M only")
             )
         }
         if controller.buffers < 3 {
-            found.append(("few-buffers", "it holds \(controller.buffers) packets: several links share them by turns"))
+            found.append(
+                ("few-buffers", "it buffers only \(controller.buffers) packets, which several links have to share")
+            )
         }
         if let maker = quirkyMakers[controller.company] { found.append(("maker", maker)) }
         return found
@@ -74,6 +88,6 @@ extension Check {
 
     /// Warnings about manufacturers whose controllers misbehave, by assigned company number.
     private static let quirkyMakers: [Int: String] = [
-        10: "it says that it is of CSR; many are imitations that answer short, and hang on commands of BR/EDR"
+        10: "it identifies as a CSR chip; many are counterfeits that truncate responses and hang on BR/EDR commands"
     ]
 }

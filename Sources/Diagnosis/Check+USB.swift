@@ -15,16 +15,22 @@ extension Check {
         guard controller.driver == nil else { return nil }
         let place = "usb-\(controller.place)"
         guard facts.hasUSBDriver else {
-            let what = "there is a Bluetooth controller on USB that no driver has"
-            return Finding(.problem, "no-driver", at: place, what, do: "sudo modprobe btusb; then look again")
+            let what = "this USB Bluetooth controller has no driver, because btusb is not loaded"
+            return Finding(
+                .problem,
+                "no-driver",
+                at: place,
+                what,
+                do: "sudo modprobe btusb, then run harald doctor again"
+            )
         }
         let what = """
-            no driver has this Bluetooth controller on USB, though there is btusb: a program that used it has been killed and could not give it \
-            back, or the driver has refused it
+            no driver is bound to this USB Bluetooth controller, although btusb is loaded: a program that used it was killed before it could \
+            return it, or btusb rejected it
             """
         let remedy = """
-            harald scan --controller usb:\(controller.place) --seconds 1 gives it back, as does: echo \(controller.place):1.\(controller.interface) \
-            | sudo tee /sys/bus/usb/drivers/btusb/bind; where btusb refuses it, sudo dmesg | grep -i bluetooth says why
+            return it with harald scan --controller usb:\(controller.place) --seconds 1, or with: echo \(controller.place):1.\(controller.interface) \
+            | sudo tee /sys/bus/usb/drivers/btusb/bind; if btusb rejects it, see sudo dmesg | grep -i bluetooth
             """
         return Finding(.problem, "driver-detached", at: place, what, do: remedy)
     }
@@ -35,8 +41,8 @@ extension Check {
             .problem,
             "held",
             at: "usb-\(controller.place)",
-            "another program has it to itself, by USB",
-            do: "end that program, or share the controller: harald service"
+            "another program has exclusive access to it through USB",
+            do: "stop that program, or share the controller: harald service"
         )
     }
 
@@ -48,8 +54,8 @@ extension Check {
         let remedy =
             facts.hasUSBRule
             ? """
-            \(MachineFacts.usbRulePath) lets in who sits at this machine, and the service: sudo udevadm control --reload && sudo udevadm trigger \
-            --subsystem-match=usb, or plug it in again
+            \(MachineFacts.usbRulePath) grants access to the logged-in user and the service; apply it with sudo udevadm control --reload && \
+            sudo udevadm trigger --subsystem-match=usb, or plug the controller in again
             """
             : "sudo harald install --udev, then plug it in again; or run the program as root"
         return Finding(controller.driver == nil ? .problem : .note, "usb-rights", at: node.path, what, do: remedy)

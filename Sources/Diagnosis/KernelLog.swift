@@ -7,7 +7,7 @@ extension Check {
     static func log(_ facts: MachineFacts) -> [Finding] {
         switch facts.log {
         case .unreadable:
-            let what = "the kernel's log cannot be read: whether firmware is missing is not known"
+            let what = "the kernel log cannot be read, so missing firmware goes undetected"
             return [
                 Finding(
                     .note,
@@ -29,21 +29,21 @@ extension Check {
         let adapter = complaint.adapter ?? "this machine"
         switch complaint.kind {
         case .firmwareMissing(let file):
-            let what = "the kernel has not found its firmware\(file.map { " \($0)" } ?? "")"
+            let what = "the kernel did not find its firmware\(file.map { " \($0)" } ?? "")"
             // Broadcom controllers more or less work with the firmware in their ROM.
             let severity = complaint.maker == .broadcom ? Finding.Severity.weakness : .problem
             return Finding(severity, "firmware-missing", at: adapter, what, do: package(of: complaint.maker))
         case .firmwareFailed:
-            let what = "its firmware could not be loaded: \(complaint.words)"
+            let what = "loading its firmware failed: \(complaint.words)"
             return Finding(.problem, "firmware-failed", at: adapter, what, do: powerOff)
         case .controllerFailed:
-            let what = "it has failed before: \(complaint.words)"
+            let what = "the kernel has logged a failure: \(complaint.words)"
             return Finding(.note, "controller-failed", at: adapter, what, do: powerOff)
         }
     }
 
     private static let powerOff =
-        "unplug it, or shut the machine down, and wait some seconds: a restart leaves it powered"
+        "unplug it, or shut down the machine and wait a few seconds; a reboot does not cut its power"
 
     private static func package(of maker: KernelComplaint.Maker) -> String {
         let names =
@@ -55,6 +55,6 @@ extension Check {
             case .other: "firmware-misc-nonfree"
             }
         return
-            "sudo apt install \(names) (Debian) or linux-firmware (others); then plug it in again, or power off and on"
+            "sudo apt install \(names) (Debian) or linux-firmware (others); then plug it in again, or power the machine off and on"
     }
 }

@@ -72,7 +72,7 @@ package final class ChannelLine: OctetLine {
     package func send(_ octets: PacketBuffer) {
         guard isOpen else { return }
         guard channel.isWritable else {
-            return loop.execute { [self] in lost(.failed(reason: "the other end does not read")) }
+            return loop.execute { [self] in lost(.failed(reason: "the peer does not read")) }
         }
         var buffer = channel.allocator.buffer(capacity: octets.count)
         octets.withUnsafeBytes { _ = buffer.writeBytes($0) }

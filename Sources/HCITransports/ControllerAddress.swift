@@ -31,26 +31,26 @@ package enum ControllerAddress: Hashable, Sendable, CustomStringConvertible {
             switch self {
             case .unknownForm(let text):
                 """
-                "\(text)" is not the address of a controller; write hci0 for an adapter of this machine, \
-                usb for one on USB without the kernel's driver, serial:PATH, tcp:HOST:PORT or unix:PATH
+                "\(text)" is not a controller address; use hci0 for an adapter of this machine, \
+                usb for a USB controller without the kernel's driver, serial:PATH, tcp:HOST:PORT or unix:PATH
                 """
             case .notAvailable(let text):
                 """
-                controllers like "\(text)" cannot be opened yet; write hci0 for one that the kernel has a driver for, or tcp:HOST:PORT \
-                for one that speaks H4 over TCP
+                controllers such as "\(text)" are not supported yet; use hci0 for a controller with a kernel driver, or tcp:HOST:PORT \
+                for H4 over TCP
                 """
             case .usb(let text):
                 """
-                "\(text)" is not a controller on USB; write usb for the first, usb:0 by number, usb:1209:0b1e by maker and product as \
-                lsusb has them, or usb:1-2.3 by where it is plugged in
+                "\(text)" is not a USB controller; use usb for the first one, usb:0 by position, usb:1209:0b1e by vendor and product as \
+                lsusb shows them, or usb:1-2.3 by the place where it is plugged in
                 """
             case .serial(let text):
                 """
-                "\(text)" is not a serial port; write serial:PATH,BAUD with a rate like 115200 or 1000000, and ,h5 behind it for the \
-                three-wire protocol; without the rate it is found out
+                "\(text)" is not a serial port; use serial:PATH,BAUD with a rate such as 115200 or 1000000, followed by ,h5 for the \
+                three-wire protocol; without a rate, the rate is detected
                 """
             case .port(let text):
-                "\"\(text)\" is not a port; write a number from 1 to 65535, as in tcp:127.0.0.1:6402"
+                "\"\(text)\" is not a port number; use 1 to 65535, as in tcp:127.0.0.1:6402"
             }
         }
     }

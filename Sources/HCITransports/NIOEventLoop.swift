@@ -172,6 +172,6 @@ package final class NIOEventLoop: EventLoops.EventLoop {
     private var wall: Instant { Instant(nanoseconds: (NIODeadline.now() - start).nanoseconds) }
 
     private func onLoop() {
-        precondition(nio.inEventLoop, "this is called on the loop; use submit(_:) from other threads")
+        precondition(nio.inEventLoop, "call this on the loop; use submit(_:) from other threads")
     }
 }

@@ -78,7 +78,7 @@ import Testing
             $0.adapters = .found([])
             $0.usb = [.init("1-2", driver: "usbfs")]
         }
-        #expect(found.code == "held" && found.place == "usb-1-2" && found.what.contains("by USB"))
+        #expect(found.code == "held" && found.place == "usb-1-2" && found.what.contains("through USB"))
         let shared = codes {
             $0.adapters = .found([])
             $0.usb = [.init("1-2", driver: "usbfs")]

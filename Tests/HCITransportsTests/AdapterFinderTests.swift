@@ -29,7 +29,7 @@ import Testing
             (EBUSY, .busy("hci0", .nobody), "try again"),
             (ENODEV, .noSuchAdapter("hci0", known: []), "harald controllers"),
             (EAFNOSUPPORT, .noBluetooth, "modprobe bluetooth"),
-            (EIO, .failed("hci0", asked: "taking it", code: EIO), "dmesg"),
+            (EIO, .failed("hci0", asked: "claiming it", code: EIO), "dmesg"),
         ]
     )
     func whatTheKernelSaysIsTold(code: Int32, error: UserChannelError, advice: String) throws {
@@ -72,7 +72,7 @@ import Testing
             return
         }
         #expect(
-            reason.contains("bringing it up anew")
+            reason.contains("bringing it up again")
                 && finder(kernel, files).reset("hci9") == .failed(reason: "hci9 is gone")
         )
     }
@@ -93,7 +93,7 @@ import Testing
         let finder = finder(StandInKernel([1: .init(), 3: .init()]), try ScratchFiles())
         let error = UserChannelError.noSuchAdapter("hci0", known: ["hci1", "hci3"])
         #expect(throws: error) { try finder.take(.number(0)) }
-        #expect(error.description == "there is no adapter hci0; there is hci1, hci3")
+        #expect(error.description == "there is no adapter hci0; available: hci1, hci3")
     }
 
     @Test func whatBluetoothdHasIsNotTakenFromIt() throws {
@@ -134,7 +134,7 @@ import Testing
         #expect(throws: UserChannelError.noneUsable(reasons)) { try finder.take(.first) }
         #expect(
             UserChannelError.noneUsable(reasons).description.hasPrefix(
-                "no adapter can be used: another program has hci0 to itself;"
+                "no adapter is usable: another program has exclusive access to hci0;"
             )
         )
         kernel.close(first.socket)

@@ -51,7 +51,7 @@ import Testing
                 return "\(error)"
             }
         }
-        #expect(reason("/dev/nothing")?.contains("is it plugged in?") == true)
+        #expect(reason("/dev/nothing")?.contains("is the device plugged in?") == true)
         #expect(reason("/dev/null")?.contains("is not a serial port") == true)
         let terminal = try #require(PseudoTerminal())
         let port = try SerialPort(path: terminal.path, hasFlowControl: false)

@@ -253,12 +253,12 @@ import Testing
         line.kernel.state.withLock { $0.adapters[0] = .init(bus: 1, isUp: true, isTaken: true) }
         _ = line.usb.takeAsked()
         guard case .failed(let reason)? = await line.resetDevice() else { return #expect(Bool(false)) }
-        #expect(reason.contains("another program has hci0") && line.usb.takeAsked() == [])
+        #expect(reason.contains("another program has exclusive access to hci0") && line.usb.takeAsked() == [])
         // By USB, the kernel says so.
         line.kernel.state.withLock { $0.adapters = [:] }
         line.usb.state.withLock { ($0.driven, $0.claimErrors) = ([], [.busy]) }
         guard case .failed(let busy)? = await line.resetDevice() else { return #expect(Bool(false)) }
-        #expect(busy.contains("another program has usb:1-2"))
+        #expect(busy.contains("another program uses usb:1-2"))
         #expect(line.usb.takeAsked() == ["open 1-2", "claim 0", "close"])
     }
 }

@@ -186,7 +186,7 @@ import Testing
         let line = try await Line()
         line.kernel.state.withLock { $0.writeErrors = [Int32](repeating: EAGAIN, count: 1_000_000) }
         for _ in 0...UserChannelTransport.maximumUnsent { line.send(HCIPacket(Reset())) }
-        #expect(await line.next() == .closed(.failed(reason: "the kernel takes no more packets")))
+        #expect(await line.next() == .closed(.failed(reason: "the kernel does not accept any more packets")))
     }
 
     @Test("a packet that the kernel would refuse is not written", arguments: [1_024, 4_000])

@@ -68,7 +68,9 @@ package enum VirtualPort {
     private static func socketPair() throws(Failure) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .failed(asked: "a pair of sockets", code: errno) }
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw .failed(asked: "creating a socket pair", code: errno)
+        }
         return (ends[0], ends[1])
     }
 
@@ -90,13 +92,13 @@ extension VirtualPort.Failure: CustomStringConvertible {
         switch self {
         case .noPorts:
             """
-            this kernel has no USB ports without wires: load their module with modprobe vhci-hcd, which Debian has in its kernel, \
-            Ubuntu in the package linux-modules-extra of the kernel
+            the kernel has no virtual USB ports: load the module with modprobe vhci-hcd, which is part of Debian's kernel and of \
+            Ubuntu's package linux-modules-extra
             """
-        case .noPermission: "plugging a device into the kernel is for root: run this by sudo"
-        case .allTaken: "each USB port without wires has a device; unplug one (usbip port, usbip detach)"
+        case .noPermission: "attaching a device to the kernel requires root: run this with sudo"
+        case .allTaken: "every virtual USB port is in use; free one (usbip port, usbip detach)"
         case .failed(let asked, let code):
-            "the kernel refuses the device: \(asked): \(String(cString: strerror(code))) (\(code)); its log may say more (dmesg)"
+            "the kernel rejected the device: \(asked): \(String(cString: strerror(code))) (\(code)); see the kernel log (dmesg)"
         }
     }
 }

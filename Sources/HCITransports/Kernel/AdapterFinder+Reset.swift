@@ -48,7 +48,7 @@ extension AdapterFinder {
             try calls.takeDown(adapter.index, by: socket)
             return .done
         } catch {
-            return .failed(reason: "\(UserChannelError(error, of: name, asked: "bringing it up anew"))")
+            return .failed(reason: "\(UserChannelError(error, of: name, asked: "bringing it up again"))")
         }
     }
 }

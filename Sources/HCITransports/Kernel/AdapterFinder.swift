@@ -135,7 +135,7 @@ package final class AdapterFinder: Sendable {
             try bind(socket, to: adapter)
         } catch {
             calls.close(socket)
-            throw UserChannelError(error, of: adapter.name, asked: "taking it", holder: adapter.holder)
+            throw UserChannelError(error, of: adapter.name, asked: "claiming it", holder: adapter.holder)
         }
         return socket
     }

@@ -42,35 +42,35 @@ extension UserChannelError: CustomStringConvertible {
         switch self {
         case .noBluetooth:
             """
-            this kernel has no Bluetooth: load its module with modprobe bluetooth, or, in a container, start the program outside: \
-            adapters belong to the first network namespace
+            the kernel has no Bluetooth support: load the module with modprobe bluetooth; in a container, run the program outside, \
+            because adapters belong to the initial network namespace
             """
         case .noSuchAdapter(let name, let known) where known.isEmpty:
-            "there is no adapter \(name); harald controllers lists what is there"
+            "there is no adapter \(name); see harald controllers for those that exist"
         case .noSuchAdapter(let name, let known):
-            "there is no adapter \(name); there is \(known.joined(separator: ", "))"
+            "there is no adapter \(name); available: \(known.joined(separator: ", "))"
         case .noAdapters:
-            "this machine has no Bluetooth adapter; plug one in, or name a controller elsewhere, tcp:HOST:PORT"
+            "this machine has no Bluetooth adapter; plug one in, or use another controller, such as tcp:HOST:PORT"
         case .noneUsable(let reasons):
-            "no adapter can be used: \(reasons.map(\.description).joined(separator: "; "))"
+            "no adapter is usable: \(reasons.map(\.description).joined(separator: "; "))"
         case .noPermission(let name):
             """
-            this process may not take \(name) from the kernel, for which it needs CAP_NET_ADMIN: give it to the program with \
-            setcap cap_net_admin+ep PROGRAM, or share the adapter by the service of the machine (harald install --machine)
+            claiming \(name) from the kernel requires CAP_NET_ADMIN: grant it to the program with setcap cap_net_admin+ep PROGRAM, \
+            or share the adapter through a machine-wide service (harald install --machine)
             """
         case .busy(let name, .bluetoothd):
             """
-            bluetoothd has \(name): end it with systemctl stop bluetooth, and systemctl mask bluetooth for good, or power the \
+            bluetoothd uses \(name): stop it with systemctl stop bluetooth, permanently with systemctl mask bluetooth, or power the \
             adapter off in bluetoothctl
             """
         case .busy(let name, .program):
-            "another program has \(name) to itself; end it, or share the adapter by harald service"
+            "another program has exclusive access to \(name); stop it, or share the adapter with harald service"
         case .busy(let name, _):
-            "\(name) is busy: another program has taken it, or its driver does not finish with it; try again"
+            "\(name) is busy: another program has claimed it, or its driver is still initializing it; try again"
         case .blocked(let name):
-            "radios are switched off, \(name) too: rfkill unblock bluetooth, or the switch on the machine"
+            "the radio of \(name) is blocked: run rfkill unblock bluetooth, or use the switch on the machine"
         case .failed(let name, let asked, let code):
-            "\(asked) fails for \(name): \(String(cString: strerror(code))) (\(code)); the kernel's log may say more (dmesg)"
+            "\(asked) failed for \(name): \(String(cString: strerror(code))) (\(code)); see the kernel log (dmesg)"
         }
     }
 }

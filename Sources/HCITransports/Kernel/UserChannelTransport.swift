@@ -132,7 +132,7 @@ package final class UserChannelTransport: HCITransport {
         octets.append(packet.kind.rawValue)
         packet.bytes.withUnsafeBytes { octets.append(contentsOf: $0) }
         guard Self.writeSizes.contains(octets.count) else {
-            return loseSoon(.failed(reason: "the kernel takes no packet of \(octets.count) octets"))
+            return loseSoon(.failed(reason: "the kernel does not accept a packet of \(octets.count) octets"))
         }
         guard unsent.isEmpty else { return wait(octets) }
         write(octets)
@@ -152,7 +152,7 @@ package final class UserChannelTransport: HCITransport {
 
     private func wait(_ octets: [UInt8]) {
         guard unsent.count < Self.maximumUnsent else {
-            return loseSoon(.failed(reason: "the kernel takes no more packets"))
+            return loseSoon(.failed(reason: "the kernel does not accept any more packets"))
         }
         unsent.append(octets)
         if unsent.count == 1 { tryAgainLater() }

@@ -73,12 +73,12 @@ extension VirtualAdapter.Failure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noModule(let path):
-            "there is no \(path): load the kernel's module for virtual adapters with modprobe hci_vhci"
-        case .noPermission(let path): "\(path) may not be opened: making adapters is for root; run this by sudo"
+            "\(path) does not exist: load the kernel module for virtual adapters with modprobe hci_vhci"
+        case .noPermission(let path): "opening \(path) to create an adapter requires root: run this with sudo"
         case .failed(let asked, let code):
-            "the kernel makes no adapter: \(asked): \(String(cString: strerror(code))) (\(code)); its log may say more (dmesg)"
+            "the kernel did not create an adapter: \(asked): \(String(cString: strerror(code))) (\(code)); see the kernel log (dmesg)"
         case .unknownAnswer(let path, let octets):
-            "\(path) is not the file of the module hci_vhci: it says \(octets)"
+            "\(path) is not the device of the module hci_vhci: it answered \(octets)"
         }
     }
 }

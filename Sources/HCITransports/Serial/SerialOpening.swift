@@ -25,7 +25,7 @@ enum SerialOpening {
             _ = RateProbe(line, rates: SerialOptions.probed, isThreeWire: options.isThreeWire, loop: loop, set: set) {
                 guard $0 != nil else {
                     line.close()
-                    let reason = "no controller answers at any of the usual rates; check the wires, or give its rate"
+                    let reason = "no controller answers at any common rate; check the wiring, or specify the rate"
                     return completion(.failure(.unreachable(address: place, reason: reason)))
                 }
                 completion(.success(transport(on: line, options, loop: loop)))

@@ -19,14 +19,14 @@ package struct SerialPort: Sendable {
         package var description: String {
             switch self {
             case .notOpened(let path, ENOENT):
-                "there is no \(path); is it plugged in? `ls /dev/tty*` shows which there are"
+                "\(path) does not exist; is the device plugged in? `ls /dev/tty*` lists the ports"
             case .notOpened(let path, EACCES):
-                "\(path) is not for this user; join its group, which `ls -l \(path)` shows"
+                "this user may not open \(path); join its group, which `ls -l \(path)` shows"
             case .notOpened(let path, let code): "\(path) cannot be opened: \(String(cString: strerror(code)))"
             case .notAPort(let path): "\(path) is not a serial port"
             case .inUse(let path):
-                "\(path) is in use by another program; end it (`fuser \(path)` shows which), or the kernel's driver with `btattach`"
-            case .rate(let rate, let path): "\(path) cannot have \(rate) bits a second; choose another rate"
+                "\(path) is in use by another program; stop it (`fuser \(path)` shows which), or detach the kernel's driver by stopping `btattach`"
+            case .rate(let rate, let path): "\(path) does not support \(rate) bits per second; choose another rate"
             }
         }
     }

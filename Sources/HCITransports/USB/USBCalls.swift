@@ -92,15 +92,15 @@ package struct USBCallError: Error, Hashable, Sendable {
         case -1: "input/output error"
         case -2: "invalid parameter"
         case -3: "access denied"
-        case -4: "the device is gone"
+        case -4: "the device was unplugged"
         case -5: "not found"
         case -6: "busy"
-        case -7: "it took too long"
-        case -8: "more octets than there was room for"
-        case -9: "the device refuses"
-        case -11: "no memory"
-        case -12: "not supported here"
-        default: "error \(code) of libusb"
+        case -7: "timed out"
+        case -8: "buffer overflow"
+        case -9: "the endpoint stalled"
+        case -11: "out of memory"
+        case -12: "not supported on this system"
+        default: "libusb error \(code)"
         }
     }
 }

@@ -41,34 +41,34 @@ extension USBError: CustomStringConvertible {
         switch self {
         case .noLibrary:
             """
-            controllers on USB need the library libusb-1.0.so.0, which is not installed: apt install libusb-1.0-0 on Debian and Ubuntu, \
+            USB controllers need the library libusb-1.0.so.0, which is not installed: apt install libusb-1.0-0 on Debian and Ubuntu, \
             dnf install libusb1 on Fedora, apk add libusb on Alpine; or use the kernel's driver, as hci0
             """
         case .noControllers:
-            "there is no Bluetooth controller on USB; plug one in, or name it by its numbers (lsusb), as usb:1209:0b1e"
+            "no USB Bluetooth controller found; plug one in, or name it by vendor and product (lsusb), such as usb:1209:0b1e"
         case .noSuchController(let choice, let known) where known.isEmpty:
-            "there is no \(choice), nor any other Bluetooth controller on USB; lsusb lists what is plugged in"
+            "there is no \(choice), nor any other USB Bluetooth controller; lsusb lists the devices"
         case .noSuchController(let choice, let known):
-            "there is no \(choice); there is \(known.joined(separator: ", "))"
+            "there is no \(choice); available: \(known.joined(separator: ", "))"
         case .noneUsable(let reasons):
-            "no controller on USB can be used: \(reasons.map(\.description).joined(separator: "; "))"
+            "no USB controller is usable: \(reasons.map(\.description).joined(separator: "; "))"
         case .noPermission(let device):
             """
-            this process may not open \(Self.name(device)): write a udev rule with harald install --udev, as root, then plug it in again; \
+            this process may not open \(Self.name(device)): install a udev rule with sudo harald install --udev, then plug it in again; \
             or run this as root
             """
         case .busy(let device):
-            "another program has \(Self.name(device)); end it, or share the controller by harald service"
+            "another program uses \(Self.name(device)); stop it, or share the controller with harald service"
         case .held(_, let reason): "\(reason)"
-        case .beingReset(let device): "\(Self.name(device)) is being reset; it can be had again in some seconds"
+        case .beingReset(let device): "\(Self.name(device)) is being reset; try again in a few seconds"
         case .gone(let device): "\(Self.name(device)) has been unplugged; plug it in again"
         case .incomplete(let device):
             """
             \(Self.name(device)) has no interface with the endpoints of a Bluetooth controller (interrupt in, bulk in, bulk out); it is \
-            another device, or waits for firmware: use it by the kernel's driver, as hci0
+            another kind of device, or needs firmware: use it through the kernel's driver, as hci0
             """
         case .failed(let asked, let device, let error):
-            "\(asked) fails\(device.map { " for \(Self.name($0))" } ?? ""): \(error.words); plug it in again, or see what the kernel says (dmesg)"
+            "\(asked) failed\(device.map { " for \(Self.name($0))" } ?? ""): \(error.words); plug it in again, or see the kernel log (dmesg)"
         }
     }
 

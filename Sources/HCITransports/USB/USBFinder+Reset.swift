@@ -42,7 +42,7 @@ extension USBConnection {
             // late.
             return .done
         } catch {
-            return .failed(reason: "resetting the USB port fails: \(error.words); plug the controller in again")
+            return .failed(reason: "resetting the USB port failed: \(error.words); plug the controller in again")
         }
     }
 }

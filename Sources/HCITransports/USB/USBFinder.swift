@@ -145,7 +145,7 @@ package final class USBFinder: Sendable {
             try connection.claim(interface)
         } catch {
             if isDetached { try? connection.attachDriver(interface) }
-            throw USBError(error, asked: "taking it", of: device)
+            throw USBError(error, asked: "claiming it", of: device)
         }
     }
 

@@ -85,7 +85,7 @@ struct USBMachine {
         case (.written(let pipe, let outcome), .open(var open)): return settle(outcome, of: pipe, &open)
         case (.cleared(let pipe, let isDone), .open(var open)):
             guard isDone else {
-                return fail(.failed(reason: "the controller refuses to be read from; plug it in again"))
+                return fail(.failed(reason: "the controller's endpoint remains stalled; plug it in again"))
             }
             open.inputs[pipe]?.isHalted = false
             return fill(pipe, &open)
@@ -158,13 +158,13 @@ struct USBMachine {
         // These packet types are only possible in Bulk Serialization Mode.
         case (false, _):
             return fail(
-                .failed(reason: "packets of type \(packet.kind.rawValue) do not go to this controller over USB")
+                .failed(reason: "this USB controller does not accept packets of type \(packet.kind.rawValue)")
             )
         }
         let octets = (isSerialized ? [packet.kind.rawValue] : []) + packet.bytes.bytes
         var waiting = open.outputs[pipe] ?? []
         guard waiting.count <= Self.maximumUnsent else {
-            return fail(.failed(reason: "the controller takes no more packets"))
+            return fail(.failed(reason: "the controller does not accept any more packets"))
         }
         waiting.append(octets)
         open.outputs[pipe] = waiting
@@ -182,11 +182,11 @@ struct USBMachine {
 
     private static func words(_ outcome: USBOutcome) -> String {
         switch outcome {
-        case .stalled: "the controller refuses transfers; plug it in again"
-        case .timedOut: "the controller takes nothing; plug it in again"
-        case .written(let count): "the controller took only \(count) octets of a packet"
-        case .failed(let code): "a transfer failed: \(USBCallError(code).words); check the plug"
-        case .read, .cancelled, .gone: "a transfer came to nothing"
+        case .stalled: "the controller stalled a transfer; plug it in again"
+        case .timedOut: "the controller does not accept data; plug it in again"
+        case .written(let count): "the controller accepted only \(count) octets of a packet"
+        case .failed(let code): "a transfer failed: \(USBCallError(code).words); check the connection"
+        case .read, .cancelled, .gone: "a transfer ended unexpectedly"
         }
     }
 }
