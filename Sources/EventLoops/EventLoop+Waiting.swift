@@ -10,7 +10,7 @@ extension EventLoop {
         let box = Box<Value>()
         submitAndWait { box.value.withLock { $0 = body() } }
         guard let value = box.value.withLock({ $0 }) else {
-            preconditionFailure("the loop was shut down; keep it as long as what lives on it is used")
+            preconditionFailure("the loop was shut down while objects on it were in use")
         }
         return value
     }

@@ -11,7 +11,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
 
     /// Binds `value` to `loop`. On the loop only.
     package init(_ value: Value, loop: any EventLoop) {
-        precondition(loop.isCurrent, "a value is bound to a loop on that loop")
+        precondition(loop.isCurrent, "bind a value to a loop on that loop")
         parcel = Parcel(value)
         self.loop = loop
     }
@@ -26,8 +26,8 @@ package final class LoopBound<Value>: @unchecked Sendable {
 
     /// The value. Traps unless called on the loop.
     package var value: Value {
-        precondition(loop.isCurrent, "this value lives on its event loop; use submit(_:) to get there")
-        guard let value = parcel.value else { preconditionFailure("the value stays until the box is gone") }
+        precondition(loop.isCurrent, "access this value on its event loop; use submit(_:) from other threads")
+        guard let value = parcel.value else { preconditionFailure("the value was released before its box") }
         return value
     }
 }

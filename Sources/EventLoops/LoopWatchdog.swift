@@ -23,11 +23,11 @@
         private static let allowances: [(handler: String, limit: Duration, reason: String)] = [
             (
                 "ServiceSocket.SocketLine", .milliseconds(200),
-                "tests restore the largest state that a message has room for"
+                "tests restore the largest state that fits in a message"
             ),
             ("ServiceSocket.SocketDialer", .milliseconds(200), "a test sends 20 MiB as soon as it is connected"),
             ("HCI.InMemoryTransport", .milliseconds(200), "a burst of packets arrives in one task"),
-            ("ServiceSocketTests.MemoryLine", .milliseconds(200), "delivers all messages that it held, in one task"),
+            ("ServiceSocketTests.MemoryLine", .milliseconds(200), "delivers all held messages in one task"),
         ]
 
         private struct Closure {

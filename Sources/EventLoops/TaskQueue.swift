@@ -47,7 +47,7 @@ package struct TaskQueue {
     /// Adds a task and returns its handle.
     package mutating func add(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         let slot = freeSlots.popLast() ?? slots.count
-        precondition(slot >> Self.slotBits == 0, "sixteen million timers are a loop that never ends")
+        precondition(slot >> Self.slotBits == 0, "more than 2^24 pending timers")
         if slot == slots.count { slots.append(Slot()) }
         slots[slot].task = WaitingTask(deadline: deadline, run: task)
         let name = ScheduledTask(id: slots[slot].generation << Self.slotBits | UInt64(slot))

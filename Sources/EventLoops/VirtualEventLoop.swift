@@ -67,7 +67,7 @@ public final class VirtualEventLoop: EventLoop {
     /// The instant at which the running task was due, or at which the last run ended. Traps if another thread runs the
     /// loop.
     public var now: Instant {
-        precondition(isCurrent, "the time of a virtual loop is read on that loop")
+        precondition(isCurrent, "read the time of a virtual loop on that loop")
         return state.now
     }
 
@@ -83,13 +83,13 @@ public final class VirtualEventLoop: EventLoop {
     /// Schedules `task` for `deadline`, or for ``now`` if that has passed. On the loop only.
     @discardableResult
     public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
-        precondition(isCurrent, "tasks are scheduled on the loop; use submit(_:) from other threads")
+        precondition(isCurrent, "schedule tasks on the loop; use submit(_:) from other threads")
         return state.tasks.add(at: max(deadline, state.now), task)
     }
 
     /// Cancels a task. Does nothing if the task has run or was cancelled before. On the loop only.
     public func cancel(_ task: ScheduledTask) {
-        precondition(isCurrent, "tasks are cancelled on the loop; use submit(_:) from other threads")
+        precondition(isCurrent, "cancel tasks on the loop; use submit(_:) from other threads")
         let dropped = state.tasks.cancel(task)
         withExtendedLifetime(dropped) {}
     }
@@ -131,7 +131,7 @@ public final class VirtualEventLoop: EventLoop {
 
     /// Queues `callback` to run on `queue` after everything that is due now. On the loop only.
     public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
-        precondition(isCurrent, "callbacks are delivered from the loop")
+        precondition(isCurrent, "deliver callbacks from the loop")
         state.deliveries.append(Delivery(queue: queue, callback: callback))
     }
 
@@ -151,7 +151,7 @@ public final class VirtualEventLoop: EventLoop {
     @discardableResult
     public func run(until limit: Instant, stopWhen condition: () -> Bool) -> Bool {
         owning {
-            precondition(!state.isRunning, "a loop that runs cannot be run from one of its own tasks")
+            precondition(!state.isRunning, "a running loop cannot be run from one of its own tasks")
             state.isRunning = true
             defer { state.isRunning = false }
             while !condition() {
@@ -272,7 +272,7 @@ public final class VirtualEventLoop: EventLoop {
     /// Makes this thread the owner of the loop while `body` runs.
     private func owning<R>(_ body: () -> R) -> R {
         let isOutermost = shared.withLock { _ in
-            precondition(isCurrent, "another thread runs this loop")
+            precondition(isCurrent, "another thread is running this loop")
             return owner.exchange(ThreadIdentity.current.number, ordering: .acquiringAndReleasing) == 0
         }
         let result = body()
