@@ -81,7 +81,7 @@ async def test_a_foreign_host_opens_a_channel(
                 sending = await send(peer.connection, psm, parcel(size), enhanced)
                 assert digest(await sending.until(size)) == digest(parcel(size))
                 await sending.channel.disconnect()
-                await process.line(f"ended after {size} octets")
+                await process.line(f"closed after {size} octets")
                 await client.disconnect()
             assert await process.stop(signal.SIGTERM) == 0
 
@@ -106,7 +106,7 @@ async def test_both_ends_are_ours(harald: Start, size: int) -> None:
         async with harald(*command) as opener:
             assert await opener.status() == 0, opener.errors
         assert f"{size} octets came back" in opener.output
-        await publisher.line(f"ended.* after {size} octets")
+        await publisher.line(f"closed.* after {size} octets")
         assert await publisher.stop(signal.SIGTERM) == 0
 
 
@@ -141,7 +141,7 @@ async def test_a_foreign_opener_vanishes_in_the_middle(harald: Start, air_name: 
             sending = await send(peer.connection, psm, octets)
             came = await sending.until(MEGABYTE // 8)
         assert came == octets[: len(came)]
-        ended = await process.line(r"a channel has ended.* after (\d+) octets")
+        ended = await process.line(r"a channel was closed.* after (\d+) octets")
         assert len(came) <= int(ended[1]) < MEGABYTE
         async with central(transport) as client:
             peer = await client.connect("Harald echo")
@@ -160,6 +160,6 @@ async def test_a_foreign_publisher_leaves_in_the_middle(harald: Start, air_name:
         async with harald(*command, "--size", str(MEGABYTE)) as process:
             assert await process.status(55) == 1
         assert "came back" not in process.output
-        assert re.search("disconnected: |the channel has ended: ", process.errors)
+        assert re.search("disconnected: |the channel was closed: ", process.errors)
         assert MEGABYTE // 8 <= len(other.received) < MEGABYTE
         assert bytes(other.received) == bytes((each * 2_654_435_761 >> 13) & 0xFF for each in range(len(other.received)))

@@ -83,7 +83,7 @@ async def test_our_client_uses_several_bearers(harald: Start, tmp_path: Path, ai
             async with harald(*command) as process:
                 assert await process.status() == 0
     if not enabled:
-        assert "it does not say that it takes enhanced bearers" in process.output
+        assert "the peer does not support enhanced bearers" in process.output
         assert not asked
         return
     again = re.search(r"read again over (\d+) bearers at once: (\d+) of (\d+) values are the same", process.output)

@@ -135,5 +135,5 @@ async def test_a_value_that_does_not_notify_is_not_followed(harald: Start) -> No
         async with harald(*command) as process:
             assert await process.status() == 1
         await sensor.event("disconnection")
-    assert "2A38 Body Sensor Location does not notify; those that do: 2A37 Heart Rate Measurement, " in process.errors
-    assert "vanished" not in process.errors and len(process.err) == 1
+    assert "2A38 Body Sensor Location does not notify; these do: 2A37 Heart Rate Measurement, " in process.errors
+    assert "was lost" not in process.errors and len(process.err) == 1

@@ -184,7 +184,7 @@ async def test_what_is_known_of_a_peer_that_hangs_up_is_printed(harald: Start) -
     async with controllers() as air, peripheral(air.transport, cut_at=DISCOVERY["reading"], mtu=64):
         async with harald("explore", "--controller", air.address, NAME) as process:
             assert await process.status() == VANISHED
-    told = process.out.index("its services as far as they are known:")
+    told = process.out.index("its services as far as they were discovered:")
     table = process.out[told + 1 :]
     for service in ("Generic Access", "Heart Rate", "Battery"):
         assert any(f" {service}" in line for line in table), service

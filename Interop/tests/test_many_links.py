@@ -35,7 +35,7 @@ async def check_collection(harald: Start, address: str, found: list[Peripheral],
     command = ("collect", "--controller", address, "--sensors", str(SENSORS), "--capture", str(log))
     async with harald(*command, "--timeout", "25") as process:
         assert await process.status(28) == 0
-    assert f"{SENSORS} links at once" in process.output
+    assert f"{SENSORS} simultaneous links" in process.output
     for sensor in found:
         assert sensor.seen("subscribe", uuid="2A37", notify=True), sensor.name
         await sensor.event("disconnection")

@@ -35,7 +35,7 @@ async def service(harald: Start, controller: str, directory: Path, *more: str) -
     socket, store = directory / "service", directory / "store"
     arguments = ("--controller", controller, "--socket", str(socket), "--store", str(store), *more)
     async with harald("service", *arguments) as process:
-        await process.line("listens at")
+        await process.line("listening at")
         yield process
 
 
@@ -175,7 +175,7 @@ async def test_everything_comes_back_after_the_service_was_killed(
 def refusal(binary: str, *arguments: str) -> str:
     """What a service says that does not begin."""
     tried = subprocess.run([binary, "service", *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
-    assert tried.returncode == 1 and "listens at" not in tried.stdout, tried.stdout
+    assert tried.returncode == 1 and "listening at" not in tried.stdout, tried.stdout
     return tried.stderr
 
 
@@ -184,7 +184,7 @@ async def test_a_second_service_says_what_it_cannot_have(harald: Start, binary: 
     async with controllers() as air, service(harald, air.address, tmp_path) as host:
         second = ("--controller", air.address, "--store", str(tmp_path / "store"))
         said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "second"))
-        assert f"another process has the store {tmp_path / 'store'} open" in said and "--store" in said
+        assert f"the store {tmp_path / 'store'} is in use by another process" in said and "--store" in said
         said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "service"))
         assert "another service has" in said
         other = ("--controller", air.address, "--store", str(tmp_path / "other"))

@@ -211,7 +211,7 @@ async def test_a_policy_that_was_changed_is_read_again_on_request(harald: Start,
                     policy.chmod(mode)
                     asked += 1
                     host.child.send_signal(signal.SIGHUP)
-                    await host.lines("the policy was read again|what was decided before goes on", asked)
+                    await host.lines("the policy was reloaded|the previous policy stays in force", asked)
                     async with app.opened():
                         said = await app.line("(read|refused).*")
                     assert (said[1] == "read") == pairs, (rules, mode, said[0])
@@ -222,7 +222,7 @@ async def test_an_agent_answers_who_pairs(harald: Start, binary: str, tmp_path: 
     theirs = Pairing(DISPLAY)
     async with controllers() as air, peripheral(air.transport, pairing=theirs), service(harald, air.address, tmp_path):
         async with harald("agent", "--service", str(tmp_path / "service")) as agent:
-            await agent.line("asked here")
+            await agent.line("appear here")
             with installed(binary, tmp_path, tmp_path / "service", "reader", PROTECTED) as app:
                 async with app.opened():
                     await agent.line(r"\[ which code does .* show\?")
@@ -242,7 +242,7 @@ async def test_an_agent_is_asked_whether_an_app_may_use_bluetooth(harald: Start,
     async with controllers() as air, peripheral(air.transport):
         async with service(harald, air.address, tmp_path, "--policy", str(policy)):
             async with harald("agent", "--service", str(tmp_path / "service")) as agent:
-                await agent.line("asked here")
+                await agent.line("appear here")
                 with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
                     async with app.opened():
                         await agent.line(r"\[ its name, in its own words: \"Gateway\" \]")

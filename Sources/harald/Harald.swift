@@ -7,9 +7,8 @@ struct Harald: ParsableCommand {
         commandName: "harald",
         abstract: "Core Bluetooth beyond Apple: a Bluetooth LE stack with a virtual radio.",
         discussion: """
-            Exit statuses: 0 done, 3 the controller cannot be reached, 4 the controller does not answer or answers \
-            nonsense, 5 no such device was found in time, 6 the peer vanished, 7 the link could not be secured, 64 wrong \
-            usage.
+            Exit status: 0 success, 3 controller unreachable, 4 controller failed or rejected the request, 5 device not found in \
+            time, 6 peer lost, 7 link not secured, 64 usage error, 1 any other failure.
             """,
         subcommands: [
             DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,

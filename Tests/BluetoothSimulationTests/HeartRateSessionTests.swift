@@ -17,8 +17,8 @@ import Testing
         for line in [
             "sensor: advertising as \"Harald HR\"", "app: connected", "app: read: worn on the chest",
             "app: heart rate 77 bpm (1 of 10)", "app: heart rate 72 bpm (10 of 10)",
-            "sensor: the energy count starts anew", "sensor: a trusted central reads Email Address (2A87)",
-            "app: read: wearer@example.org", "app: found \"Harald HR\" again, by the same identifier",
+            "sensor: the energy count was reset", "sensor: a paired central reads Email Address (2A87)",
+            "app: read: wearer@example.org", "app: found \"Harald HR\" again, with the same identifier",
             "sensor: a central unsubscribed from Heart Rate Measurement (2A37)",
             "app: disconnected",
         ] {
@@ -31,8 +31,8 @@ import Testing
         let session = HeartRateWorld(seed: 1, pairs: false)
         #expect(session.runToTheEnd() == true)
         let said = session.said.withLock { $0 }
-        #expect(said.contains("app: the sensor keeps it: Authentication is insufficient."), "\(said)")
-        #expect(!said.contains("sensor: a trusted central reads Email Address (2A87)"))
+        #expect(said.contains("app: the sensor refuses: Authentication is insufficient."), "\(said)")
+        #expect(!said.contains("sensor: a paired central reads Email Address (2A87)"))
         #expect(said.last == "app: disconnected")
     }
 

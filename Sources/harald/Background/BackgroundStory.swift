@@ -28,7 +28,7 @@ final class BackgroundStory {
         ben.watchApps { _, phase in sayBen("( his app is \(phase.text) )") }
         ann.install("reader", declaring: AppDeclaration(backgroundModes: .central)) { _, launch in
             sayAnn(
-                "her app is launched by \(launch.isInBackground ? "the system" : "her"), to restore \(launch.restoring.centrals)"
+                "her app is launched by \(launch.isInBackground ? "the system" : "her"), restoring \(launch.restoring.centrals)"
             )
             return NoteReader(say: sayAnn)
         }
@@ -64,20 +64,20 @@ final class BackgroundStory {
         world.run(for: .seconds(1))
         bens.app.leave()
         world.run(for: .seconds(40))
-        chapter("Ann opens her app. It names the service, and so the overflow area tells it that Ben's app is there.")
+        chapter("Ann opens her app. It scans for the service, and therefore finds Ben's app in the overflow area.")
         ann.open("reader")
         world.run(for: .seconds(10))
     }
 
     private func hearWhileAsleep() {
-        chapter("Ann too puts her phone away. What Ben writes wakes her app, for ten seconds each time.")
+        chapter("Ann puts her phone away too. Each note from Ben wakes her app for ten seconds.")
         ann.app("reader")?.leave()
         world.run(for: .seconds(60))
         write("Gone shopping")
     }
 
     private func comeBack() {
-        chapter("Ann's phone needs the memory: the app is gone, the connection and the subscription stay.")
+        chapter("Ann's phone needs memory and terminates the app. The connection and the subscription remain.")
         ann.app("reader")?.removeFromMemory()
         world.run(for: .seconds(300))
         write("Back at eight")
@@ -93,10 +93,10 @@ final class BackgroundStory {
     }
 
     private func stayAway() {
-        chapter("Ann ends the app herself: nothing is kept, and nobody launches it.")
+        chapter("Ann force-quits the app. Nothing is preserved, and the system does not launch it again.")
         ann.app("reader")?.forceQuit()
         write("Are you there?")
-        chapter("She opens it once more, and it begins from the beginning.")
+        chapter("She opens it again, and it starts from scratch.")
         ann.open("reader")
         world.run(for: .seconds(10))
     }
@@ -105,13 +105,13 @@ final class BackgroundStory {
 extension AppPhase {
     fileprivate var text: String {
         switch self {
-        case .foreground: "in front"
-        case .background: "in the background, and runs"
+        case .foreground: "in the foreground"
+        case .background: "running in the background"
         case .suspended: "suspended"
         case .notRunning(.removedFromMemory): "removed from memory"
-        case .notRunning(.forceQuit): "ended by the person"
-        case .notRunning(.crashed): "ended by a fault"
-        case .notRunning(.deviceRestarted): "ended with the device"
+        case .notRunning(.forceQuit): "force-quit by the user"
+        case .notRunning(.crashed): "terminated by a crash"
+        case .notRunning(.deviceRestarted): "terminated by a device restart"
         }
     }
 }

@@ -51,7 +51,7 @@ final class NoteApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
-        say("his app is asked for the note")
+        say("his app receives a read request for the note")
         request.value = Data(text.withLock { $0 }.utf8.dropFirst(request.offset))
         peripheral.respond(to: request, withResult: .success)
     }

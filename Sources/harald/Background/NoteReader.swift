@@ -20,7 +20,7 @@ final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         writer = known.first
         writer?.delegate = self
         let note = writer?.services?.first?.characteristics?.first
-        say("willRestoreState: \(known.count) peripheral, its note notifies: \(note?.isNotifying == true)")
+        say("willRestoreState: \(known.count) peripheral, note is notifying: \(note?.isNotifying == true)")
     }
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
@@ -39,7 +39,8 @@ final class NoteReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String
         let overflow = advertisementData[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID]
         say(
-            "finds \(name ?? "a device without a name")" + (overflow == nil ? "" : ", its service in the overflow area")
+            "finds \(name ?? "a device without a name")"
+                + (overflow == nil ? "" : ", with its service in the overflow area")
         )
         writer = peripheral
         peripheral.delegate = self

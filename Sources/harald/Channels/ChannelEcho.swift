@@ -33,7 +33,7 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
         didPublishL2CAPChannel PSM: CBL2CAPPSM,
         error: (any Error)?
     ) {
-        if let error { return say("no channels: \(error.localizedDescription)") }
+        if let error { return say("cannot publish a channel: \(error.localizedDescription)") }
         let service = CBMutableService(type: Self.service, primary: true)
         service.characteristics = [
             CBMutableCharacteristic(
@@ -44,13 +44,13 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
             )
         ]
         peripheral.add(service)
-        say("channels on PSM \(PSM)")
+        say("accepting channels on PSM \(PSM)")
         // Advertising the service as well would truncate the name.
         peripheral.startAdvertising([CBAdvertisementDataLocalNameKey: name])
     }
 
     func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
-        say(error.map { "not advertising: \($0.localizedDescription)" } ?? "advertising as \"\(name)\"")
+        say(error.map { "cannot advertise: \($0.localizedDescription)" } ?? "advertising as \"\(name)\"")
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
@@ -61,7 +61,9 @@ final class ChannelEcho: NSObject, CBPeripheralManagerDelegate, @unchecked Senda
             echoed.count += octets.count
             return octets
         } onEnd: { error in
-            say("a channel has ended\(error.map { ": \($0.localizedDescription)" } ?? "") after \(echoed.count) octets")
+            say(
+                "a channel was closed\(error.map { ": \($0.localizedDescription)" } ?? "") after \(echoed.count) octets"
+            )
         }.start()
     }
 

@@ -66,7 +66,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
     }
 
     func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
-        finish("not connected: \(error?.localizedDescription ?? "no reason")")
+        finish("cannot connect: \(error?.localizedDescription ?? "unknown reason")")
     }
 
     func centralManager(
@@ -74,13 +74,15 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         didDisconnectPeripheral peripheral: CBPeripheral,
         error: (any Error)?
     ) {
-        finish("disconnected: \(error?.localizedDescription ?? "as asked")")
+        finish("disconnected: \(error?.localizedDescription ?? "as requested")")
     }
 
     // MARK: PSM
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
-        guard let service = peripheral.services?.first else { return finish("the device has no such service") }
+        guard let service = peripheral.services?.first else {
+            return finish("the device does not have the channel service")
+        }
         peripheral.discoverCharacteristics([CBUUID(string: CBUUIDL2CAPPSMCharacteristicString)], for: service)
     }
 
@@ -89,7 +91,7 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
     ) {
-        guard let told = service.characteristics?.first else { return finish("the device does not tell its PSM") }
+        guard let told = service.characteristics?.first else { return finish("the device has no PSM characteristic") }
         peripheral.readValue(for: told)
     }
 
@@ -98,25 +100,29 @@ final class ChannelSender: NSObject, CBCentralManagerDelegate, CBPeripheralDeleg
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
-        guard let value = characteristic.value, value.count == 2 else { return finish("the device tells no PSM") }
+        guard let value = characteristic.value, value.count == 2 else {
+            return finish("the device's PSM is not a valid value")
+        }
         peripheral.openL2CAPChannel(CBL2CAPPSM(value[0]) | CBL2CAPPSM(value[1]) << 8)
     }
 
     // MARK: Channel
 
     func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
-        guard let channel else { return finish("no channel: \(error?.localizedDescription ?? "no reason")") }
+        guard let channel else {
+            return finish("cannot open a channel: \(error?.localizedDescription ?? "unknown reason")")
+        }
         say("a channel is open on PSM \(channel.psm)")
         let (parcel, finish, say, back) = (parcel, finish, say, Back())
         ChannelRunner(channel, first: parcel) { octets in
             back.octets += octets
             if back.octets.count >= parcel.count {
                 say("\(back.octets.count) octets came back")
-                finish(back.octets == parcel ? nil : "what came back is not what was sent")
+                finish(back.octets == parcel ? nil : "the echo differs from the data sent")
             }
             return Data()
         } onEnd: { error in
-            finish("the channel has ended: \(error?.localizedDescription ?? "the device has closed it")")
+            finish("the channel was closed: \(error?.localizedDescription ?? "the device closed it")")
         }.start()
     }
 

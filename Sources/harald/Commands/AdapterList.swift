@@ -42,7 +42,7 @@ struct AdapterList {
         guard json else { return lines.forEach(Console.line) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let octets = try? encoder.encode(entries) else { throw .service("the list cannot be written as JSON") }
+        guard let octets = try? encoder.encode(entries) else { throw .service("cannot encode the list as JSON") }
         Console.json(String(decoding: octets, as: UTF8.self))
     }
 
@@ -51,7 +51,7 @@ struct AdapterList {
         guard !entries.isEmpty else { return ["\(UserChannelError.noAdapters)"] }
         return entries.map { entry in
             guard entry.index != nil else {
-                return [entry.name, entry.bus, entry.product ?? "", "no driver of the kernel has it"].joined(
+                return [entry.name, entry.bus, entry.product ?? "", "no kernel driver"].joined(
                     separator: "  "
                 )
             }
@@ -65,8 +65,8 @@ struct AdapterList {
 
     private static func told(_ holder: String) -> String {
         switch KernelAdapter.Holder(rawValue: holder) {
-        case .bluetoothd: "bluetoothd has it"
-        case .program: "a program has it to itself"
+        case .bluetoothd: "used by bluetoothd"
+        case .program: "used exclusively by a program"
         case .kernel, .nobody, nil: "free"
         }
     }

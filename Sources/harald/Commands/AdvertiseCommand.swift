@@ -11,8 +11,8 @@ import Logging
 struct AdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
-        abstract: "Advertise any data until interrupted: with extended packets up to 1,650 octets.",
-        discussion: "Who connects finds a Generic Access service and nothing else."
+        abstract: "Advertise data until interrupted, up to 1,650 octets with extended advertising.",
+        discussion: "A central that connects finds only a Generic Access service."
     )
 
     enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -24,21 +24,21 @@ struct AdvertiseCommand: ParsableCommand {
     @Option(help: "The name to advertise.")
     var name = "Harald"
 
-    @Option(help: "Manufacturer data in hexadecimal, company first; may be given several times.")
+    @Option(help: "Manufacturer data in hexadecimal, company identifier first; may be repeated.")
     var manufacturer: [String] = []
 
-    @Option(help: "What others may do.")
+    @Option(help: "Whether centrals can connect or request a scan response.")
     var mode = Mode.connectable
 
-    @Flag(help: "Send the packets of version 5.0.")
+    @Flag(help: "Use extended advertising (Bluetooth 5.0).")
     var extended = false
 
-    @Flag(help: "Send the data of extended packets on 2M.")
+    @Flag(help: "Send the data of extended advertising on the 2M PHY.")
     var fast = false
 
     func validate() throws {
         for data in manufacturer where (octets(hexadecimal: data)?.count ?? 0) < 2 {
-            throw ValidationError("\(data) is not hexadecimal digits of two octets or more")
+            throw ValidationError("\(data) is not two or more octets in hexadecimal")
         }
     }
 

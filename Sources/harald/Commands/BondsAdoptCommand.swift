@@ -12,10 +12,10 @@ extension BondsCommand {
     /// Transfers bonds to another controller, or to the same one at another place, on the user's confirmation (AB-H08).
     struct Adopt: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say that a controller takes the place of the one that they were made with.",
+            abstract: "Transfer the bonds to another controller, or to the same one at another place.",
             discussion: """
-                Bonds are used with the controller alone that they were made with, at the place where it was: whoever attaches \
-                another one could have given it the same address to get the keys.
+                Bonds are only used with the controller that they were made with, at the place where it was attached. Otherwise an \
+                attacker could attach another controller with the same address to obtain the keys.
                 """
         )
 
@@ -65,7 +65,7 @@ extension BondsCommand {
                     let owner = try BondStore(existing: storage).adapter
                     let random = RandomSource()
                     let store = try BondStore(storage: storage, adapter: adapter, adopting: true, random: random)
-                    let since = owner == adapter ? "as before" : "and no more to \(owner)"
+                    let since = owner == adapter ? "as before" : "and no longer to \(owner)"
                     Console.line("\(store.bonds.count) bonds belong to \(adapter), \(since)")
                 } catch {
                     throw .bonds(error)

@@ -11,12 +11,12 @@ import ServiceSocket
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
-        abstract: "The devices that this one has paired with.",
+        abstract: "List, remove or transfer the bonds with paired devices.",
         subcommands: [List.self, Forget.self, Adopt.self]
     )
 
     struct Options: ParsableArguments {
-        @Option(help: "The directory where the bonds are kept, in place of a service that has them.")
+        @Option(help: "Use the bonds in this directory rather than those of a running service.")
         var store: String?
 
         private var directory: String { store ?? StateDirectory.bonds() }
@@ -51,7 +51,7 @@ struct BondsCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show them, without their keys.")
+        static let configuration = CommandConfiguration(abstract: "List the bonds, without their keys.")
 
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
@@ -82,12 +82,14 @@ struct BondsCommand: ParsableCommand {
     }
 
     struct Forget: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove one, so that the device has to pair anew.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a bond, so that the device has to pair again."
+        )
 
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
 
-        @Argument(help: "Its identifier, as list shows it.", transform: identifier)
+        @Argument(help: "The identifier of the bond, as shown by list.", transform: identifier)
         var bond: BondIdentifier
 
         func run() throws {
@@ -123,6 +125,8 @@ extension BondStatus {
 }
 
 private func identifier(_ text: String) throws -> BondIdentifier {
-    guard let identifier = BondIdentifier(text) else { throw ValidationError("\"\(text)\" is no identifier") }
+    guard let identifier = BondIdentifier(text) else {
+        throw ValidationError("\"\(text)\" is not the identifier of a bond")
+    }
     return identifier
 }

@@ -8,7 +8,7 @@ struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "channel",
         abstract:
-            "L2CAP channels: send back what comes on them until interrupted, or with --to send something and compare."
+            "Echo data on L2CAP channels until interrupted; with --to, send data and verify the echo."
     )
 
     @OptionGroup var line: ControllerOptions
@@ -17,25 +17,25 @@ struct ChannelCommand: ParsableCommand {
     @Option(help: "The name to advertise.")
     var name = "Harald echo"
 
-    @Option(help: "Connect to the device of this name, and send something.")
+    @Option(help: "Connect to the device with this name, and send data.")
     var to: String?
 
-    @Option(help: "With --to: the PSM, unless the device tells it in a characteristic.")
+    @Option(help: "With --to: the PSM (default: read it from the device's PSM characteristic).")
     var psm: UInt16?
 
-    @Flag(help: "Require an encrypted link for the channel; with --to, pair when the device requires it.")
+    @Flag(help: "Require an encrypted link for the channel; with --to, pair if the device requires it.")
     var pair = false
 
-    @Option(help: "With --to: how many octets to send.")
+    @Option(help: "With --to: the number of octets to send.")
     var size = 1_048_576
 
-    @Option(help: "With --to: seconds for all of it.")
+    @Option(help: "With --to: the time limit, in seconds.")
     var timeout = 120.0
 
     func validate() throws {
-        guard (1...(1 << 30)).contains(size) else { throw ValidationError("--size is from 1 to 1073741824") }
+        guard (1...(1 << 30)).contains(size) else { throw ValidationError("--size must be from 1 to 1073741824") }
         guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout is more than 0 and at most 86400")
+            throw ValidationError("--timeout must be greater than 0 and at most 86400")
         }
     }
 
@@ -63,7 +63,7 @@ struct ChannelCommand: ParsableCommand {
             }
             let timeout = timeout
             queue.asyncAfter(deadline: .now() + timeout) {
-                outcome.finish(.failure(.incomplete("not everything came back within \(timeout) s")))
+                outcome.finish(.failure(.incomplete("the echo was not complete within \(timeout) s")))
             }
             return ChannelSender(to: to, psm: psm, size: size, queue: queue, say: outcome.say) { failure in
                 outcome.finish(failure.map { .failure(.incomplete($0)) } ?? .success(()))

@@ -7,27 +7,27 @@ import HCITransports
 struct CollectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "A gateway: connect to several heart-rate sensors at once, and follow all of them."
+        abstract: "Act as a gateway: connect to several heart-rate sensors at once, and follow all of them."
     )
 
     @OptionGroup var line: ControllerOptions
 
-    @Option(help: "How many sensors.")
+    @Option(help: "The number of sensors.")
     var sensors = 3
 
-    @Option(help: "How many measurements of each.")
+    @Option(help: "The number of measurements from each sensor.")
     var measurements = 3
 
-    @Option(help: "Seconds for all of it.")
+    @Option(help: "The time limit, in seconds.")
     var timeout = 30.0
 
     func validate() throws {
-        guard (1...100).contains(sensors) else { throw ValidationError("--sensors is from 1 to 100") }
+        guard (1...100).contains(sensors) else { throw ValidationError("--sensors must be from 1 to 100") }
         guard (1...1_000_000).contains(measurements) else {
-            throw ValidationError("--measurements is from 1 to 1000000")
+            throw ValidationError("--measurements must be from 1 to 1000000")
         }
         guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout is more than 0 and at most 86400")
+            throw ValidationError("--timeout must be greater than 0 and at most 86400")
         }
     }
 

@@ -9,7 +9,7 @@ extension ControllerOffer {
             do throws(VirtualAdapter.Failure) {
                 begin(try VirtualAdapter.make())
             } catch {
-                throw .incomplete("no adapter can be made: \(error)")
+                throw .incomplete("cannot create an adapter: \(error)")
             }
         }
     }
@@ -25,8 +25,8 @@ extension ControllerOffer {
         ) { [weak self] result in
             switch result {
             case .success(let line):
-                Console.line("adapter \(name) made")
-                self?.accept(line) { Console.line("adapter \(name) gone") }
+                Console.line("adapter \(name) created")
+                self?.accept(line) { Console.line("adapter \(name) removed") }
             case .failure(let error): Console.problem("harald: \(name) cannot be used: \(error)")
             }
         }

@@ -25,7 +25,7 @@ extension ControllerOffer {
             do throws(VirtualPort.Failure) {
                 try plug(dongle)
             } catch {
-                throw .incomplete("no dongle can be plugged in: \(error)")
+                throw .incomplete("cannot plug in a dongle: \(error)")
             }
         }
     }
@@ -43,7 +43,7 @@ extension ControllerOffer {
         do throws(VirtualPort.Failure) {
             try plug(dongle)
         } catch {
-            Console.problem("harald: the dongle cannot be plugged in again: \(error)")
+            Console.problem("harald: cannot plug the dongle in again: \(error)")
         }
     }
 
@@ -56,7 +56,7 @@ extension ControllerOffer {
             let transport = DongleTransport(line, behaviour: dongle.behaviour, loop: loop)
             dongle.transport = transport
             transport.onSpeech = { isMute in
-                let what = isMute ? "says nothing any more" : "has been reset, and speaks again"
+                let what = isMute ? "stopped responding" : "was reset and responds again"
                 Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) \(what)")
             }
             Console.line("dongle \(dongle.behaviour.descriptors.serialNumber) plugged in")

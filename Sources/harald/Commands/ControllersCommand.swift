@@ -12,15 +12,20 @@ enum SerialProtocol: String, ExpressibleByArgument, CaseIterable, Sendable {
 struct ControllersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controllers",
-        abstract: "The Bluetooth adapters of this machine, or virtual controllers to work with.",
+        abstract: "List the Bluetooth adapters of this machine, or offer virtual controllers.",
         discussion: """
-            Lists the adapters: number and address, each of which --controller takes, so as where an adapter is plugged in; what it \
-            is; and who has it; and controllers on USB that the kernel has no driver for. With --listen: virtual controllers over H4/TCP, one for each connection, all on one radio, until \
-            interrupted. A connection gets the controller with the lowest number that is free, and the number is the address: who comes back \
-            alone is who it was, and finds its bonds again. HCI packets are in controller-NUMBER.btsnoop, those of later \
-            connections in controller-NUMBER.2.btsnoop and so on. With --terminal: a virtual controller that looks like one at a serial \
-            port, on the same radio. With --dongle: one that this machine's kernel takes for a USB dongle, for BlueZ or whoever speaks to \
-            adapters; it needs the module vhci-hcd, and root. With --vhci: the same without USB, by the module hci_vhci. A dongle is unplugged at the end; SIGUSR1 unplugs the last one, and plugs it in again.
+            Without options, lists each adapter with its name, its address and the place where it is attached, any of which --controller \
+            accepts, and with its product, its state and its user. Also lists USB controllers that have no kernel driver.
+
+            With --listen, offers virtual controllers over H4/TCP until interrupted: one for each connection, all on one radio. A \
+            connection gets the controller with the lowest free number, which determines its address. A client that reconnects alone \
+            therefore gets the same controller, and finds its bonds. With --capture, the HCI packets are in \
+            controller-NUMBER.btsnoop, those of the controller's later connections in controller-NUMBER.2.btsnoop and so on.
+
+            With --terminal, offers a virtual controller behind a pseudoterminal that works as a serial port, on the same radio. With \
+            --dongle, attaches one to this machine's kernel as a USB dongle, for BlueZ or other users of adapters; this requires root \
+            and the module vhci-hcd. With --vhci, does the same without USB, through the module hci_vhci. Dongles are unplugged at the \
+            end. SIGUSR1 unplugs the last dongle, or plugs it in again.
             """
     )
 
@@ -29,35 +34,35 @@ struct ControllersCommand: ParsableCommand {
 
     @Option(
         help:
-            "Offer a virtual controller behind a terminal, which takes the place of a serial port, by h4 or h5; once for each."
+            "Offer a virtual controller behind a pseudoterminal that works as a serial port, using h4 or h5; may be repeated."
     )
     var terminal: [SerialProtocol] = []
 
-    @Flag(help: "Plug a virtual controller into this machine's kernel as a USB dongle; once for each.")
+    @Flag(help: "Plug a virtual controller into this machine's kernel as a USB dongle; may be repeated.")
     var dongle: Int
 
     @Flag(
         help:
-            "Give this machine's kernel an adapter that is a virtual controller, without USB in between; once for each."
+            "Add a virtual controller to this machine's kernel as an adapter, without USB; may be repeated."
     )
     var vhci: Int
 
-    @Option(help: "How many milliseconds the events of dongles come late, behind the data, as they do on USB.")
+    @Option(help: "Delay the events of dongles behind the data, as USB does, by this number of milliseconds.")
     var eventDelay: Int = 0
 
-    @Flag(help: "Cut and join the transfers of dongles by lot.")
+    @Flag(help: "Split and join the transfers of dongles at random.")
     var split = false
 
-    @Flag(help: "Let dongles offer Bulk Serialization Mode.")
+    @Flag(help: "Make dongles offer Bulk Serialization Mode.")
     var bulkSerialization = false
 
-    @Option(help: "Let the last dongle say nothing any more after so many commands, until its USB port is reset.")
+    @Option(help: "Make the last dongle stop responding after this number of commands, until its USB port is reset.")
     var muteAfter: Int?
 
-    @Flag(help: "Print the list as JSON, for programs: its fields keep their names.")
+    @Flag(help: "Print the list as JSON for programs. Its field names are stable.")
     var json = false
 
-    @Option(help: "What the controllers' randomness follows from; without it, from the system.")
+    @Option(help: "The seed for the controllers' random numbers (default: the system's random numbers).")
     var seed: UInt64?
 
     @Option(help: "Write the HCI packets of each controller to a btsnoop file in this folder.")
@@ -72,16 +77,18 @@ struct ControllersCommand: ParsableCommand {
 
     func validate() throws {
         guard Self.eventDelays.contains(eventDelay) else {
-            throw ValidationError("events can be late by 0 to 10000 ms")
+            throw ValidationError("--event-delay must be from 0 to 10000")
         }
-        guard Self.dongles.contains(dongle) else { throw ValidationError("the kernel has ports for 8 dongles") }
-        guard Self.adapters.contains(vhci) else { throw ValidationError("up to 16 adapters can be made at a time") }
+        guard Self.dongles.contains(dongle) else {
+            throw ValidationError("the kernel has virtual USB ports for at most 8 dongles")
+        }
+        guard Self.adapters.contains(vhci) else { throw ValidationError("at most 16 adapters can be created") }
         guard muteAfter ?? 0 >= 0 else {
-            throw ValidationError("a dongle takes 0 commands or more before it falls mute")
+            throw ValidationError("--mute-after must be 0 or more")
         }
         guard dongle > 0 || (eventDelay == 0 && !split && !bulkSerialization && muteAfter == nil) else {
             throw ValidationError(
-                "--event-delay, --split, --bulk-serialization and --mute-after are for dongles; write --dongle too"
+                "--event-delay, --split, --bulk-serialization and --mute-after require --dongle"
             )
         }
     }
@@ -109,7 +116,9 @@ struct ControllersCommand: ParsableCommand {
         offer.with { offer in
             for kind in terminals {
                 guard offer.offerTerminal(kind) else {
-                    return outcome.finish(.failure(.incomplete("this machine has no more terminals; end who has them")))
+                    return outcome.finish(
+                        .failure(.incomplete("this machine has no more pseudoterminals; stop programs that use them"))
+                    )
                 }
             }
             do throws(ToolError) {

@@ -6,17 +6,17 @@ import HCI
 struct DemoBackgroundCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
-        abstract: "What becomes of Bluetooth when apps leave the foreground, sleep, end and come back.",
-        discussion: "Two phones in virtual time: the ten minutes of the story take no time."
+        abstract: "Show Bluetooth while apps go to the background, are suspended, end and come back.",
+        discussion: "Two phones in virtual time: the ten minutes of the story pass at once."
     )
 
-    @Option(help: "What all randomness of the world follows from.")
+    @Option(help: "The seed for all random numbers of the simulation.")
     var seed: UInt64 = 1
 
     @Option(help: "Write Ann's HCI packets to this btsnoop file, and Ben's next to it (NAME.ben.EXT).")
     var capture: String?
 
-    @Option(help: "Write everything that is on the air to this pcap file.")
+    @Option(help: "Write all radio traffic to this pcap file.")
     var air: String?
 
     func run() throws {
@@ -30,9 +30,9 @@ struct DemoBackgroundCommand: ParsableCommand {
             let story = BackgroundStory(world, captures: (anns, bens)) { Console.line($0) }
             story.tell()
             if let capture {
-                Console.line("packets in \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
+                Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "ben"))")
             }
-            if let air { Console.line("the air in \(air)") }
+            if let air { Console.line("radio traffic written to \(air)") }
         } catch {
             throw error.report()
         }

@@ -12,7 +12,7 @@ import Synchronization
 struct DemoHeartRateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "heart-rate",
-        abstract: "A heart-rate sensor and an app meet on the virtual radio, pair, and meet again."
+        abstract: "Run a heart-rate sensor and an app that connect on the virtual radio, pair, and reconnect."
     )
 
     /// The number of measurements that the app follows.
@@ -24,16 +24,16 @@ struct DemoHeartRateCommand: ParsableCommand {
     /// How long a simulated user takes to react to an alert.
     private static let reactionTime = Duration.seconds(2)
 
-    @Option(help: "What all randomness of the world follows from.")
+    @Option(help: "The seed for all random numbers of the simulation.")
     var seed: UInt64 = 1
 
-    @Flag(help: "Do not wait: the same events at once.")
+    @Flag(help: "Run in virtual time: the same events, without waiting.")
     var virtualTime = false
 
     @Option(help: "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).")
     var capture: String?
 
-    @Option(help: "Write everything that is on the air to this pcap file.")
+    @Option(help: "Write all radio traffic to this pcap file.")
     var air: String?
 
     func run() throws {
@@ -96,7 +96,7 @@ struct DemoHeartRateCommand: ParsableCommand {
         let peer = alert.peer?.quotedName ?? "a device"
         return switch alert.content {
         case .asksWhetherToPair: "pair with \(peer)?"
-        case .asksWhetherToPairAnew: "pair with \(peer) once more?"
+        case .asksWhetherToPairAnew: "pair with \(peer) again?"
         case .showsCode(let code): "enter the code \(code) on \(peer)"
         case .asksForCode: "enter the code that \(peer) shows"
         case .comparesCode(let code): "does \(peer) show \(code) too?"
@@ -133,10 +133,10 @@ struct DemoHeartRateCommand: ParsableCommand {
                         app(text)
                         // Information that the app never gets.
                         guard text.hasPrefix("found"), let address = sensor.advertisedAddress else { return }
-                        air("the sensor shows the address \(address)")
+                        air("the sensor advertises with the address \(address)")
                     },
                     finish: { isComplete in
-                        outcome.finish(isComplete ? .success(()) : .failure(.incomplete("the app did not get through")))
+                        outcome.finish(isComplete ? .success(()) : .failure(.incomplete("the app did not finish")))
                     }
                 )
             }
@@ -166,10 +166,10 @@ struct DemoHeartRateCommand: ParsableCommand {
                 )
             )
         }
-        Console.line(String(format: "%.3f s in the world", Double(world.now.nanoseconds) / 1e9))
+        Console.line(String(format: "%.3f s of simulated time", Double(world.now.nanoseconds) / 1e9))
         if let capture {
-            Console.line("packets in \(capture) and \(CaptureFile.sibling(of: capture, named: "sensor"))")
+            Console.line("HCI packets written to \(capture) and \(CaptureFile.sibling(of: capture, named: "sensor"))")
         }
-        if let air { Console.line("the air in \(air)") }
+        if let air { Console.line("radio traffic written to \(air)") }
     }
 }

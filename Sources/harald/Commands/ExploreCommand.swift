@@ -16,33 +16,36 @@ struct ExploreCommand: ParsableCommand {
     @Argument(help: "The name that the peripheral advertises.")
     var name: String
 
-    @Option(help: "The characteristic to follow; the heart rate, or the first that can be, unless given.")
+    @Option(help: "The characteristic to follow (default: the heart rate, or else the first that notifies).")
     var follow: BluetoothUUID?
 
-    @Option(help: "Write this value, however long, and read it back: UUID=HEX.", transform: valueToWrite)
+    @Option(help: "Write this value, of any length, and read it back: UUID=HEX.", transform: valueToWrite)
     var write: ValueToWrite?
 
-    @Flag(help: "Wait until the peripheral says that its services have changed, and print them again.")
+    @Flag(help: "Wait until the services of the peripheral change, and print them again.")
     var awaitChange = false
 
-    @Flag(help: "Have the link encrypted before anything else: by the bond, or by pairing.")
+    @Flag(help: "Encrypt the link before anything else, using the bond or by pairing.")
     var pair = false
 
-    @Flag(help: "Open enhanced bearers where both can, and read all values again over all of them at once.")
+    @Flag(
+        help:
+            "Open enhanced ATT bearers if both sides support them, and read all values again over all of them at once."
+    )
     var enhanced = false
 
-    @Option(help: "How many values to follow; 0 for none.")
+    @Option(help: "The number of values to follow; 0 for none.")
     var notifications = 3
 
-    @Option(help: "Seconds to find and connect to the peripheral.")
+    @Option(help: "The time limit for finding and connecting to the peripheral, in seconds.")
     var timeout = 10.0
 
     func validate() throws {
         guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("--timeout is more than 0 and at most 86400")
+            throw ValidationError("--timeout must be greater than 0 and at most 86400")
         }
         guard (0...1_000_000).contains(notifications) else {
-            throw ValidationError("--notifications is from 0 to 1000000")
+            throw ValidationError("--notifications must be from 0 to 1000000")
         }
     }
 

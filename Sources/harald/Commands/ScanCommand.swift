@@ -11,23 +11,23 @@ struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract:
-            "Print what is advertised, each time that it changes; extended advertising too, if the controller can."
+            "Print advertisements whenever they change, including extended ones if the controller supports them."
     )
 
     @OptionGroup var line: ControllerOptions
 
-    @Option(help: "For how many seconds.")
+    @Option(help: "How long to scan, in seconds.")
     var seconds = 10.0
 
-    @Option(help: "End as soon as a device with this name has been heard.")
+    @Option(help: "Stop as soon as a device with this name is found.")
     var until: String?
 
-    @Flag(help: "Only listen: do not ask for scan responses.")
+    @Flag(help: "Scan passively, without requesting scan responses.")
     var passive = false
 
     func validate() throws {
         guard seconds > 0, seconds <= 86_400 else {
-            throw ValidationError("--seconds is more than 0 and at most 86400")
+            throw ValidationError("--seconds must be greater than 0 and at most 86400")
         }
     }
 

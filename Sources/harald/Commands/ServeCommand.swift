@@ -7,8 +7,8 @@ import HCITransports
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "The heart-rate sensor on a real or foreign controller, until interrupted.",
-        discussion: "SIGUSR1 makes it publish a battery service, or take it back, while centrals are connected."
+        abstract: "Run the heart-rate sensor on a controller until interrupted.",
+        discussion: "SIGUSR1 adds a battery service, or removes it, even while centrals are connected."
     )
 
     @OptionGroup var line: ControllerOptions

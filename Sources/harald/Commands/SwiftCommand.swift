@@ -5,13 +5,13 @@ struct SwiftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "swift",
         abstract:
-            "Build, test or run a package that was written for Apple's systems, as it stands, with Core Bluetooth.",
+            "Build, test or run an unmodified package for Apple's platforms with Core Bluetooth.",
         discussion: """
-            The package's Package.swift stays as it is, and so do the package and the toolchain: what it needs besides is \
-            built into a scratch directory and put before the compiler. What Linux cannot do, and what would compile and do \
-            nothing, is told with file and line.
+            Neither the package, including its Package.swift, nor the toolchain is modified. The modules that the package needs are \
+            built in a scratch directory and passed to the compiler. Code that does not work on Linux, and code that compiles but \
+            has no effect, is reported with file and line.
 
-            Stand-ins are there for who asks, since a package may take canImport(Combine) for an Apple system: combine \
+            Stand-ins are opt-in, because a package may mistake canImport(Combine) for an Apple platform: combine \
             (Combine), os (os, os.log, OSLog), cryptokit (CryptoKit), globals (autoreleasepool, objc_sync_enter, \
             CACurrentMediaTime and more, without an import), or all.
             """,
@@ -39,7 +39,9 @@ struct SwiftCommand: ParsableCommand {
     }
 
     struct Check: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Tell what Linux cannot do, and build nothing.")
+        static let configuration = CommandConfiguration(
+            abstract: "Report what does not work on Linux, without building."
+        )
         @OptionGroup var options: WrappingOptions
         func run() throws { try options.check() }
     }

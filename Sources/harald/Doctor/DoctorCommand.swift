@@ -6,20 +6,20 @@ import HCITransports
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "What is wrong with this machine's Bluetooth, and how to mend it.",
+        abstract: "Diagnose this machine's Bluetooth, and suggest remedies.",
         discussion: """
-            Looks at adapters, rights, bluetoothd, switches of radios, the kernel's log and the service, and asks a controller that is \
-            free what it can do. Nothing is changed, and no rights are needed; with them it sees more. The exit status is 0 when nothing is \
-            wrong, and 1 when something is.
+            Checks adapters, permissions, bluetoothd, rfkill, the kernel log and the service, and queries the capabilities of a free \
+            controller. It changes nothing and needs no privileges, but finds more with them. The exit status is 0 if there is no \
+            problem, and 1 if there is one.
             """
     )
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: "Ask this controller; without it an adapter that nobody uses, if this user may take it.")
+    @Option(help: "The controller to query (default: a free adapter, if this user may claim it).")
     var controller: ControllerAddress?
 
-    @Flag(help: "Print JSON, for programs: its fields keep their names.")
+    @Flag(help: "Print JSON for programs. Its field names are stable.")
     var json = false
 
     func run() throws {

@@ -59,7 +59,7 @@ struct AttributeTable {
     func doesNotNotify(_ uuid: BluetoothUUID) -> String {
         let others = followable.map(\.uuid).filter { $0 != uuid }
         let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
-        let instead = others.isEmpty ? "nothing else does" : "those that do: \(shown)"
+        let instead = others.isEmpty ? "no other characteristic does" : "these do: \(shown)"
         return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
     }
 

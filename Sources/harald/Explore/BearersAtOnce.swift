@@ -22,11 +22,11 @@ final class BearersAtOnce {
         attributes.client.announceEnhancedBearers { [weak self] bothCan in
             guard let self else { return }
             guard bothCan, let enhanced = attributes.enhanced else {
-                return end("it does not say that it takes enhanced bearers")
+                return end("the peer does not support enhanced bearers")
             }
             enhanced.open(LinkAttributes.enhancedBearers) { [weak self] error in
                 guard let self else { return }
-                if let error { return end("no enhanced bearers: \(error)") }
+                if let error { return end("cannot open enhanced bearers: \(error)") }
                 read()
             }
         }
@@ -39,7 +39,7 @@ final class BearersAtOnce {
             guard case .known(let value) = entry.value else { return nil }
             return (entry.characteristic.value, value)
         }
-        guard !values.isEmpty else { return end("there is nothing to read") }
+        guard !values.isEmpty else { return end("there are no values to read") }
         waiting = values.count
         for (handle, value) in values {
             attributes.client.read(handle) { [weak self] in self?.took($0, insteadOf: value, of: values.count) }

@@ -32,7 +32,7 @@ extension Explorer {
         device.security.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
         link.name = plan.name
         link.onPaired = { bond in
-            Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, and nothing is kept")
+            Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
         }
         // A request that the peer refuses for insufficient security is repeated once the link is secure.
         client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
@@ -64,7 +64,7 @@ extension Explorer {
     /// level.
     private func tellOnce(_ error: SecurityError) {
         let sentence = reason(of: error)
-        if lastRefusal != sentence { Console.line("not made more secure: \(sentence)") }
+        if lastRefusal != sentence { Console.line("security not raised: \(sentence)") }
         lastRefusal = sentence
     }
 
@@ -74,7 +74,8 @@ extension Explorer {
         let advice: String? =
             switch error {
             case .pairing(let failure): failure.advice
-            case .peerLostKey: "remove it with harald bonds forget, or let --pair ask whether to pair anew"
+            case .peerLostKey:
+                "remove the bond with harald bonds forget, or use --pair to be asked whether to pair again"
             default: nil
             }
         return "\(error)" + (advice.map { "; \($0)" } ?? "")

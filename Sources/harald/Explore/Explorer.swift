@@ -166,7 +166,7 @@ final class Explorer {
     /// Prints the table as far as it has been read, when exploring ends early.
     private func showWhatIsThere() {
         guard let lines = walk?.table.lines, !lines.isEmpty else { return }
-        Console.line("its services as far as they are known:")
+        Console.line("its services as far as they were discovered:")
         for line in lines { Console.line(line) }
     }
 
@@ -213,7 +213,7 @@ final class Explorer {
             end(.failure(.noSuchDevice(plan.name, seconds: plan.timeout, heard: heard.count)))
         case .connecting:
             guard let refusal = device.connector.refusal else {
-                return vanished("it does not answer the request to connect")
+                return vanished("it does not respond to the connection request")
             }
             refused(refusal)
         default: break
@@ -277,7 +277,7 @@ final class Explorer {
             self.end(.success(()))
         // The peer missed the connection request, which is not acknowledged (behaviour 3.41).
         case (.disconnected(.connectionFailedToBeEstablished), _) where attempts < Self.maximumAttempts:
-            Console.line("\(plan.name.quotedName) did not hear the request, connecting again")
+            Console.line("\(plan.name.quotedName) missed the connection request; connecting again")
             (link, walk, bearers) = (nil, nil, nil)
             connect()
         case (_, _): vanished("the link was lost: \(end.reason)")
@@ -306,7 +306,7 @@ final class Explorer {
     private func stopped(by error: GATTError) {
         if case .bearer(.closed(.linkLost)) = error { return }
         if case .bearer(.closed(let closure)) = error { return vanished(inWords(closure)) }
-        vanished("its attribute table cannot be read: \(error)")
+        vanished("reading its attribute table failed: \(error)")
     }
 
     private func explored(_ table: AttributeTable, _ client: GATTClient) {
@@ -350,9 +350,9 @@ final class Explorer {
 /// Describes for the user why the attribute bearer closed.
 private func inWords(_ closure: ATTBearerClosure) -> String {
     switch closure {
-    case .requestTimeout: "its attribute server has not answered a request for 30 s"
-    case .indicationTimeout: "it has not confirmed an indication for 30 s"
-    case .tooManyRequests: "it sends requests without waiting for the answers"
+    case .requestTimeout: "its attribute server did not answer a request within 30 s"
+    case .indicationTimeout: "it did not confirm an indication within 30 s"
+    case .tooManyRequests: "it sends requests without waiting for responses"
     case .linkLost: "the link was lost"
     case .local: "the attribute protocol was closed"
     }

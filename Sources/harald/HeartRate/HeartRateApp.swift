@@ -59,7 +59,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     ) {
         guard sensor == nil || peripheral == sensor else { return }
         let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? peripheral.name ?? "no name"
-        say(visit == 1 ? "found \"\(name)\" at \(RSSI) dBm" : "found \"\(name)\" again, by the same identifier")
+        say(visit == 1 ? "found \"\(name)\" at \(RSSI) dBm" : "found \"\(name)\" again, with the same identifier")
         // The app must retain the peripheral, or the system forgets it.
         sensor = peripheral
         central.stopScan()
@@ -90,7 +90,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         if (error as? CBError)?.code == .peripheralDisconnected, !hasHeardSensor, attempts < 10 {
             // A legacy connection request is not acknowledged, so the sensor may have missed it (behaviour 3.38).
             attempts += 1
-            say("the sensor did not hear us, connecting again")
+            say("the sensor missed the connection request; connecting again")
             central.connect(peripheral)
             return
         }
@@ -101,7 +101,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         say("disconnected")
         guard visit == 1, hasEmail else { return finish(ratesSeen >= rates) }
         visit = 2
-        say("scanning for \(describe(HeartRateProfile.service)) once more")
+        say("scanning for \(describe(HeartRateProfile.service)) again")
         central.scanForPeripherals(withServices: [HeartRateProfile.service])
     }
 
@@ -126,7 +126,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         guard visit == 1 else { return readEmail(of: peripheral) }
         showTree(of: peripheral)
         guard let location = characteristic(HeartRateProfile.bodySensorLocation, of: peripheral) else {
-            return fail("the sensor does not say where it is worn", nil)
+            return fail("the sensor has no Body Sensor Location", nil)
         }
         peripheral.readValue(for: location)
     }
@@ -168,7 +168,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         let place = location.first.flatMap { HeartRateProfile.locations.indices.contains(Int($0)) ? Int($0) : nil }
         say("read: worn on the \(place.map { HeartRateProfile.locations[$0] } ?? "unknown place")")
         guard let measurement = characteristic(HeartRateProfile.measurement, of: peripheral) else {
-            return fail("the sensor does not measure", nil)
+            return fail("the sensor has no Heart Rate Measurement", nil)
         }
         peripheral.setNotifyValue(true, for: measurement)
     }
@@ -193,7 +193,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         error: (any Error)?
     ) {
         if let error { return fail("could not write \(describe(characteristic.uuid))", error) }
-        say("wrote \(describe(characteristic.uuid)): start the energy count anew")
+        say("wrote \(describe(characteristic.uuid)): reset the energy count")
         readEmail(of: peripheral)
     }
 
@@ -202,13 +202,13 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         guard let email = characteristic(HeartRateProfile.emailAddress, of: peripheral) else {
             return leave(peripheral)
         }
-        say("reading \(describe(email.uuid)), which is for trusted devices")
+        say("reading \(describe(email.uuid)), which is for paired devices only")
         peripheral.readValue(for: email)
     }
 
     private func didRead(email: Data?, _ error: (any Error)?, from peripheral: CBPeripheral) {
         if let error {
-            say("the sensor keeps it: \(error.localizedDescription)")
+            say("the sensor refuses: \(error.localizedDescription)")
         } else {
             hasEmail = true
             say("read: \(String(decoding: email ?? Data(), as: UTF8.self))")
@@ -232,7 +232,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         if characteristic.isNotifying {
             say("subscribed to \(describe(characteristic.uuid))")
         } else {
-            say("unsubscribed, goodbye")
+            say("unsubscribed; disconnecting")
             manager.cancelPeripheralConnection(peripheral)
         }
     }

@@ -71,7 +71,7 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
         error: (any Error)?
     ) {
         if !isLeaving { return again(peripheral, error) }
-        say("left \"\(nameOf(peripheral))\"")
+        say("disconnected from \"\(nameOf(peripheral))\"")
         if sensors.allSatisfy({ $0.state == .disconnected }) { finish() }
     }
 
@@ -107,7 +107,7 @@ final class HeartRateCollector: NSObject, CBCentralManagerDelegate, CBPeripheral
         if count <= measurements { say("\"\(nameOf(peripheral))\": \(rate) bpm (\(count) of \(measurements))") }
         guard !isLeaving, sensors.count == wanted, linked == wanted, done == wanted else { return }
         isLeaving = true
-        say("\(linked) links at once")
+        say("\(linked) simultaneous links")
         for sensor in sensors { manager.cancelPeripheralConnection(sensor) }
     }
 

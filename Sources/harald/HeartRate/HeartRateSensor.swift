@@ -185,7 +185,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
         case HeartRateProfile.note: value = noteText
         case HeartRateProfile.emailAddress:
             // The system only passes on reads from paired centrals, so the app need not check.
-            say("a trusted central reads \(describe(HeartRateProfile.emailAddress))")
+            say("a paired central reads \(describe(HeartRateProfile.emailAddress))")
             value = email
         default:
             peripheral.respond(to: request, withResult: .readNotPermitted)
@@ -207,7 +207,7 @@ final class HeartRateSensor: NSObject, CBPeripheralManagerDelegate, @unchecked S
             switch request.characteristic.uuid {
             case HeartRateProfile.controlPoint where value == Data([HeartRateProfile.resetEnergyExpended]):
                 energy = 0
-                say("the energy count starts anew")
+                say("the energy count was reset")
             case HeartRateProfile.note where request.offset <= newNote.count:
                 newNote = newNote.prefix(request.offset) + value
             case HeartRateProfile.note:

@@ -5,38 +5,40 @@ import HCITransports
 struct InstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Write the units by which systemd starts the Bluetooth service when a program needs it.",
-        discussion: "It writes two files, or with --udev one, and changes nothing else; what to do then it says."
+        abstract: "Write systemd units that start the Bluetooth service on demand.",
+        discussion: "Writes two files, or one with --udev, and changes nothing else. Prints the remaining steps."
     )
 
     @Option(
-        help: "The controller that the service uses; without it, the first adapter of this machine that can be had."
+        help: "The controller that the service uses (default: the first usable adapter of this machine)."
     )
     var controller = ControllerAddress.adapter(.first)
 
     @Flag(
         help:
-            "Let the service have suspended apps frozen, as `harald service --freeze` says; for a service of this user."
+            "Let the service freeze suspended apps; see `harald service --freeze`. For a service of this user only."
     )
     var freeze = false
 
-    @Flag(help: "One service for all users of this machine, as a user of its own, in place of one for this user.")
+    @Flag(
+        help: "Install one service for all users of this machine, under its own account, rather than one for this user."
+    )
     var machine = false
 
-    @Flag(help: "Write the rule for udev by which users may open Bluetooth controllers on USB, instead of the units.")
+    @Flag(help: "Write a udev rule that lets users open USB Bluetooth controllers, rather than the units.")
     var udev = false
 
-    @Option(help: "Write the units into this directory, and not where systemd looks for them.")
+    @Option(help: "Write the units to this directory rather than to systemd's.")
     var directory: String?
 
-    @Flag(help: "Print the units, and write nothing.")
+    @Flag(help: "Print the units rather than writing them.")
     var print = false
 
     func validate() throws {
         if freeze, machine {
-            throw ValidationError("a service of the machine cannot freeze the programs of users; leave --freeze out")
+            throw ValidationError("a machine-wide service cannot freeze the programs of users; omit --freeze")
         }
-        if freeze, udev { throw ValidationError("a rule for udev freezes nothing; leave --freeze out") }
+        if freeze, udev { throw ValidationError("--freeze does not apply to a udev rule; omit it") }
     }
 
     func run() throws {
@@ -47,8 +49,8 @@ struct InstallCommand: ParsableCommand {
         if case .adapter = controller, !machine {
             throw ToolError.service(
                 """
-                a service of one user may not take an adapter from the kernel; write the units of a service for all with --machine, \
-                or name another controller with --controller tcp:HOST:PORT
+                a service of one user may not claim an adapter from the kernel; install a machine-wide service with --machine, \
+                or use another controller with --controller tcp:HOST:PORT
                 """
             ).report()
         }
@@ -79,7 +81,7 @@ struct InstallCommand: ParsableCommand {
             }
         } catch {
             let reason = error.localizedDescription
-            throw ToolError.service("\(directory) cannot be written: \(reason); choose another with --directory")
+            throw ToolError.service("cannot write to \(directory): \(reason); choose another with --directory")
                 .report()
         }
         nextSteps.forEach(Console.line)
@@ -89,21 +91,21 @@ struct InstallCommand: ParsableCommand {
         let account = ServiceUnits.account
         return machine
             ? [
-                "now, as root:",
+                "next steps, as root:",
                 "  useradd --system --no-create-home --shell /usr/sbin/nologin \(account)",
                 "  usermod --append --groups \(account) NAME      for each user whose programs may use Bluetooth",
                 "  systemctl daemon-reload && systemctl enable --now \(ServiceUnits.name).socket",
             ]
             : [
-                "now:",
+                "next steps:",
                 "  systemctl --user daemon-reload && systemctl --user enable --now \(ServiceUnits.name).socket",
-                "  loginctl enable-linger                       where it has to run without anybody logged in",
+                "  loginctl enable-linger                       to keep it running while no user is logged in",
             ]
     }
 
     private static func ownPath() throws -> String {
         guard let path = Bundle.main.executablePath, path.hasPrefix("/") else {
-            throw ToolError.service("this program does not know where it is; call it by its whole path").report()
+            throw ToolError.service("cannot determine the path of this program; call it by its absolute path").report()
         }
         return path
     }

@@ -5,16 +5,16 @@ import ServiceSocket
 
 /// The socket options of a service: its path, and which users may connect.
 struct ListeningOptions: ParsableArguments {
-    @Option(help: "Listen at this path; else at harald/service in the directory that XDG_RUNTIME_DIR names.")
+    @Option(help: "Listen at this path (default: harald/service in XDG_RUNTIME_DIR).")
     var socket: String?
 
     @Option(help: "The permission bits of the socket, in octal.", transform: octal)
     var mode: UInt32 = 0o600
 
-    @Option(help: "The group that the socket belongs to, by name.")
+    @Option(help: "The name of the group that owns the socket.")
     var group: String?
 
-    @Flag(help: "Let programs of other users in, as far as the permission bits do.")
+    @Flag(help: "Accept programs of other users, if the permission bits allow it.")
     var allUsers = false
 
     /// The socket that a service listens on.
@@ -32,12 +32,12 @@ struct ListeningOptions: ParsableArguments {
     func listen() throws(ToolError) -> Socket {
         if let descriptor = ServiceManager.listeningSocket {
             guard let path = ServiceManager.path(of: descriptor) else {
-                throw .service("the socket of the unit has no path; it needs ListenStream= with an absolute path")
+                throw .service("the socket of the unit has no path; set ListenStream= to an absolute path")
             }
             return Socket(descriptor: descriptor, place: path, bound: nil)
         }
         guard let path = socket ?? ServicePath.ofUser() else {
-            throw .service("there is no XDG_RUNTIME_DIR; say where to listen with --socket PATH")
+            throw .service("XDG_RUNTIME_DIR is not set; specify a path with --socket PATH")
         }
         do throws(ListeningSocket.Failure) {
             let bound = try ListeningSocket(path: path, mode: mode, group: try groupNumber())
@@ -51,7 +51,7 @@ struct ListeningOptions: ParsableArguments {
         guard let group else { return nil }
         guard let entry = getgrnam(group) else {
             throw ListeningSocket.Failure(
-                "there is no group \"\(group)\"; make it with groupadd, or choose another with --group"
+                "there is no group \"\(group)\"; create it with groupadd, or choose another with --group"
             )
         }
         return entry.pointee.gr_gid
@@ -60,7 +60,7 @@ struct ListeningOptions: ParsableArguments {
 
 private func octal(_ text: String) throws -> UInt32 {
     guard let bits = UInt32(text, radix: 8), bits <= 0o777 else {
-        throw ValidationError("--mode takes up to three octal digits, as in 660")
+        throw ValidationError("--mode must be up to three octal digits, such as 660")
     }
     return bits
 }

@@ -57,7 +57,9 @@ final class LogLineQueue: Sendable {
             return waiting
         }
         for line in taken.lines { write(line.text) }
-        if taken.lost > 0 { write("harald: \(taken.lost) lines of the log were lost: nobody took them in time") }
+        if taken.lost > 0 {
+            write("harald: \(taken.lost) log lines were lost because standard error was not read in time")
+        }
         for finisher in taken.finishers { finisher.signal() }
     }
 }

@@ -10,7 +10,7 @@ struct MetricsOptions: ParsableArguments {
     /// The interval at which the file is written.
     static let interval = Duration.seconds(10)
 
-    @Option(help: "Write what the service has counted to this file, as Prometheus reads it, every ten seconds.")
+    @Option(help: "Write metrics to this file in Prometheus format every ten seconds.")
     var metrics: String?
 
     /// Counts the activity of a system and writes the metrics, if the option is set. Stops when the returned object is
@@ -28,7 +28,7 @@ struct MetricsOptions: ParsableArguments {
             // Atomic, so that a collector reads either the old or the new text.
             try Data(text.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            ServiceLog.logger.warning("the metrics cannot be written to \(path): \(error.localizedDescription)")
+            ServiceLog.logger.warning("cannot write the metrics to \(path): \(error.localizedDescription)")
         }
         loop.schedule(after: interval) { [weak counted] in
             if let counted { write(text, to: path, loop: loop, as: counted) }

@@ -7,8 +7,8 @@ import ServiceProcess
 struct PolicyOptions: ParsableArguments {
     @Option(
         help: """
-            Decide by this file who may pair and which apps may use Bluetooth, where nobody answers; else by harald/policy in the \
-            directory for configuration, if there is one. SIGHUP reads it again.
+            The policy file, which decides which devices may pair and which apps may use Bluetooth when no user answers (default: \
+            harald/policy in the configuration directory, if it exists). SIGHUP reloads it.
             """
     )
     var policy: String?
@@ -26,10 +26,10 @@ struct PolicyOptions: ParsableArguments {
         do throws(PlainFile.Fault) {
             file = try PlainFile(path, atMost: PolicyFile.maximumOctets + 1)
         } catch {
-            throw .service("\(path) cannot be read: \(error); choose another with --policy")
+            throw .service("cannot read \(path): \(error); choose another with --policy")
         }
         guard [0, getuid()].contains(file.owner), file.permissions & 0o022 == 0 else {
-            throw .service("\(path) can be written by others; make it yours, with chmod 600")
+            throw .service("\(path) can be changed by other users; make it your own, with chmod 600")
         }
         do throws(PolicyError) {
             return try PolicyFile(parsing: file.octets)

@@ -11,10 +11,10 @@ import ServiceSocket
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "The Bluetooth service that the programs of this user share, until interrupted.",
+        abstract: "Run the Bluetooth service that the programs of this user share, until interrupted.",
         discussion: """
-            Programs find it by itself, or by HARALD_SERVICE, which names its socket. Several use one controller at a time, and \
-            what they ask for is kept apart.
+            Programs find the service by themselves, or through HARALD_SERVICE, which names its socket. Several programs use one \
+            controller at the same time, isolated from each other.
             """
     )
 
@@ -24,22 +24,22 @@ struct ServiceCommand: ParsableCommand {
     @OptionGroup var counting: MetricsOptions
 
     @Option(
-        help: "The directory of the apps that can be launched; else harald/apps in the user's directory for data."
+        help: "The directory of the apps that can be launched (default: harald/apps in the user's data directory)."
     )
     var apps: String?
 
     @Flag(
         help: """
-            Let systemd freeze the processes of suspended apps that it runs as units of their own. They wait without it too; so \
-            they do nothing else meanwhile either.
+            Let systemd freeze the processes of suspended apps that it runs as separate units. Without this, suspended apps wait for \
+            Bluetooth as well, but can do other work.
             """
     )
     var freeze = false
 
-    @Option(help: "The name of this device, as others see it.")
+    @Option(help: "The name of this device, as peers see it.")
     var name = "Harald"
 
-    @Option(help: "Keep bonds and what apps have to find again in this directory.")
+    @Option(help: "Keep bonds and the preserved state of apps in this directory.")
     var store: String?
 
     func run() throws {
@@ -98,7 +98,7 @@ struct ServiceCommand: ParsableCommand {
             }
             return LoopBound(listener, loop: loop)
         }
-        Console.line("the Bluetooth service listens at \(socket.place)")
+        Console.line("the Bluetooth service is listening at \(socket.place)")
         defer {
             ServiceManager.tell("STOPPING=1")
             withExtendedLifetime((desk, counted)) {}
@@ -125,9 +125,9 @@ struct ServiceCommand: ParsableCommand {
             do throws(ToolError) {
                 let policy = try deciding.load()
                 desk.with { $0.policy = policy }
-                Console.line("the policy was read again")
+                Console.line("the policy was reloaded")
             } catch {
-                ServiceLog.logger.error("\(error.description); what was decided before goes on")
+                ServiceLog.logger.error("\(error.description); the previous policy stays in force")
             }
         }
     }

@@ -23,14 +23,14 @@ struct UdevRule: Hashable {
             (["ACTION!=\"remove\", SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", \(match)"] + assignments)
                 .joined(separator: ", ")
         }
-        return (["# Bluetooth controllers on USB may be opened by users; harald install --udev wrote this."] + lines)
+        return (["# Lets users open USB Bluetooth controllers. Written by `harald install --udev`."] + lines)
             .joined(separator: "\n") + "\n"
     }
 
     /// The commands that the user still has to run.
     var nextSteps: [String] {
         [
-            "now, as root:",
+            "next steps, as root:",
             "  udevadm control --reload && udevadm trigger --subsystem-match=usb      or plug the controller in again",
         ]
     }

@@ -14,22 +14,22 @@ enum UnitProgram {
         guard !program.unicodeScalars.contains(where: { $0.value < 0x20 || "\"'\\\u{7F}".unicodeScalars.contains($0) })
         else {
             return
-                "systemd runs no program with quotes, backslashes or control characters in its path; move harald to another place"
+                "systemd does not run a program whose path has quotes, backslashes or control characters; move harald elsewhere"
         }
         guard isOfMachine else { return nil }
         let place = "copy it to /usr/local/bin, as root, and run `harald install` from there"
         if let directory = hiding(program) {
-            return "a service of the machine does not see \(program), since its unit hides \(directory); \(place)"
+            return "a machine-wide service does not see \(program), because its unit hides \(directory); \(place)"
         }
         if let controller, let directory = hiding(controller) {
             return """
-                a service of the machine does not see \(controller), since its unit hides \(directory); let the controller listen \
-                somewhere else, for example below /run
+                a machine-wide service does not see \(controller), because its unit hides \(directory); let the controller listen \
+                elsewhere, for example below /run
                 """
         }
         if let fault = PathTrust.fault(on: program, owners: [0]) {
             return
-                "others than root could replace the program that the service of the machine runs: \(fault); or \(place)"
+                "users other than root could replace the program of the machine-wide service: \(fault); or \(place)"
         }
         return nil
     }

@@ -19,14 +19,17 @@ extension ControllerAddress: ExpressibleByArgument {
 struct ControllerOptions: ParsableArguments {
     @Option(
         help: """
-            The controller: hci0 for an adapter of this machine, which harald controllers lists; usb for one on USB that is taken from the \
-            kernel's driver, or usb:1209:0b1e or usb:1-2 for that one; tcp:HOST:PORT for one that speaks \
-            H4 over TCP. Without it, the first adapter that can be had.
+            The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
+            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP (default: the first \
+            usable adapter).
             """
     )
     var controller = ControllerAddress.adapter(.first)
 
-    @Option(help: "Write all HCI packets to this btsnoop file, which is made anew for you alone: the keys are in it.")
+    @Option(
+        help:
+            "Write all HCI packets to this btsnoop file. It contains keys, so it is created anew and readable by you alone."
+    )
     var capture: String?
 
     func captureFile() throws(ToolError) -> CaptureFile? {

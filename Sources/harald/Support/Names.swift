@@ -3,10 +3,10 @@ import CoreBluetooth
 /// Describes the state for the user.
 func stateName(_ state: CBManagerState) -> String {
     switch state {
-    case .unknown: "not known yet"
+    case .unknown: "in an unknown state"
     case .resetting: "resetting"
     case .unsupported: "not supported"
-    case .unauthorized: "not allowed"
+    case .unauthorized: "not authorized"
     case .poweredOff: "off"
     case .poweredOn: "on"
     @unknown default: "in state \(state.rawValue)"

@@ -95,13 +95,13 @@ final class TerminalPrompter: PairingPrompter {
     private func close() {
         open = nil
         perform(lines.handle(.closed))
-        say("[ no answer is needed any more ]")
+        say("[ an answer is no longer needed ]")
     }
 
     private static func text(of prompt: PairingPrompt, who: String) -> String {
         switch prompt {
-        case .confirmPairing: "pair with \(who)? yes or no; nothing shows who it really is"
-        case .confirmReplacement: "\(who) has lost its keys, or is somebody else; pair anew? yes or no"
+        case .confirmPairing: "pair with \(who)? yes or no; its identity cannot be verified"
+        case .confirmReplacement: "\(who) has lost its keys, or is another device; pair again? yes or no"
         case .showPasskey(let passkey): "enter the code \(digits(passkey)) on \(who)"
         case .enterPasskey: "which code does \(who) show?"
         case .compare(let number): "does \(who) show \(digits(number)) too? yes or no"
@@ -161,7 +161,7 @@ extension TerminalPrompter: PermissionPrompter {
     /// by an app appears below it.
     func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
         let name = question.identifier.quotedName
-        let program = question.executable.map { "runs \($0.quotedText)" } ?? "runs a program that is not known"
+        let program = question.executable.map { "runs \($0.quotedText)" } ?? "runs an unknown program"
         let words = [("its name", question.displayName), ("its reason", question.usage)].compactMap { what, text in
             text.map { "\(what), in its own words: \($0.quotedText)" }
         }

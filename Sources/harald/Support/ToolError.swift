@@ -23,7 +23,7 @@ enum ToolError: Error, CustomStringConvertible {
     static func storeInUse(_ place: String) -> ToolError {
         .service(
             """
-            another process has the store \(place) open, probably another `harald service`; end that one, or choose another \
+            the store \(place) is in use by another process, probably another `harald service`; stop it, or choose another \
             directory with --store
             """
         )
@@ -65,22 +65,22 @@ enum ToolError: Error, CustomStringConvertible {
         case .controllerUnreachable(let address, let reason):
             // For a kernel adapter, the reason already includes what to do.
             address.hasPrefix("tcp:")
-                ? "the controller at \(address) cannot be reached: \(reason); start it, or check host and port"
-                : "the controller \(address) cannot be had: \(reason)"
+                ? "cannot reach the controller at \(address): \(reason); start it, or check the host and port"
+                : "cannot use the controller \(address): \(reason)"
         case .controllerFailed(let address, let reason):
             """
-            the controller at \(address) does not work: \(reason); check that it speaks H4 and that nobody else uses \
-            it
+            the controller at \(address) failed: \(reason); check that it uses H4 and that no other program \
+            uses it
             """
         case .controllerRefuses(let address, let reason):
-            "the controller at \(address) does not do what it was asked for: \(reason)"
+            "the controller at \(address) rejected the request: \(reason)"
         case .noSuchDevice(let name, let seconds, let heard):
             """
-            no connectable device called \(name.quotedName) was heard within \(seconds) s (\(heard) others were); check the name, \
-            or give it more time with --timeout
+            no connectable device named \(name.quotedName) was found within \(seconds) s (\(heard) others were); check the name, \
+            or allow more time with --timeout
             """
         case .peerVanished(let name, let doing, let reason):
-            "\(name.quotedName) vanished while \(doing): \(reason); check that it is on and near, then try again"
+            "\(name.quotedName) was lost while \(doing): \(reason); check that it is on and in range, then try again"
         case .notSecured(let name, let reason):
             "the link to \(name.quotedName) is not secured: \(reason)"
         case .bonds(let error):

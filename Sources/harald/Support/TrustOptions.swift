@@ -31,38 +31,38 @@ enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 /// The options of commands that pair.
 struct TrustOptions: ParsableArguments {
-    @Option(help: "What a person can see and do at this device.")
+    @Option(help: "The input and output capabilities of this device.")
     var ioCapability = IOCapabilityOption.keyboardDisplay
 
-    @Flag(help: "Pair in the old way only, which whoever listens can break.")
+    @Flag(help: "Use legacy pairing only, which an eavesdropper can break.")
     var legacy = false
 
-    @Flag(help: "Pair with authenticated keys of LE Secure Connections only.")
+    @Flag(help: "Accept authenticated LE Secure Connections keys only.")
     var scOnly = false
 
     @Option(
-        help: "The answer to every question about pairing: yes, no, or six digits. Without it they are asked here.",
+        help: "The answer to every pairing prompt: yes, no, or six digits (default: ask at the terminal).",
         transform: preparedAnswer
     )
     var answer: TerminalPrompter.Prepared?
 
     @Option(
         help: """
-            What came from the peer another way than over the air: 32 hexadecimal digits for legacy pairing, 64 for LE \
-            Secure Connections.
+            Out-of-band data from the peer: 32 hexadecimal digits for legacy pairing, 64 for LE Secure \
+            Connections.
             """,
         transform: outOfBandData
     )
     var oob: OutOfBandData?
 
-    @Flag(help: "Print what is to be carried to the peer another way, and use it when they pair.")
+    @Flag(help: "Print out-of-band data for the peer, and use it when pairing.")
     var shareOob = false
 
-    @Option(help: "Keep bonds in this directory; without it they are gone with the program.")
+    @Option(help: "Keep bonds in this directory (default: forget them when the program ends).")
     var store: String?
 
     func validate() throws {
-        guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only cannot both hold") }
+        guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only are mutually exclusive") }
     }
 
     /// The pairing configuration that the options ask for.
@@ -138,6 +138,6 @@ private func preparedAnswer(_ text: String) throws -> TerminalPrompter.Prepared 
 }
 
 private func outOfBandData(_ text: String) throws -> OutOfBandData {
-    guard let data = OutOfBandData(text) else { throw ValidationError("--oob takes 32 or 64 hexadecimal digits") }
+    guard let data = OutOfBandData(text) else { throw ValidationError("--oob must be 32 or 64 hexadecimal digits") }
     return data
 }

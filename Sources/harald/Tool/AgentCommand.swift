@@ -8,8 +8,9 @@ import ServiceSocket
 struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "Answer here what the Bluetooth service asks a person, until interrupted.",
-        discussion: "Who may pair, and which apps may use Bluetooth. Of several agents the newest is asked."
+        abstract: "Answer prompts of the Bluetooth service at this terminal, until interrupted.",
+        discussion:
+            "The prompts ask whether to pair, and whether an app may use Bluetooth. They go to the newest of several agents."
     )
 
     @OptionGroup var service: ServiceOptions
@@ -23,7 +24,7 @@ struct AgentCommand: ParsableCommand {
             client.onPrompt = { agent.asked($0, $1) }
             client.onPromptClosed = { agent.closed($0) }
             client.ask(.prompts) { outcome.finish($0.map { _ in }.mapError(ToolError.init)) }
-            Console.line("what the Bluetooth service asks is asked here")
+            Console.line("prompts of the Bluetooth service appear here")
         }
         defer { client.with { $0.close() } }
         do throws(ToolError) {

@@ -4,7 +4,7 @@ import BluetoothService
 struct AppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
-        abstract: "The apps of the Bluetooth service, and their lives.",
+        abstract: "Show and control the apps of the Bluetooth service.",
         subcommands: [
             List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
             ResetPermission.self, RevokePermission.self,
@@ -13,7 +13,7 @@ struct AppCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show those that run, those that are kept, and those that can be launched."
+            abstract: "List running, preserved and launchable apps."
         )
 
         @OptionGroup var service: ServiceOptions
@@ -25,32 +25,34 @@ struct AppCommand: ParsableCommand {
     }
 
     struct Launch: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Open it as a person does.")
+        static let configuration = CommandConfiguration(abstract: "Launch an app, as the user does.")
         static let verb = AppVerb.launch
         @OptionGroup var options: AppOptions
     }
 
     struct Background: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Leave it for another one.")
+        static let configuration = CommandConfiguration(abstract: "Move an app to the background.")
         static let verb = AppVerb.background
         @OptionGroup var options: AppOptions
     }
 
     struct Foreground: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Bring it in front of the person.")
+        static let configuration = CommandConfiguration(abstract: "Bring an app to the foreground.")
         static let verb = AppVerb.foreground
         @OptionGroup var options: AppOptions
     }
 
     struct Suspend: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Leave it, and let its time run out.")
+        static let configuration = CommandConfiguration(
+            abstract: "Move an app to the background, and let its background time expire."
+        )
         static let verb = AppVerb.suspend
         @OptionGroup var options: AppOptions
     }
 
     struct Terminate: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End its process as a system does that needs the memory: what it wants goes on."
+            abstract: "Terminate an app, as a system short of memory does: its pending requests stay active."
         )
         static let verb = AppVerb.terminate
         @OptionGroup var options: AppOptions
@@ -58,21 +60,21 @@ struct AppCommand: ParsableCommand {
 
     struct ForceQuit: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End it as a person does: nothing of it goes on."
+            abstract: "Force-quit an app, as the user does: all its requests end."
         )
         static let verb = AppVerb.forceQuit
         @OptionGroup var options: AppOptions
     }
 
     struct ResetPermission: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget whether it may use Bluetooth.")
+        static let configuration = CommandConfiguration(abstract: "Forget whether an app may use Bluetooth.")
         static let verb = AppVerb.resetPermission
         @OptionGroup var options: AppOptions
     }
 
     struct RevokePermission: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deny it Bluetooth as a person does in the settings, which ends a managed app."
+            abstract: "Deny an app Bluetooth, as the user does in Settings. This ends a managed app."
         )
         static let verb = AppVerb.revokePermission
         @OptionGroup var options: AppOptions
@@ -84,7 +86,7 @@ struct AppOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
-    @Option(help: "The number of the user whose app it is, where several users have an app of this name.")
+    @Option(help: "The numeric ID of the app's user, if several users have an app with this name.")
     var user: UInt32?
 
     @Argument(help: "The bundle identifier of the app, or the name of its executable.")

@@ -4,7 +4,7 @@ import BluetoothService
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "The devices that the Bluetooth service knows, those that are connected first."
+        abstract: "List the devices known to the Bluetooth service, connected ones first."
     )
 
     @OptionGroup var service: ServiceOptions

@@ -8,15 +8,15 @@ import ServiceSocket
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
-        abstract: "Show what happens in the Bluetooth service, until interrupted.",
-        discussion: "What apps say and hear is shown to the user of the service alone; keys are shown to nobody."
+        abstract: "Print the events of the Bluetooth service until interrupted.",
+        discussion: "Only the user of the service sees the data that apps send and receive. Keys are never shown."
     )
 
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
     @Option(
-        help: "Show these kinds of events only, with commas between: \(MonitoredKinds.names).",
+        help: "Print only these kinds of events, separated by commas: \(MonitoredKinds.names).",
         transform: MonitoredKinds.init
     )
     var kinds = MonitoredKinds.all
@@ -61,11 +61,11 @@ struct MonitoredKinds: Hashable, Sendable {
         var kinds: Observation.Kinds = []
         for name in text.split(separator: ",") {
             guard let known = Observation.Kinds.named.first(where: { $0.name == name }) else {
-                throw ValidationError("\"\(name)\" is no kind of event; there are \(Self.names)")
+                throw ValidationError("\"\(name)\" is not a kind of event; available: \(Self.names)")
             }
             kinds.formUnion(known.kind)
         }
-        guard !kinds.isEmpty else { throw ValidationError("--kinds names at least one of \(Self.names)") }
+        guard !kinds.isEmpty else { throw ValidationError("--kinds must name at least one of \(Self.names)") }
         bits = kinds.rawValue
     }
 }

@@ -13,7 +13,7 @@ struct ServiceOptions: ParsableArguments {
     /// The time limit for an answer. Ending an app may take a while.
     static let patience = DispatchTimeInterval.seconds(30)
 
-    @Option(help: "The socket of the service; else the one that HARALD_SERVICE names, or the one at a usual place.")
+    @Option(help: "The socket of the service (default: the one named by HARALD_SERVICE, or at a standard place).")
     var service: String?
 
     /// Connects to the service. Calls `begin` on the loop once connected. A missing or lost service ends the command.
@@ -41,7 +41,7 @@ struct ServiceOptions: ParsableArguments {
             }
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
-            outcome.finish(.failure(.service("the Bluetooth service does not answer; look at its log")))
+            outcome.finish(.failure(.service("the Bluetooth service does not answer; see its log")))
         }
         defer { client.with { $0.close() } }
         try outcome.wait()
@@ -58,7 +58,9 @@ struct ServiceOptions: ParsableArguments {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(text.utf8))
         } catch {
-            throw .service("the Bluetooth service gives an answer of another form; both have to be of one release")
+            throw .service(
+                "cannot decode the answer of the Bluetooth service; the service and this tool must be from the same release"
+            )
         }
     }
 
@@ -69,7 +71,7 @@ struct ServiceOptions: ParsableArguments {
 
 /// The output option of commands that show something.
 struct ShowingOptions: ParsableArguments {
-    @Flag(help: "Print JSON, for programs: its fields keep their names.")
+    @Flag(help: "Print JSON for programs. Its field names are stable.")
     var json = false
 
     /// Sends a question and prints the answer.
@@ -92,6 +94,6 @@ struct ShowingOptions: ParsableArguments {
 extension ToolError {
     /// Converts a service's refusal.
     init(_ error: ServiceError) {
-        self = .service(error.reason ?? "the Bluetooth service does not say why not")
+        self = .service(error.reason ?? "the Bluetooth service gave no reason")
     }
 }

@@ -4,7 +4,7 @@ import BluetoothService
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "How the Bluetooth service is: its controller, and what apps do with it."
+        abstract: "Show the state of the Bluetooth service: its controller, and how apps use it."
     )
 
     @OptionGroup var service: ServiceOptions

@@ -16,7 +16,7 @@ enum Command {
             try process.run()
             data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         } catch {
-            throw .wrapping("\(name) cannot be started: \(error.localizedDescription)")
+            throw .wrapping("cannot start \(name): \(error.localizedDescription)")
         }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
@@ -31,6 +31,6 @@ enum Command {
     static func replaceProcess(by arguments: [String]) -> ToolError {
         var pointers = arguments.map { strdup($0) } + [nil]
         execvp(arguments[0], &pointers)
-        return .wrapping("\(arguments[0]) cannot be started: \(String(cString: strerror(errno)))")
+        return .wrapping("cannot start \(arguments[0]): \(String(cString: strerror(errno)))")
     }
 }

@@ -9,7 +9,7 @@ struct HaraldPackage {
     init(named path: String?) throws(ToolError) {
         if let path {
             guard Self.isThere(path) else {
-                throw .wrapping("\(path) is no checkout of Harald: it has no Compatibility/Package.swift")
+                throw .wrapping("\(path) is not a checkout of Harald: it has no Compatibility/Package.swift")
             }
             self.path = URL(fileURLWithPath: path).standardizedFileURL.path
             return
@@ -22,7 +22,7 @@ struct HaraldPackage {
                 return
             }
         }
-        throw .wrapping("this tool does not stand in a checkout of Harald; --harald DIRECTORY names one")
+        throw .wrapping("this tool was not built in a checkout of Harald; specify one with --harald DIRECTORY")
     }
 
     private static func isThere(_ path: String) -> Bool {
@@ -48,7 +48,7 @@ enum TextFile {
         do {
             return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
         } catch {
-            throw .wrapping("\(path) cannot be read: \(error.localizedDescription)")
+            throw .wrapping("cannot read \(path): \(error.localizedDescription)")
         }
     }
 
@@ -56,7 +56,7 @@ enum TextFile {
         do {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         } catch {
-            throw .wrapping("\(path) cannot be written: \(error.localizedDescription)")
+            throw .wrapping("cannot write \(path): \(error.localizedDescription)")
         }
     }
 }

@@ -42,7 +42,7 @@ struct ModuleDirectories {
             if !files.fileExists(atPath: place) { try make(links, at: place) }
             return place
         } catch {
-            throw .wrapping("the modules cannot be put in \(scratch.modules): \(error.localizedDescription)")
+            throw .wrapping("cannot create the modules in \(scratch.modules): \(error.localizedDescription)")
         }
     }
 

@@ -13,7 +13,7 @@ struct WrappedPackage {
     init(path: String, scratch: ScratchDirectory) throws(ToolError) {
         let path = URL(fileURLWithPath: path).standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
-            throw .wrapping("\(path) has no Package.swift: a project of Xcode alone needs one first")
+            throw .wrapping("\(path) has no Package.swift; a project that only Xcode builds needs one first")
         }
         let build = scratch.build(of: path)
         let description = try Command.output(of: [
@@ -56,7 +56,7 @@ struct WrappedPackage {
             for line in adaptation.difference.split(whereSeparator: \.isNewline) { Console.line(String(line)) }
             try TextFile.write(adaptation.adapted.text, to: copy + "/" + source.name)
         }
-        Console.problem("harald: what is built is the copy in \(copy)")
+        Console.problem("harald: using the copy in \(copy)")
         return WrappedPackage(path: copy, scratch: scratch, sources: adapted, build: build + "-adapted")
     }
 
@@ -70,7 +70,7 @@ struct WrappedPackage {
                 try files.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
             }
         } catch {
-            throw .wrapping("\(path) cannot be copied to \(copy): \(error.localizedDescription)")
+            throw .wrapping("cannot copy \(path) to \(copy): \(error.localizedDescription)")
         }
     }
 
@@ -88,7 +88,7 @@ struct WrappedPackage {
                 .flatMap { target in target.sources.map { "\(target.path)/\($0)" } }
                 .filter { $0.hasSuffix(".swift") }
         } catch {
-            throw .wrapping("what swift says of the package is not understood: \(error)")
+            throw .wrapping("cannot decode swift's description of the package: \(error)")
         }
     }
 }

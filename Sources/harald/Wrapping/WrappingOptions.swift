@@ -14,7 +14,7 @@ struct WrappingOptions: ParsableArguments {
     )
     var standIns: Set<StandIn> = []
 
-    @Flag(help: "Work on a copy without @objc, and show what is different in it.")
+    @Flag(help: "Work on a copy without @objc, and print the differences.")
     var adapt = false
 
     @Option(
@@ -23,10 +23,10 @@ struct WrappingOptions: ParsableArguments {
     )
     var package: String?
 
-    @Option(help: "Where everything is built (default: .build/compatibility in Harald's package).")
+    @Option(help: "The directory for all build output (default: .build/compatibility in Harald's package).")
     var scratch: String?
 
-    @Argument(parsing: .postTerminator, help: "After --, what is passed on to swift, or to the program.")
+    @Argument(parsing: .postTerminator, help: "After --, the arguments for swift or for the program.")
     var passed: [String] = []
 
     /// Replaces this process by `swift`, with the flags that the package needs.
@@ -69,7 +69,7 @@ struct WrappingOptions: ParsableArguments {
         for finding in findings { Console.problem(finding.description) }
         let errors = findings.count { $0.kind == .error }
         Console.problem(
-            "harald: \(errors) places need more than Linux has, \(findings.count - errors) compile and do nothing"
+            "harald: \(errors) places do not work on Linux, \(findings.count - errors) compile but have no effect"
         )
     }
 }
@@ -111,7 +111,7 @@ enum StandIn: String, CaseIterable {
         return Set(
             try text.split(separator: ",").map {
                 guard let standIn = StandIn(rawValue: $0.lowercased()) else {
-                    throw ValidationError("there is no stand-in \"\($0)\"; there are \(help)")
+                    throw ValidationError("there is no stand-in \"\($0)\"; available: \(help)")
                 }
                 return standIn
             }

@@ -124,7 +124,7 @@ private struct StillKeyboard: Keyboard {
         bench.ask(2, of: "\u{1B}[2Jx")
         #expect(
             bench.take() == [
-                "[ app \"\u{FFFD}[2Jx\" of user 1000 runs a program that is not known ]",
+                "[ app \"\u{FFFD}[2Jx\" of user 1000 runs an unknown program ]",
                 "[ may \"\u{FFFD}[2Jx\" use Bluetooth? yes or no ]",
             ]
         )

@@ -20,13 +20,13 @@ import Testing
     func theStoryGoesAsItShould(seed: UInt64) {
         let said = told(seed).filter { $0.contains("  Ann  ") && !$0.contains("(") }.map { $0.dropFirst(16) }
         let expected = [
-            "her app is launched by her, to restore []", "poweredOn",
-            "finds a device without a name, its service in the overflow area", "is connected", "reads \"Hello\"",
+            "her app is launched by her, restoring []", "poweredOn",
+            "finds a device without a name, with its service in the overflow area", "is connected", "reads \"Hello\"",
             "reads \"Gone shopping\"",
-            "her app is launched by the system, to restore [\"reader\"]",
-            "willRestoreState: 1 peripheral, its note notifies: true", "poweredOn", "reads \"Back at eight\"",
-            "her app is launched by her, to restore []", "poweredOn",
-            "finds a device without a name, its service in the overflow area", "is connected",
+            "her app is launched by the system, restoring [\"reader\"]",
+            "willRestoreState: 1 peripheral, note is notifying: true", "poweredOn", "reads \"Back at eight\"",
+            "her app is launched by her, restoring []", "poweredOn",
+            "finds a device without a name, with its service in the overflow area", "is connected",
             "reads \"Are you there?\"",
         ]
         #expect(said.map(String.init) == expected)

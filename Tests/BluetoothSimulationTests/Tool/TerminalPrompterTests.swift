@@ -151,8 +151,8 @@ private struct EndedKeyboard: Keyboard {
             bench.close()
             return bench.log.last { $0.hasPrefix("[ ") && $0.contains("Sensor") } ?? ""
         }
-        #expect(text(.confirmPairing).contains("nothing shows who it really is"))
-        #expect(text(.confirmReplacement).contains("has lost its keys, or is somebody else; pair anew?"))
+        #expect(text(.confirmPairing).contains("its identity cannot be verified"))
+        #expect(text(.confirmReplacement).contains("has lost its keys, or is another device; pair again?"))
         #expect(text(.compare(7)).contains("show 000007 too?"))
         #expect(text(.enterPasskey).contains("which code does"))
     }
