@@ -2,19 +2,23 @@
 ///
 /// The API layer adapts the queue that the app supplied. The layers below only use this protocol.
 public protocol CallbackQueue: Sendable {
-    /// Whether the caller runs on this queue. Waiting for a callback there would deadlock.
+    /// Whether the caller runs on this queue.
+    ///
+    /// Waiting for a callback on the queue's own thread would deadlock.
     var isCurrent: Bool { get }
 
-    /// Whether submitted callbacks get to run. A loop does not wait for a callback on a queue that is not running.
+    /// Whether submitted callbacks get to run.
+    ///
+    /// A loop does not wait for a callback on a queue that is not running. Defaults to `true`.
     var isRunning: Bool { get }
 
-    /// Submits `callback` to run after those before it, and returns without waiting. From any thread.
+    /// Submits `callback` to run after those before it, and returns without waiting.
     ///
-    /// A queue that will never run the callback releases it, which ends any wait for it.
+    /// Callable from any thread. A queue that will never run the callback releases it, which ends any wait for it.
     func async(_ callback: @escaping @Sendable () -> Void)
 }
 
 extension CallbackQueue {
-    /// Defaults to `true`.
+    /// The default, for a queue that always runs its callbacks.
     public var isRunning: Bool { true }
 }

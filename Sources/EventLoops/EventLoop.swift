@@ -8,41 +8,59 @@
 /// which the running task was due, not the instant at which the machine got to it, so the same code sees the same
 /// times.
 public protocol EventLoop: AnyObject, Sendable {
-    /// The instant at which the running task was due. It does not advance while a task runs. On the loop only.
+    /// The instant at which the running task was due.
+    ///
+    /// It does not advance while a task runs. On the loop only.
     var now: Instant { get }
 
     /// Whether the caller may access the state that lives on this loop.
     var isCurrent: Bool { get }
 
-    /// Whether the caller runs inside a task of this loop. False while no thread runs the loop, when ``isCurrent`` may
-    /// be true.
+    /// Whether the caller runs inside a task of this loop.
+    ///
+    /// False while no thread runs the loop, when ``isCurrent`` may be true.
     var isRunningHere: Bool { get }
 
-    /// Schedules `task` for `deadline`, or as soon as possible if that has passed. Tasks with the same deadline run in
-    /// the order in which they were scheduled. On the loop only.
+    /// Schedules a task on the loop.
     ///
+    /// Tasks with the same deadline run in the order in which they were scheduled. On the loop only.
+    ///
+    /// - Parameters:
+    ///   - deadline: The instant at which `task` is due. If it has passed, `task` runs as soon as possible.
+    ///   - task: The work to do.
     /// - Returns: A handle for ``cancel(_:)``.
     @discardableResult
     func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask
 
-    /// Cancels a task. Does nothing if the task has run or was cancelled before. On the loop only.
+    /// Cancels a scheduled task.
+    ///
+    /// Does nothing if the task has run or was cancelled before. On the loop only.
     func cancel(_ task: ScheduledTask)
 
-    /// Submits `task` to run on the loop after those submitted before, and wakes the loop. From any thread.
+    /// Submits a task to run on the loop after those submitted before.
+    ///
+    /// Callable from any thread. Wakes the loop if it is waiting.
     func submit(_ task: @escaping @Sendable () -> Void)
 
-    /// Runs `task` on the loop after everything submitted before, and waits until it has run. From any thread. On the
-    /// loop itself, `task` runs at once.
+    /// Runs a task on the loop after everything submitted before, and waits until it has run.
+    ///
+    /// Callable from any thread. On the loop itself, `task` runs at once.
     func submitAndWait(_ task: @escaping @Sendable () -> Void)
 
-    /// Calls an app back on its queue. Callbacks run in the order of delivery. In virtual time the clock stands still
-    /// until `callback` has returned. On the loop only.
+    /// Calls an app back on its queue.
+    ///
+    /// Callbacks run in the order of delivery. In virtual time the clock stands still until `callback` has returned. On
+    /// the loop only.
+    ///
+    /// - Parameters:
+    ///   - queue: The app's queue.
+    ///   - callback: The code to run there.
     func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void)
 }
 
 /// A handle to a scheduled task, for ``EventLoop/cancel(_:)``.
 public struct ScheduledTask: Hashable, Sendable {
-    /// The task's number, which the loop assigns. Unique within the loop.
+    /// The task's number, assigned by the loop and unique within it.
     public let id: UInt64
 
     /// Creates a handle to the task with this number.
@@ -52,16 +70,22 @@ public struct ScheduledTask: Hashable, Sendable {
 }
 
 extension EventLoop {
-    /// Defaults to ``isCurrent``, which is right for a loop with a thread of its own.
+    /// The default, for a loop with a thread of its own: the same as ``isCurrent``.
     public var isRunningHere: Bool { isCurrent }
 
-    /// Schedules `task` to run after `delay`. On the loop only.
+    /// Schedules a task to run after `delay`.
+    ///
+    /// On the loop only.
+    ///
+    /// - Returns: A handle for ``cancel(_:)``.
     @discardableResult
     public func schedule(after delay: Duration, _ task: @escaping () -> Void) -> ScheduledTask {
         schedule(at: now + delay, task)
     }
 
-    /// Schedules `task` to run after the running task and those already due. On the loop only.
+    /// Schedules a task to run after the running task and those already due.
+    ///
+    /// On the loop only.
     public func execute(_ task: @escaping () -> Void) {
         schedule(at: now, task)
     }

@@ -1,4 +1,6 @@
-/// A point in time of one event loop, in nanoseconds since the loop began. Unrelated to the calendar.
+/// A point in the time of one event loop.
+///
+/// Instants of different loops are not comparable, and an instant has no relation to the calendar.
 public struct Instant: Comparable, Hashable, Sendable {
     /// The number of nanoseconds since the loop began.
     public var nanoseconds: Int64
@@ -18,23 +20,26 @@ public struct Instant: Comparable, Hashable, Sendable {
     /// The instant at which the loop began.
     public static let zero = Instant(nanoseconds: 0)
 
-    /// Whole microseconds since the loop began. Microseconds are the link layer's unit.
+    /// Whole microseconds since the loop began, the link layer's unit.
     @inlinable
     public var microseconds: Int64 { nanoseconds / 1_000 }
 
-    /// Orders earlier instants first.
+    /// Returns whether `a` is earlier than `b`.
     @inlinable
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Returns the instant `duration` later, or the latest representable instant on overflow.
+    /// Returns the instant `duration` later.
+    ///
+    /// On overflow, returns the latest representable instant.
     @inlinable
     public static func + (instant: Instant, duration: Duration) -> Instant {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return Instant(nanoseconds: overflow ? .max : sum)
     }
 
-    /// Returns the instant `microseconds` later, or the latest representable instant on overflow. Faster than adding a
-    /// duration.
+    /// Returns the instant `microseconds` later.
+    ///
+    /// On overflow, returns the latest representable instant. Faster than adding a duration.
     @inlinable
     public func advanced(byMicroseconds microseconds: Int64) -> Instant {
         let (product, carry) = microseconds.multipliedReportingOverflow(by: 1_000)
@@ -42,7 +47,9 @@ public struct Instant: Comparable, Hashable, Sendable {
         return Instant(nanoseconds: carry || overflow ? .max : sum)
     }
 
-    /// Returns the nanoseconds from `earlier` to this instant. Faster than a duration, which has 128 bits.
+    /// Returns the nanoseconds from `earlier` to this instant.
+    ///
+    /// Faster than subtracting two instants, because a duration has 128 bits.
     @inlinable
     public func nanoseconds(since earlier: Instant) -> Int64 { nanoseconds - earlier.nanoseconds }
 
@@ -50,7 +57,9 @@ public struct Instant: Comparable, Hashable, Sendable {
     @inlinable
     public func microseconds(since earlier: Instant) -> Int64 { nanoseconds(since: earlier) / 1_000 }
 
-    /// Returns the instant `duration` earlier. Traps on overflow.
+    /// Returns the instant `duration` earlier.
+    ///
+    /// Traps on overflow.
     @inlinable
     public static func - (instant: Instant, duration: Duration) -> Instant {
         Instant(nanoseconds: instant.nanoseconds - duration.nanoseconds)

@@ -14,7 +14,9 @@ public final class RandomSource: RandomNumberGenerator {
         generator = .system(SystemRandomNumberGenerator())
     }
 
-    /// Creates a reproducible source for simulations. Its numbers depend on `seed` alone and are not secret.
+    /// Creates a reproducible source for simulations.
+    ///
+    /// Its numbers depend on `seed` alone and are not secret.
     public init(seed: UInt64) {
         generator = .seeded(Xoshiro256(seed: seed))
     }
@@ -31,9 +33,13 @@ public final class RandomSource: RandomNumberGenerator {
         }
     }
 
-    /// Derives another source from this one and `label`, so that draws for one device do not shift those of another.
+    /// Derives another source from this one.
     ///
-    /// A source of the operating system's numbers returns another one.
+    /// Draws from the derived source do not affect this one, so that the draws for one device do not shift those for
+    /// another. Deriving draws one number from a seeded source. A source of the operating system's numbers returns
+    /// another such source.
+    ///
+    /// - Parameter label: Distinguishes sources that are derived from the same state.
     public func split(_ label: UInt64) -> RandomSource {
         switch generator {
         case .system: RandomSource()

@@ -2,8 +2,9 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// An event loop in virtual time. It never sleeps: the clock jumps from task to task, and the outcome of a run depends
-/// on its inputs alone.
+/// An event loop in virtual time.
+///
+/// The loop never sleeps: its clock jumps from task to task, and the outcome of a run depends on its inputs alone.
 ///
 /// A thread that calls ``run(until:)`` or ``run(for:)`` runs the loop until the call returns. While no thread runs the
 /// loop, one thread at a time may access it to set things up.
@@ -64,8 +65,9 @@ public final class VirtualEventLoop: EventLoop {
     /// Creates a loop whose clock is at ``Instant/zero``.
     public init() {}
 
-    /// The instant at which the running task was due, or at which the last run ended. Traps if another thread runs the
-    /// loop.
+    /// The instant at which the running task was due, or at which the last run ended.
+    ///
+    /// Traps if another thread runs the loop.
     public var now: Instant {
         precondition(isCurrent, "read the time of a virtual loop on that loop")
         return state.now
@@ -80,27 +82,37 @@ public final class VirtualEventLoop: EventLoop {
     /// Whether this thread runs the loop.
     public var isRunningHere: Bool { owner.load(ordering: .acquiring) == ThreadIdentity.current.number }
 
-    /// Schedules `task` for `deadline`, or for ``now`` if that has passed. On the loop only.
+    /// Schedules a task on the loop.
+    ///
+    /// On the loop only.
+    ///
+    /// - Parameter deadline: The instant at which `task` is due. An instant before ``now`` counts as ``now``.
+    /// - Returns: A handle for ``cancel(_:)``.
     @discardableResult
     public func schedule(at deadline: Instant, _ task: @escaping () -> Void) -> ScheduledTask {
         precondition(isCurrent, "schedule tasks on the loop; use submit(_:) from other threads")
         return state.tasks.add(at: max(deadline, state.now), task)
     }
 
-    /// Cancels a task. Does nothing if the task has run or was cancelled before. On the loop only.
+    /// Cancels a scheduled task.
+    ///
+    /// Does nothing if the task has run or was cancelled before. On the loop only.
     public func cancel(_ task: ScheduledTask) {
         precondition(isCurrent, "cancel tasks on the loop; use submit(_:) from other threads")
         let dropped = state.tasks.cancel(task)
         withExtendedLifetime(dropped) {}
     }
 
-    /// Queues `task` for the thread that runs the loop, now or the next time. From any thread.
+    /// Queues a task for the thread that runs the loop, now or the next time.
+    ///
+    /// Callable from any thread.
     public func submit(_ task: @escaping @Sendable () -> Void) {
         shared.withLock { post(Submission(run: task, isWaitedFor: false), &$0) }
     }
 
-    /// Runs `task` after everything submitted before, and waits until it has run. If no thread runs the loop, the
-    /// calling thread runs it.
+    /// Runs a task after everything submitted before, and waits until it has run.
+    ///
+    /// If no thread runs the loop, the calling thread runs it.
     public func submitAndWait(_ task: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
         let submission = Submission(
@@ -129,7 +141,9 @@ public final class VirtualEventLoop: EventLoop {
         }
     }
 
-    /// Queues `callback` to run on `queue` after everything that is due now. On the loop only.
+    /// Queues a callback to run on `queue` after everything that is due now.
+    ///
+    /// On the loop only.
     public func deliver(on queue: any CallbackQueue, _ callback: @escaping @Sendable () -> Void) {
         precondition(isCurrent, "deliver callbacks from the loop")
         state.deliveries.append(Delivery(queue: queue, callback: callback))
@@ -145,8 +159,11 @@ public final class VirtualEventLoop: EventLoop {
         run(until: limit, stopWhen: { false })
     }
 
-    /// Runs until `condition` holds or the clock reaches `limit`. The condition is evaluated after every step.
+    /// Runs until `condition` holds or the clock reaches `limit`.
     ///
+    /// - Parameters:
+    ///   - limit: The instant at which the run ends at the latest.
+    ///   - condition: Evaluated before the first step and after every step.
     /// - Returns: Whether the condition held.
     @discardableResult
     public func run(until limit: Instant, stopWhen condition: () -> Bool) -> Bool {
