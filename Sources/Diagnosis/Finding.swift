@@ -15,7 +15,7 @@ package struct Finding: Codable, Hashable, Sendable {
     package var code: String
     /// The subject: `hci0`, a path, or `this machine`.
     package var place: String
-    /// What is the case, without the subject.
+    /// The finding itself, as a statement about ``place``.
     package var what: String
     /// What to do about it: a command where there is one.
     package var remedy: String?
