@@ -1,23 +1,24 @@
 import BluetoothTypes
 import HCI
 
-/// The data path of one LE connection as the layers above HCI see it: whole L2CAP PDUs down, fragments up.
+/// The data path of one LE connection for the layers above HCI: whole L2CAP PDUs down, fragments up.
 ///
-/// Lives on the loop; everything is called there.
+/// Use it on the event loop only; all callbacks run there.
 package protocol ACLLink: AnyObject {
-    /// The connection's number at the controller.
+    /// The connection handle.
     var handle: ConnectionHandle { get }
 
-    /// Queues an L2CAP PDU, basic header included. It is cut into fragments that the controller takes and sent as the
-    /// controller's buffers allow, in order. After the link is gone nothing happens.
+    /// Queues an L2CAP PDU, basic header included. The PDU is fragmented to the controller's buffer size and sent in
+    /// order as buffers become free. Does nothing after the link has ended.
     func send(_ pdu: consuming PacketBuffer)
 
-    /// PDUs that wait, wholly or in part, for buffers of the controller.
+    /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
     var queuedPDUs: Int { get }
 
-    /// Called when a PDU has left the queue, so that there is room for another.
+    /// Called when a PDU has left the queue and there is space for another.
     var onDrain: (() -> Void)? { get set }
 
-    /// Takes each fragment that arrives; `isStart` tells whether a PDU begins with it (Core Vol 4 Part E 5.4.2).
+    /// Called with each fragment that arrives; `isStart` indicates whether a PDU begins with it (Core Vol 4 Part E
+    /// 5.4.2).
     var onReceive: ((_ fragment: PacketBuffer, _ isStart: Bool) -> Void)? { get set }
 }

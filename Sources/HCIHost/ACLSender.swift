@@ -3,22 +3,23 @@ import DequeModule
 import EventLoops
 import HCI
 
-/// Shares the controller's buffers among the connections (Core Vol 4 Part E 4.1.1).
+/// Distributes the controller's ACL data buffers among the connections (Core Vol 4 Part E 4.1.1).
 ///
-/// Connections with something to send take turns, one packet each. None takes a second buffer that another one without
-/// any may need: packets to a peer that is out of reach stay in the buffers until the supervision timeout.
+/// Connections with pending data take turns and send one packet each. No connection gets a second buffer while the free
+/// ones are needed for connections without any: packets to a peer out of range occupy their buffers until the
+/// supervision timeout.
 final class ACLSender {
     private let transmit: (HCIPacket) -> Void
     private var packetSize = 0
     private var free = 0
-    // Connections that hold no buffer, whether or not they have something to send.
+    // The number of connections without a packet in the controller's buffers, with or without pending data.
     private var emptyHanded = 0
     private var ring = Deque<HCIConnection>()
     private var isPumping = false
     private let loop: any EventLoop
-    /// Whether somebody looks after what the controller has.
+    /// Whether the owner is watching the data in the controller for progress.
     var isWatched = false
-    /// Called when the controller has data, and nobody looks after them.
+    /// Called when data is sent to the controller while ``isWatched`` is false.
     var onData: (() -> Void)?
 
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
@@ -26,10 +27,10 @@ final class ACLSender {
         self.transmit = transmit
     }
 
-    /// Buffers of the controller that are free, as far as the host knows.
+    /// The number of free buffers in the controller, by the host's count.
     var freeBuffers: Int { free }
 
-    /// Forgets all connections; the controller has these buffers, all empty.
+    /// Removes all connections. The controller now has `capacity` buffers of `packetSize` octets, all free.
     func reset(packetSize: Int, capacity: Int) {
         self.packetSize = packetSize
         free = capacity
@@ -42,7 +43,7 @@ final class ACLSender {
         emptyHanded += 1
     }
 
-    /// Takes a connection out. Its packets have left the controller's buffers (Vol 4 Part E 4.3).
+    /// Removes a connection. Its packets no longer occupy the controller's buffers (Vol 4 Part E 4.3).
     func remove(_ connection: HCIConnection) {
         ring.removeAll { $0 === connection }
         connection.isInRing = false
@@ -60,9 +61,9 @@ final class ACLSender {
         pump()
     }
 
-    /// Takes buffers back.
+    /// Returns buffers to the pool.
     ///
-    /// - Returns: Whether the connection had so many packets outstanding; more than that are not believed (AB-H01).
+    /// - Returns: Whether the connection had that many packets outstanding. A larger count is clamped (AB-H01).
     func complete(_ count: Int, of connection: HCIConnection) -> Bool {
         let believed = min(count, connection.outstanding)
         if believed > 0, believed == connection.outstanding { emptyHanded += 1 }

@@ -1,10 +1,10 @@
 import BluetoothTypes
 import HCI
 
-/// How a controller is brought up: what it is asked, in which order, and what follows from its answers.
+/// The initialization of a controller: the commands to send, their order, and what their answers imply.
 ///
-/// A command that the controller does not list is left out, and one that it refuses counts as not there, unless the host
-/// cannot do without it.
+/// Commands that the controller does not list are skipped. A command that it refuses counts as unsupported, unless the
+/// host requires it.
 struct BringUp {
     enum Action {
         case send(any HCICommand)
@@ -12,7 +12,7 @@ struct BringUp {
         case fail(HCIHostError)
     }
 
-    /// In the order of asking.
+    /// The steps, in the order of execution.
     enum Step: Int, CaseIterable {
         case reset
         case version
@@ -41,20 +41,22 @@ struct BringUp {
 
     private(set) var information = ControllerInformation()
     private var step = Step.reset
-    // What to tell the controller of; nil when it is not to be told, or does not want to know.
+    // The host buffers to announce; nil leaves host flow control off.
     private var hostBuffers: HostBuffers?
     private var hostSizeTaken = false
-    /// What is known about a controller, or being tried with it; asked once its version has been read.
+    /// Returns the recorded and trial fallbacks of a controller. Called after its version has been read.
     var fallbacks: (ControllerInformation) -> Set<ControllerFallback> = { _ in [] }
-    /// Whether the controller has turned out to have room for no advertising set.
+    /// Whether the controller has reported that it supports no advertising set.
     private var hasNoSets = false
 
-    /// With buffers of the host, the controller is told to mind them, if it can.
+    /// Creates a bring-up. With host buffers it turns on host flow control, if the controller supports it.
     init(hostBuffers: HostBuffers? = nil) {
         self.hostBuffers = hostBuffers
     }
 
-    /// The first command, for the controller that is attached at `place`.
+    /// Starts over for the controller attached at `place`.
+    ///
+    /// - Returns: The first command.
     mutating func begin(at place: String = "") -> Action {
         hasNoSets = false
         return reset(at: place)
@@ -66,7 +68,7 @@ struct BringUp {
         return .send(Reset())
     }
 
-    /// Takes the answer to the command that was sent last.
+    /// Handles the answer to the last command sent.
     mutating func handle(_ answer: Result<any HCIResponse, HCICommandError>) -> Action {
         switch answer {
         case .success(let response):
@@ -89,7 +91,8 @@ struct BringUp {
         if hasNoSets {
             information.advertisingSets = 0
         } else if information.advertisingSets == 0, !usesExtendedCommands {
-            // The legacy commands, which are used then, need a reset after the question (Core Vol 4 Part E 3.1.1).
+            // The host will use the legacy commands, which require a reset after the question about sets (Core Vol 4
+            // Part E 3.1.1).
             hasNoSets = true
             return reset(at: information.place)
         }
@@ -97,8 +100,8 @@ struct BringUp {
         return .ready(information)
     }
 
-    /// Whether the host will drive the controller with the extended commands. Until a reset the first of these makes a controller
-    /// refuse the legacy ones, questions about advertising sets included (Core Vol 4 Part E 3.1.1).
+    /// Whether the host will use the extended commands. After the first of these a controller refuses the legacy ones
+    /// until it is reset. Questions about advertising sets count as extended commands (Core Vol 4 Part E 3.1.1).
     private var usesExtendedCommands: Bool {
         var expected = information
         expected.take(fallbacks(information))
@@ -114,7 +117,7 @@ struct BringUp {
         }
     }
 
-    /// Flow control towards the host is one thing with three commands: all of them, or none.
+    /// Returns the command of a host flow control step. The three commands are used together or not at all.
     private func hostCommand(_ step: Step) -> (any HCICommand)? {
         guard let hostBuffers, Self.hostFlowControlCommands.allSatisfy(information.supports) else { return nil }
         if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: 1) : nil }
@@ -125,7 +128,7 @@ struct BringUp {
         HostBufferSize.self, SetControllerToHostFlowControl.self, HostNumberOfCompletedPackets.self,
     ]
 
-    /// What a controller of version 4.0 has to know, for one that does not say what it knows.
+    /// The mandatory commands of a version 4.0 controller, for controllers that do not report their commands.
     private static let version40Commands = SupportedCommands([
         Disconnect.self, ReadRemoteVersionInformation.self, SetEventMask.self, Reset.self,
         ReadLocalVersionInformation.self, ReadLocalSupportedFeatures.self, ReadBDADDR.self, LESetEventMask.self,
@@ -140,7 +143,7 @@ struct BringUp {
 }
 
 extension BringUp.Step {
-    /// Whether the host cannot do without the answer.
+    /// Whether initialization fails if the command fails.
     var isNeeded: Bool {
         switch self {
         case .reset, .eventMask, .leEventMask, .leFeatures: true
@@ -148,7 +151,7 @@ extension BringUp.Step {
         }
     }
 
-    /// The command of the step; nil when it does not apply to the controller.
+    /// Returns the command of the step, or nil if it does not apply to the controller.
     func command(_ controller: ControllerInformation) -> (any HCICommand)? {
         switch self {
         case .reset: Reset()
@@ -157,7 +160,7 @@ extension BringUp.Step {
         case .leFeatures: LEReadLocalSupportedFeatures()
         case .eventMask: SetEventMask(mask: .wanted)
         case .leEventMask: LESetEventMask(mask: .wanted(by: controller))
-        // A controller of version 4.0 may leave the bits of these two out, and the host knows what to do without.
+        // A version 4.0 controller may leave the bits of these two unset. The host proceeds without an answer.
         case .sharedBufferSize: controller.aclBufferCount == 0 ? ReadBufferSize() : nil
         case .leBufferSize: controller.aclBufferCount == 0 ? LEReadBufferSize() : nil
         default: optionalCommand(controller).flatMap { controller.supports(type(of: $0)) ? $0 : nil }
@@ -178,7 +181,7 @@ extension BringUp.Step {
         case .maximumDataLength:
             controller.leFeatures.contains(.dataLengthExtension) ? LEReadMaximumDataLength() : nil
         case .suggestedDataLength:
-            // New connections then ask for long packets by themselves.
+            // Makes the controller request long packets on each new connection.
             controller.maxTxOctets > 27
                 ? LEWriteSuggestedDefaultDataLength(txOctets: controller.maxTxOctets, txTime: controller.maxTxTime)
                 : nil
@@ -191,7 +194,7 @@ extension BringUp.Step {
 }
 
 extension ControllerInformation {
-    /// Notes what a response says.
+    /// Stores the contents of a response.
     mutating func take(_ response: any HCIResponse) {
         switch response {
         case let response as ReadLocalVersionInformation.Response:
@@ -225,11 +228,11 @@ extension ControllerInformation {
             (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
         default: break
         }
-        // A length of zero says that LE shares the buffers of BR/EDR, whatever the count says (Vol 4 Part E 7.8.2).
+        // A length of zero means that LE shares the BR/EDR buffers, whatever the count is (Vol 4 Part E 7.8.2).
         if aclBufferSize == 0 { aclBufferCount = 0 }
     }
 
-    /// Lengths and times outside the allowed ranges are cut to them.
+    /// Stores the maximum data lengths, clamped to the permitted ranges.
     private mutating func take(dataLength response: LEReadMaximumDataLength.Response) {
         maxTxOctets = min(max(response.txOctets, 27), 251)
         maxTxTime = min(max(response.txTime, 328), 17_040)

@@ -2,19 +2,19 @@ import BluetoothTypes
 import DequeModule
 import HCI
 
-/// Which command goes to the controller when, and what its answers mean (Core Vol 4 Part E 4.4).
+/// The HCI command flow control and the matching of answers to commands (Core Vol 4 Part E 4.4).
 ///
-/// One command is under way at a time even when the controller would take more: sequences such as "disable, set,
-/// enable" rely on their order, and a wrong answer can be told from a late one. A controller that takes no command, or
-/// does not answer the one that it took, runs into a time limit (AB-H06).
+/// Only one command is pending at a time, even if the controller would accept more: sequences such as "disable, set,
+/// enable" rely on their order, and a wrong answer can be told from a late one. A time-out applies to a controller that
+/// grants no command credit, and to one that does not answer a command (AB-H06).
 struct CommandQueue {
-    /// Commands that may wait; more are refused.
+    /// The maximum number of queued commands; further ones are refused.
     static let maximumWaiting = 256
-    /// How long an answer may take.
+    /// The time-out for an answer.
     static let answerTimeout = Duration.seconds(2)
-    /// How long a controller may take no command.
+    /// The time-out for a command credit.
     static let creditTimeout = Duration.seconds(4)
-    /// How long a reset may take: some controllers load their firmware anew.
+    /// The time-out for the answer to a reset, during which some controllers reload their firmware.
     static let resetTimeout = Duration.seconds(10)
 
     struct Entry {
@@ -45,9 +45,9 @@ struct CommandQueue {
         case refuse(UInt64)
         case setTimer(Duration)
         case clearTimer
-        /// The controller does not answer: everything is to be reset.
+        /// The controller has not answered and must be reset.
         case fail(HCIHostError)
-        /// An answer to something that was not asked.
+        /// An answer to a command that is not pending.
         case ignored(Opcode)
     }
 
@@ -61,8 +61,9 @@ struct CommandQueue {
     private var waiting = Deque<(entry: Entry, isAnsweredByStatus: Bool)>()
     private var credits: UInt8 = 1
 
-    /// The commands that wait or are under way, in the order of sending. Leaves the queue as after a reset, when a
-    /// controller takes one command.
+    /// Empties the queue and returns it to its state after a reset, when the controller accepts one command.
+    ///
+    /// - Returns: The numbers of the pending and queued commands, in the order of sending.
     mutating func removeAll() -> [UInt64] {
         var numbers = waiting.map(\.entry.number)
         if case .awaitsAnswer(let entry, _) = state { numbers.insert(entry.number, at: 0) }
@@ -70,10 +71,10 @@ struct CommandQueue {
         return numbers
     }
 
-    /// Whether the controller has to answer before it takes another command.
+    /// Whether the controller must send an event before it accepts another command.
     var isOwed: Bool { if case .awaitsAnswer = state { true } else { credits == 0 } }
 
-    /// The queue without the commands that wait, for a host that only has one more to send.
+    /// A copy without the queued commands, for a host that only has a final reset to send.
     var withoutWaiting: CommandQueue {
         var queue = self
         queue.waiting = []
@@ -105,7 +106,7 @@ struct CommandQueue {
         guard case .awaitsAnswer(let entry, let isAnsweredByStatus) = state, entry.opcode == opcode else {
             return (opcode == .none ? [] : [.ignored(opcode)]) + sendNext()
         }
-        // Command Status with success for a command that Command Complete answers: the answer proper is to come.
+        // A Command Status of success for a command that Command Complete answers: the actual answer is still to come.
         if !isAnsweredByStatus, answer == .status(.success) { return [] }
         state = .idle
         return [.clearTimer, .finish(entry.number, answer)] + sendNext()

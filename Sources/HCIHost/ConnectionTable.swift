@@ -2,23 +2,23 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// The connections of a controller, their data, and what the events about them change.
+/// The connections of a controller: their data paths, and the state that events change.
 ///
-/// Nothing is believed about a connection that does not exist, nor that one begins twice, nor that it is encrypted
-/// without a key of this host (AB-H05).
+/// Rejects events for unknown connections, a second Connection Complete for the same handle, and encryption without a
+/// key from this host (AB-H05).
 final class ConnectionTable {
-    /// Connections at a time. More than any controller has; one that claims more is not believed.
+    /// The maximum number of connections, which is more than any controller supports. Further ones are rejected.
     static let maximumConnections = 256
 
-    /// What an event was about.
+    /// The result of handling an event.
     enum Outcome {
-        /// Nothing that changes a connection, or something that has been noted.
+        /// The event changes no connection, or the change has been stored.
         case noted
-        /// Not believed; nobody else is to see it.
+        /// The event contradicts the host's state and must not be delivered to subscribers.
         case rejected
         case connected(HCIConnection, early: [ACLPacket])
         case connectionFailed(HCIStatus)
-        /// No connection has come out of the train of an advertising set.
+        /// An attempt to connect from the train of an advertising set has failed.
         case trainConnectionFailed(HCIStatus, set: UInt8)
         case disconnected(HCIConnection, HCIStatus)
         case encryption(HCIConnection, EncryptionReport)
@@ -31,10 +31,10 @@ final class ConnectionTable {
     private let transmit: (HCIPacket) -> Void
     private var credits = HostCredits()
     private var creditTimer: ScheduledTask?
-    /// By the number of the handle: each packet is looked up here, and a number is hashed in place.
+    /// The connections by the value of their handle. Every packet looks one up, and an integer hashes fastest.
     private(set) var connections: [UInt16: HCIConnection] = [:]
     private var early = EarlyPackets()
-    /// Told of a link whose data came encrypted, as far as can be known, without the event that says so.
+    /// Called when the encryption of a link was not confirmed while data that counts as encrypted waited for it.
     var onUnproven: ((HCIConnection) -> Void)?
     var counters = HCICounters()
 
@@ -44,17 +44,17 @@ final class ConnectionTable {
         sender = ACLSender(loop: loop, transmit: transmit)
     }
 
-    /// Called when the controller has data that nobody looks after.
+    /// Called when data is sent to the controller while nothing watches its progress.
     var onData: (() -> Void)? {
         get { sender.onData }
         set { sender.onData = newValue }
     }
-    /// Called when the controller gives buffers back after data of some link had been with it for too long.
+    /// Called when the controller returns buffers after data of a link has been in the controller for too long.
     var onProgress: (() -> Void)?
     private var hasStalled = false
 
-    /// Takes the links whose data the controller has had since before an instant, in the order of their numbers; they are
-    /// looked after anew.
+    /// Returns the links whose data has been in the controller since `instant` or earlier, in the order of their
+    /// handles, and restarts their time-outs.
     func takeStalled(since instant: Instant) -> [HCIConnection] {
         let stalled = connections.values.filter { $0.outstanding > 0 && $0.waitsSince <= instant }
         if !stalled.isEmpty { hasStalled = true }
@@ -62,7 +62,8 @@ final class ConnectionTable {
         return stalled.sorted { $0.handle.rawValue < $1.handle.rawValue }
     }
 
-    /// Whether a link has ended with data that the controller had had for too long, and nobody has noticed so far.
+    /// Whether a link ended with data that had been in the controller for too long and was not reported as stalled
+    /// before.
     func leftData(_ connection: HCIConnection) -> Bool {
         let isLong = loop.now - connection.waitsSince >= LinkWatch.leftDataTimeout
         guard connection.leftData, !connection.hasStalled, isLong else { return false }
@@ -70,19 +71,23 @@ final class ConnectionTable {
         return true
     }
 
-    /// Since when the controller has had data without giving a buffer back, of the link where that is longest; nil while it has none.
+    /// The start of the longest current wait of a link for its buffers; nil if the controller holds no data.
     var oldestWait: Instant? { connections.values.filter { $0.outstanding > 0 }.map(\.waitsSince).min() }
 
     deinit {
         for connection in connections.values { connection.close() }
     }
 
-    /// Buffers of the controller that are free, as far as the host knows.
+    /// The number of free buffers in the controller, by the host's count.
     var freeBuffers: Int { sender.freeBuffers }
 
-    /// Begins anew with a controller that has these buffers, and that has been told of the host's, if any.
+    /// Starts over with a controller that has `capacity` buffers of `packetSize` octets.
     ///
-    /// - Returns: The connections that there were, in the order of their numbers.
+    /// - Parameters:
+    ///   - packetSize: The size of a buffer, in octets.
+    ///   - capacity: The number of buffers.
+    ///   - hostBuffers: The host buffers announced to the controller; nil if host flow control is off.
+    /// - Returns: The connections that existed, in the order of their handles.
     func reset(packetSize: Int, capacity: Int, hostBuffers: HostBuffers? = nil) -> [HCIConnection] {
         let gone = connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
         connections = [:]
@@ -100,7 +105,7 @@ final class ConnectionTable {
     func receive(_ bytes: PacketBuffer) throws(PacketError) {
         let packet = try ACLPacket(reading: bytes)
         guard !packet.payload.isEmpty else {
-            // The controller has counted it all the same.
+            // The controller has counted the empty packet as well.
             if connections[packet.handle.rawValue] != nil { consumed(1, of: packet.handle) }
             throw PacketError(.length(0), at: "ACL data")
         }
@@ -114,13 +119,13 @@ final class ConnectionTable {
         }
     }
 
-    /// Hands data to a connection.
+    /// Delivers a packet to its connection.
     func deliver(_ packet: ACLPacket, to connection: HCIConnection) {
         guard connection.isOpen else { return }
         if connection.receive(packet), connection.isOpen { consumed(1, of: connection.handle) }
     }
 
-    /// Notes that the host is done with packets, and tells the controller when it is time.
+    /// Records packets that the host has consumed, and reports them to the controller when due.
     private func consumed(_ count: Int, of handle: ConnectionHandle) {
         for _ in 0..<count {
             switch credits.consumed(handle) {
@@ -146,7 +151,8 @@ final class ConnectionTable {
         creditTimer = nil
     }
 
-    /// Takes buffers back. Read by hand and checked as a whole before anything changes (AB-H01).
+    /// Returns the buffers of completed packets. Parsed by hand, and validated as a whole before anything changes
+    /// (AB-H01).
     func completedPackets(_ parameters: PacketBuffer) throws(PacketError) {
         let count = Int(parameters.first ?? 0)
         guard parameters.count >= 1 + 4 * count else {
@@ -202,14 +208,14 @@ final class ConnectionTable {
         }
     }
 
-    /// What the controller and its peer have agreed upon for a connection.
+    /// Stores changed connection parameters.
     private func changed(_ packet: EventPacket) throws(PacketError) -> Outcome {
         let parameters = packet.eventParameters
         switch (packet.code, packet.subevent) {
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
             return update(event.handle, event.status) { connection in
-                // With another interval the link uses every event again (Core Vol 6 Part B 5.1.1).
+                // A new interval resets the subrate factor to 1 (Core Vol 6 Part B 5.1.1).
                 if event.interval != connection.interval { connection.subrateFactor = 1 }
                 connection.interval = event.interval
                 connection.latency = event.latency
@@ -234,14 +240,14 @@ final class ConnectionTable {
         }
     }
 
-    /// Notes that this host gives the controller a key for a link.
+    /// Called before a command is sent. Records a key that this host gives the controller.
     func note(_ command: some HCICommand) {
         guard let connection = receiver(of: command) else { return }
         connection.keysGiven += 1
         if connection.role == .peripheral, !connection.isEncrypted { connection.hold.beginAsPeripheral() }
     }
 
-    /// Notes that the controller has taken it. A central's begins to encrypt with that, and not before.
+    /// Called when the controller has accepted the command. A central's controller begins to encrypt at this point.
     func noteTaken(_ command: some HCICommand) {
         guard let connection = receiver(of: command), connection.role == .central, connection.keysGiven > 0,
             !connection.isEncrypted
@@ -249,14 +255,14 @@ final class ConnectionTable {
         connection.hold.beginAsCentral(interval: connection.interval)
     }
 
-    /// Notes that the controller has not taken the key after all. Another one that it took before still counts.
+    /// Called when the controller has refused the command. Keys that it accepted before still count.
     func noteRefusal(of command: some HCICommand) {
         guard let connection = receiver(of: command), connection.keysGiven > 0 else { return }
         connection.keysGiven -= 1
         if connection.keysGiven == 0 { release(connection) }
     }
 
-    /// The link that a command gives a key for.
+    /// Returns the link for which a command gives a key, or nil.
     private func receiver(of command: some HCICommand) -> HCIConnection? {
         switch command {
         case let command as LEEnableEncryption: connections[command.handle.rawValue]
@@ -296,7 +302,7 @@ final class ConnectionTable {
 
     private func disconnected(_ event: DisconnectionComplete) -> Outcome {
         guard event.status == .success else { return .noted }
-        // Data that still lie here must not reach the next connection with this number.
+        // Buffered data must not reach the next connection with this handle.
         _ = early.take(event.handle, at: loop.now)
         credits.forget(event.handle)
         guard let connection = connections.removeValue(forKey: event.handle.rawValue) else { return unknown() }
@@ -319,7 +325,7 @@ final class ConnectionTable {
             connection.encryptionKeySize = nil
             return .encryption(connection, .off)
         }
-        // The only way in which an LE link is encrypted is `on`.
+        // `on` is the only encryption state of an LE link.
         guard state == .on, connection.keysGiven > 0 || connection.isEncrypted else {
             counters.unexpectedEncryption += 1
             return .rejected

@@ -1,87 +1,89 @@
 import BluetoothTypes
 import HCI
 
-/// What the host learnt about its controller when it brought it up.
+/// The capabilities of a controller, as read during initialization.
 package struct ControllerInformation: Hashable, Sendable {
-    /// Where it is attached, as the host knows it (``HCITransport/place``); empty where it does not.
+    /// Where the controller is attached (``HCITransport/place``); empty if unknown.
     package var place = ""
-    /// The public address; nil when the controller has none.
+    /// The public address, or nil if the controller has none.
     package var publicAddress: BluetoothAddress?
-    /// The version of HCI.
+    /// The HCI version.
     package var version = SpecificationVersion.v4_0
-    /// The maker, by the number that the Bluetooth SIG gave it; 0xFFFF when it is not known.
+    /// The manufacturer's company identifier, as assigned by the Bluetooth SIG; 0xFFFF if unknown.
     package var companyIdentifier: UInt16 = 0xFFFF
-    /// The maker's revision of HCI.
+    /// The manufacturer's HCI revision.
     package var revision: UInt16 = 0
-    /// The maker's revision of the link layer.
+    /// The manufacturer's revision of the link layer.
     package var subversion: UInt16 = 0
-    /// The commands that the controller knows.
+    /// The supported commands.
     package var supportedCommands = SupportedCommands()
-    /// What the controller can do besides LE.
+    /// The features of the controller other than those of LE.
     package var features: LMPFeatures = []
-    /// What the link layer can do.
+    /// The link-layer features.
     package var leFeatures: LEFeatures = []
-    /// Which states the link layer can be in, and in which at once.
+    /// The supported link-layer states and combinations of states.
     package var leStates: LEStates = []
-    /// The longest ACL payload that a buffer of the controller takes, and the line to it, in octets.
+    /// The longest ACL payload that both the controller's buffers and the transport carry, in octets.
     package var aclBufferSize = 0
-    /// How many ACL packets the controller holds.
+    /// The number of ACL data buffers in the controller.
     package var aclBufferCount = 0
-    /// What the controller has been told that the host has room for; nil when it does not count what it sends up.
+    /// The host buffers announced to the controller; nil if host flow control is off.
     package var hostBuffers: HostBuffers?
-    /// How many devices the filter accept list holds.
+    /// The capacity of the filter accept list.
     package var acceptListSize = 0
-    /// How many peers the resolving list holds; 0 without the privacy feature.
+    /// The capacity of the resolving list; 0 without LL privacy.
     package var resolvingListSize = 0
-    /// The longest link-layer payload that can be sent, in octets.
+    /// The maximum link-layer payload for transmission, in octets.
     package var maxTxOctets: UInt16 = 27
-    /// The longest time for sending a link-layer packet, in µs.
+    /// The maximum duration of a transmitted link-layer packet, in µs.
     package var maxTxTime: UInt16 = 328
-    /// The longest link-layer payload that can be received, in octets.
+    /// The maximum link-layer payload for reception, in octets.
     package var maxRxOctets: UInt16 = 27
-    /// The longest time for receiving a link-layer packet, in µs.
+    /// The maximum duration of a received link-layer packet, in µs.
     package var maxRxTime: UInt16 = 328
-    /// How many octets can be advertised: 31 with legacy advertising.
+    /// The maximum length of advertising data, in octets; 31 with legacy advertising.
     package var maxAdvertisingDataLength = 31
-    /// The number of advertising sets; nil when the controller was not asked, as one that is driven with the legacy commands is not.
+    /// The number of advertising sets; nil if the controller was not asked, which is the case when it is used with the
+    /// legacy commands.
     package var advertisingSets: Int?
-    /// What is done otherwise with this controller, since it does not do what it says.
+    /// The fallbacks in use, because the controller does not do what it claims.
     package var fallbacks: Set<ControllerFallback> = []
-    /// The range of the transmit power in dBm, if the controller tells.
+    /// The range of the transmit power, in dBm; nil if unknown.
     package var transmitPower: ClosedRange<Int8>?
 
-    /// What is true of every controller.
+    /// Creates a description with the properties that every controller has.
     package init() {}
 
-    /// Whether the controller knows the command.
+    /// Returns whether the controller supports a command.
     package func supports(_ command: any HCICommand.Type) -> Bool {
         supportedCommands.contains(command)
     }
 
-    /// Whether the host is to advertise, scan and connect with the extended commands: the controller has the feature and every one
-    /// of ``extendedCommands``, and does not say that it has no advertising set.
+    /// Whether the host advertises, scans and connects with the extended commands.
     ///
-    /// One question for all three, since a controller refuses legacy commands after extended ones, and the other way round,
-    /// until it is reset (Core Vol 4 Part E 3.1.1).
+    /// That is so if the controller has the feature, lists all of ``extendedCommands`` and does not report zero
+    /// advertising sets; ``fallbacks`` override this. All three activities use the same set of commands, because a
+    /// controller refuses legacy commands after extended ones, and vice versa, until it is reset (Core Vol 4 Part E
+    /// 3.1.1).
     package var supportsExtendedAdvertising: Bool {
         if fallbacks.contains(.legacyCommands) { return false }
         if fallbacks.contains(.extendedCommands) { return leFeatures.contains(.extendedAdvertising) }
         return claimsExtendedAdvertising
     }
 
-    /// Whether it says that it can do all of that.
+    /// Whether the controller claims everything that the extended commands require, fallbacks aside.
     package var claimsExtendedAdvertising: Bool {
         leFeatures.contains(.extendedAdvertising) && advertisingSets != 0 && Self.extendedCommands.allSatisfy(supports)
     }
 
-    /// Notes what is done otherwise.
+    /// Applies fallbacks to the capabilities.
     package mutating func take(_ fallbacks: Set<ControllerFallback>) {
         self.fallbacks = fallbacks
         if fallbacks.contains(.noCodedPHY) { leFeatures.remove(.phyCoded) }
         if fallbacks.contains(.extendedCommands) { advertisingSets = advertisingSets.map { max(1, $0) } }
     }
 
-    /// The commands without which the host stays with the legacy ones.
+    /// The commands that the host requires for the use of the extended set.
     package static let extendedCommands: [any HCICommand.Type] = [
         LESetAdvertisingSetRandomAddress.self, LESetExtendedAdvertisingParameters.self,
         LESetExtendedAdvertisingData.self, LESetExtendedScanResponseData.self, LESetExtendedAdvertisingEnable.self,

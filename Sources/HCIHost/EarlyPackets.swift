@@ -2,22 +2,24 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Data of connections that the host has not heard of yet: on some transports events and data come by different ways, and
-/// the first data may be here before Connection Complete (AB-H04, quirk 1).
+/// A buffer for data whose connection is not known yet. On some transports events and data travel on different paths,
+/// so the first data can arrive before Connection Complete (AB-H04, quirk 1).
 ///
-/// Few packets are kept of each handle, and not for long, so that none of them can reach a later connection with the same
-/// number, and what comes of a handle that never becomes a connection takes no room from others (quirk 13).
+/// The number of packets per handle and their lifetime are limited, so that no packet reaches a later connection with
+/// the same handle, and a handle that never becomes a connection does not use the space of others (quirk 13).
 struct EarlyPackets {
-    /// Packets that are kept for one handle.
+    /// The maximum number of packets per handle.
     static let maximumCount = 8
-    /// Handles of which packets are kept.
+    /// The maximum number of handles.
     static let maximumHandles = 8
-    /// How long they are kept. The worst that was seen is 100 ms.
+    /// How long a packet is kept. The longest delay observed is 100 ms.
     static let lifetime = Duration.milliseconds(200)
 
     private var packets: [(packet: ACLPacket, arrival: Instant)] = []
 
-    /// Keeps a packet; false when there is no room.
+    /// Keeps a packet.
+    ///
+    /// - Returns: False if the packet was dropped because a limit was reached.
     mutating func add(_ packet: ACLPacket, at now: Instant) -> Bool {
         packets.removeAll { now - $0.arrival > Self.lifetime }
         let handles = Set(packets.map(\.packet.handle))
@@ -28,7 +30,7 @@ struct EarlyPackets {
         return true
     }
 
-    /// Takes out what came for a connection.
+    /// Removes and returns the packets of a connection, in order of arrival.
     mutating func take(_ handle: ConnectionHandle, at now: Instant) -> [ACLPacket] {
         packets.removeAll { now - $0.arrival > Self.lifetime }
         let taken = packets.filter { $0.packet.handle == handle }.map(\.packet)

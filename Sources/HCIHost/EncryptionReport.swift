@@ -1,14 +1,14 @@
 import HCI
 
-/// What has become of the encryption of a link (Core Vol 4 Part E 7.7.8, 7.7.39).
+/// A change in the encryption of a link (Core Vol 4 Part E 7.7.8, 7.7.39).
 package enum EncryptionReport: Hashable, Sendable {
-    /// The link is encrypted from now on, under the key that this host gave.
+    /// The link is now encrypted with the key from this host.
     case on
-    /// The link, which was encrypted before, is so under the key that this host gave last.
+    /// The link was encrypted before and now uses the most recent key from this host.
     case refreshed
-    /// The link is not encrypted any more.
+    /// The link is no longer encrypted.
     case off
-    /// The encryption has not begun, and why: ``HCIStatus/pinOrKeyMissing`` when the peer has no key,
-    /// ``HCIStatus/unsupportedRemoteFeature`` when it cannot encrypt. The link is as it was before.
+    /// Encryption has failed to start: ``HCIStatus/pinOrKeyMissing`` if the peer has no key,
+    /// ``HCIStatus/unsupportedRemoteFeature`` if it does not support encryption. The link stays in its previous state.
     case failed(HCIStatus)
 }

@@ -1,14 +1,14 @@
 import BluetoothTypes
 import HCI
 
-/// Who wants to see which events.
+/// The event handlers, by event type.
 struct EventSubscriptions {
     private struct Key: Hashable {
         var code: EventCode
         var subevent: LESubevent?
     }
 
-    /// Each gives back why the event could not be read, if so.
+    /// The handlers. Each returns an error if the event is malformed.
     private var handlers: [Key: [(PacketBuffer) -> PacketError?]] = [:]
 
     mutating func add<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
@@ -27,9 +27,9 @@ struct EventSubscriptions {
         handlers[Key(code: type.eventCode, subevent: type.subevent)] != nil
     }
 
-    /// Calls everybody who wants the event; nobody when it cannot be read.
+    /// Calls the handlers of an event; none if it is malformed.
     ///
-    /// - Returns: Whether somebody wants it.
+    /// - Returns: Whether the event has handlers.
     func deliver(_ packet: EventPacket) throws(PacketError) -> Bool {
         guard let wanting = handlers[Key(code: packet.code, subevent: packet.subevent)] else { return false }
         let parameters = packet.eventParameters

@@ -3,71 +3,73 @@ import DequeModule
 import EventLoops
 import HCI
 
-/// A connection as the host knows it: its data path and its present parameters.
+/// A connection of the host: its data path and its current parameters.
 ///
-/// Lives on the loop. After the disconnection it stays as it was, and sends nothing.
+/// Use it on the event loop only. After the disconnection it keeps its last parameters and sends nothing.
 package final class HCIConnection: ACLLink {
-    /// PDUs that may wait; the layer above looks at ``queuedPDUs`` and sends no more.
+    /// The maximum number of queued PDUs. The layer above observes ``queuedPDUs`` to apply backpressure.
     package static let maximumQueuedPDUs = 1_024
-    /// Fragments that are kept until somebody takes them with ``onReceive``.
+    /// The maximum number of fragments kept until ``onReceive`` is set.
     static let maximumUnclaimedFragments = 16
 
-    /// The connection's number at the controller.
+    /// The connection handle.
     package let handle: ConnectionHandle
-    /// Which end this device is.
+    /// The role of this device.
     package let role: LERole
-    /// The peer: its identity when the controller resolved the address, else the address on the air.
+    /// The peer's identity address if the controller resolved it, else the address on the air.
     package let peerAddress: BluetoothAddress
-    /// The private address that the peer used, when the controller resolved it.
+    /// The peer's resolvable private address; nil unless the controller resolved it.
     package let peerResolvableAddress: BluetoothAddress?
-    /// The private address that this device used, when the controller made it.
+    /// This device's resolvable private address; nil unless the controller generated it.
     package let localResolvableAddress: BluetoothAddress?
 
-    /// The connection interval in units of 1.25 ms.
+    /// The connection interval, in units of 1.25 ms.
     package internal(set) var interval: UInt16
-    /// One of so many connection events is used (Core Vol 6 Part B 4.5.1).
+    /// The subrate factor: the link uses every `subrateFactor`-th connection event (Core Vol 6 Part B 4.5.1).
     package internal(set) var subrateFactor: UInt16 = 1
-    /// How many of the connection events that are used the peripheral may leave out in a row.
+    /// The peripheral latency: how many of the used connection events in a row the peripheral may skip.
     package internal(set) var latency: UInt16
-    /// How long silence is borne, in units of 10 ms.
+    /// The supervision timeout, in units of 10 ms.
     package internal(set) var supervisionTimeout: UInt16
-    /// The longest link-layer payload that is sent, in octets.
+    /// The maximum link-layer payload for transmission, in octets.
     package internal(set) var maxTxOctets: UInt16 = 27
-    /// The longest link-layer payload that is received, in octets.
+    /// The maximum link-layer payload for reception, in octets.
     package internal(set) var maxRxOctets: UInt16 = 27
-    /// The PHY for sending.
+    /// The PHY for transmission.
     package internal(set) var txPHY = LEPHY.le1M
-    /// The PHY for receiving.
+    /// The PHY for reception.
     package internal(set) var rxPHY = LEPHY.le1M
-    /// Whether the link is encrypted. It only becomes so after this host gave a key for it (AB-H05).
+    /// Whether the link is encrypted. True only after this host gave the controller a key for the link (AB-H05).
     package internal(set) var isEncrypted = false
-    /// Octets of the key that the link is encrypted under, if the controller has told: it knows Encryption Change [v2].
-    /// A link layer always uses 16, and does not know how many of them were agreed upon in pairing.
+    /// The size of the encryption key, in octets; nil unless the controller reports it with Encryption Change [v2].
+    ///
+    /// The link layer itself always uses 16 octets and does not store the size negotiated in pairing.
     package internal(set) var encryptionKeySize: Int?
-    /// Whether the connection is still there.
+    /// Whether the connection still exists.
     package internal(set) var isOpen = true
 
-    /// Called when the interval, the subrate, the latency, the timeout, a PHY or a length of data has been set.
+    /// Called after a change of the interval, subrate factor, latency, supervision timeout, PHYs or data lengths.
     package var onChange: (() -> Void)?
 
-    /// Called when the encryption of the link has begun, changed its key, ended or failed, after ``isEncrypted`` has
-    /// changed. What the host does not believe does not come here (AB-H05).
+    /// Called when encryption has started, changed its key, ended or failed, after ``isEncrypted`` has changed. Not
+    /// called for events that the host rejects (AB-H05).
     package var onEncryption: ((EncryptionReport) -> Void)?
-    /// Called when the peer wants to encrypt the link and the controller needs the key, for a peripheral. The owner answers
-    /// with ``LELongTermKeyRequestReply`` or ``LELongTermKeyRequestNegativeReply``; while nobody has set this or
-    /// subscribed to ``LELongTermKeyRequest``, the host answers with the latter.
+    /// For a peripheral, called when the central starts encryption and the controller needs the key.
+    ///
+    /// The owner answers with ``LELongTermKeyRequestReply`` or ``LELongTermKeyRequestNegativeReply``. The host sends
+    /// the negative reply if this is nil and there are no subscribers to ``LELongTermKeyRequest``.
     package var onLongTermKeyRequest: ((LELongTermKeyRequest) -> Void)?
-    /// Called when no authenticated packet has come from the peer for the time that
-    /// ``WriteAuthenticatedPayloadTimeout`` sets. The link lives on.
+    /// Called when no authenticated packet has arrived from the peer for the time set with
+    /// ``WriteAuthenticatedPayloadTimeout``. The link stays up.
     package var onAuthenticatedPayloadTimeout: (() -> Void)?
 
-    /// What a connection came out of (Core Vol 4 Part E 7.7.65.10).
+    /// The origin of a connection (Core Vol 4 Part E 7.7.65.10).
     package enum Origin: Hashable, Sendable {
-        /// Advertising.
+        /// Advertising, in either role.
         case advertising
-        /// As central, a subevent of a train of this device, by its advertising set.
+        /// As central, a subevent of this device's own train, identified by its advertising set.
         case ownTrain(set: UInt8)
-        /// As peripheral, a subevent of a train that this device follows.
+        /// As peripheral, a subevent of a train to which this device is synchronized.
         case followedTrain(sync: UInt16)
 
         init(_ event: LEEnhancedConnectionCompleteV2) {
@@ -81,36 +83,36 @@ package final class HCIConnection: ACLLink {
         }
     }
 
-    /// What the connection came out of.
+    /// How the connection was established.
     package let origin: Origin
 
-    /// Keys for this link that the host gave the controller and has not heard of the outcome.
+    /// The number of keys that the host gave the controller for this link and whose outcome is pending.
     var keysGiven = 0
-    /// Data that wait until the outcome is known.
+    /// Data held until the outcome is reported.
     var hold = EncryptionHold()
     var holdTimer: ScheduledTask?
 
-    /// Told how many packets that had waited for ``onReceive`` the host is done with.
+    /// Called with the number of packets consumed when ``onReceive`` is set after they arrived.
     var onClaim: ((Int) -> Void)?
 
-    /// PDUs that were dropped because the queue was full.
+    /// The number of PDUs dropped because the queue was full.
     package private(set) var droppedPDUs = 0
 
     private var queue = Deque<PacketBuffer>()
     private var isMidPDU = false
-    /// Packets that lie in the controller's buffers.
+    /// The number of packets in the controller's buffers.
     var outstanding = 0
-    /// Since when: the first of them was given, or a buffer came back.
+    /// The time at which the first of them was sent, or at which the controller last returned a buffer.
     var waitsSince = Instant.zero
-    /// Whether that was too long once.
+    /// Whether that wait has exceeded the time-out before.
     var hasStalled = false
-    /// Whether there were any when the connection ended.
+    /// Whether the controller held packets of the connection when it ended.
     var leftData = false
-    /// Whether the connection stands in the sender's ring.
+    /// Whether the connection is in the sender's ring.
     var isInRing = false
 
     private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
-    // Nil once the connection is gone. Until then it may be that the sender holds the connection, and each the other.
+    // Nil after the connection has ended. Until then the sender and the connection may retain each other.
     private var sender: ACLSender?
 
     init(_ event: LEEnhancedConnectionComplete, _ origin: Origin = .advertising, sender: ACLSender) {
@@ -126,10 +128,10 @@ package final class HCIConnection: ACLLink {
         self.sender = sender
     }
 
-    /// Called when a PDU has left the queue, so that there is room for another.
+    /// Called when a PDU has left the queue and there is space for another.
     package var onDrain: (() -> Void)?
 
-    /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
+    /// Called with each fragment that arrives. Fragments that arrived before are delivered as soon as this is set.
     package var onReceive: ((_ fragment: PacketBuffer, _ isStart: Bool) -> Void)? {
         didSet {
             guard let onReceive, !unclaimed.isEmpty else { return }
@@ -140,10 +142,10 @@ package final class HCIConnection: ACLLink {
         }
     }
 
-    /// PDUs that wait, wholly or in part, for buffers of the controller.
+    /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
     package var queuedPDUs: Int { queue.count }
 
-    /// Queues an L2CAP PDU. With ``maximumQueuedPDUs`` waiting it is dropped and counted.
+    /// Queues an L2CAP PDU. If ``maximumQueuedPDUs`` PDUs are queued, drops it and increments ``droppedPDUs``.
     package func send(_ pdu: consuming PacketBuffer) {
         guard isOpen, !pdu.isEmpty else { return }
         guard queue.count < Self.maximumQueuedPDUs else {
@@ -156,9 +158,10 @@ package final class HCIConnection: ACLLink {
 
     var hasPackets: Bool { !queue.isEmpty }
 
-    /// The next packet for the controller, at most `limit` octets of payload, and whether a PDU ends with it.
+    /// Returns the next packet for the controller, with at most `limit` octets of payload, and whether a PDU ends with
+    /// it.
     ///
-    /// A PDU that fits goes as it is, with the header in its headroom; only a PDU that has to be cut is copied.
+    /// A PDU that fits is sent in place, with the header in its headroom. Only a PDU that must be fragmented is copied.
     func nextPacket(limit: Int) -> (packet: HCIPacket, endsPDU: Bool)? {
         guard let pdu = queue.popFirst() else { return nil }
         let boundary: ACLPacket.Boundary = isMidPDU ? .continuation : .startNonFlushable
@@ -172,7 +175,9 @@ package final class HCIConnection: ACLLink {
         return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
     }
 
-    /// Takes a packet; whether the host is done with it now.
+    /// Handles a packet from the peer.
+    ///
+    /// - Returns: Whether the host has consumed the packet. False if it is kept until ``onReceive`` is set.
     func receive(_ packet: ACLPacket) -> Bool {
         if let onReceive {
             onReceive(packet.payload, packet.boundary.isStart)

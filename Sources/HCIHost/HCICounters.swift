@@ -1,37 +1,37 @@
 import HCI
 
-/// What a host has refused to believe, or does not know. Each but those of unknown and maker's events should stay at
-/// zero with a good controller.
+/// The counters of rejected and unrecognized input. With a good controller all of them stay at zero, except
+/// ``unknownEvents`` and ``vendorEvents``.
 package struct HCICounters: Hashable, Sendable {
-    /// Packets and events whose octets could not be read, or that a controller must not send.
+    /// Packets and events that were malformed, or that a controller must not send.
     package var malformed = 0
-    /// Answers to commands that were not under way.
+    /// Answers to commands that were not pending.
     package var unexpectedAnswers = 0
-    /// Events about connections that do not exist.
+    /// Events for unknown connection handles.
     package var unknownHandles = 0
-    /// Reports of more completed packets than were outstanding.
+    /// Number Of Completed Packets with a count above the number of outstanding packets.
     package var clampedCredits = 0
-    /// Connection Complete for connections that exist.
+    /// Connection Complete for handles already in use.
     package var duplicateConnections = 0
-    /// Encryption that nobody on this side began.
+    /// Encryption reported for links to which this host gave no key.
     package var unexpectedEncryption = 0
-    /// Links that were ended since data came encrypted without the event that says so.
+    /// Links ended because encrypted data arrived without the event that reports the encryption.
     package var unprovenLinks = 0
-    /// Data for connections that do not exist, dropped.
+    /// Data packets dropped because their handle was unknown.
     package var droppedPackets = 0
-    /// Events, LE events among them, that nobody has described. Tolerated: a newer controller may know more of them.
+    /// Events and LE subevents without a definition in this stack, such as those of a newer controller. They are
+    /// ignored.
     package var unknownEvents = 0
-    /// Events of the controller's maker, and answers to its maker's commands that were not under way.
+    /// Vendor-specific events, and answers to vendor-specific commands that were not pending.
     package var vendorEvents = 0
-    /// Reports of completed packets that the controller refused.
+    /// Host Number Of Completed Packets commands that the controller refused.
     package var refusedCredits = 0
-    /// How often the controller said that it got more data than it had room for.
+    /// Data Buffer Overflow events.
     package var bufferOverflows = 0
-    /// Links that were ended since the controller did not do what it owed about them.
+    /// Links ended because the controller did not report an outcome or send their data within the time-out.
     package var stalledLinks = 0
-    /// Resets that the controller's failures made necessary.
+    /// Resets after failures of the controller.
     package var resets = 0
 
-    /// Nothing so far.
     package init() {}
 }

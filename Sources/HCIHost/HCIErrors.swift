@@ -1,46 +1,47 @@
 import BluetoothTypes
 import HCI
 
-/// Why the host's half of HCI does not work, or no longer does.
+/// A reason why the host side of HCI does not work, or no longer works.
 package enum HCIHostError: Error, Hashable, Sendable {
-    /// The line to the controller is gone.
+    /// The transport to the controller has closed.
     case transport(HCITransportError)
-    /// The controller has not answered a command in time.
+    /// The controller has not answered a command within the time-out.
     case commandTimedOut(Opcode)
-    /// The controller takes no command any more: it has not given the host leave to send one in time.
+    /// The controller accepts no commands: it has not granted the host a command credit within the time-out.
     case noCommandCredits
-    /// The controller has been told to end a link, and does not say that it has.
+    /// The controller has accepted Disconnect and not reported the disconnection within the time-out.
     case linkNotEnded(ConnectionHandle)
-    /// The controller has been told to end its attempt to connect, and does not say that it has.
+    /// The controller has accepted the cancellation of a connection attempt and not reported its end within the
+    /// time-out.
     case attemptNotEnded
-    /// The controller has data of several links, and none leaves.
+    /// The controller holds data of several links and returns no buffers.
     case dataNotTaken
-    /// The controller refused a command that the host cannot do without.
+    /// The controller refused a command that the host requires.
     case commandRefused(Opcode, HCIStatus)
-    /// The controller answered a command that the host cannot do without in a way that cannot be read.
+    /// The answer to a command that the host requires is malformed.
     case malformedResponse(Opcode, PacketError)
-    /// The controller said that it has failed; the number is its maker's.
+    /// The controller sent Hardware Error with this vendor-specific code.
     case hardwareError(UInt8)
-    /// The controller lacks something that the host cannot do without.
+    /// The controller lacks something that the host requires.
     case unsupportedController(reason: String)
-    /// The controller had to be reset too often in a short time; the cause is the last one.
+    /// The controller failed too often in a short time; `cause` is the last failure.
     indirect case resetTooOften(cause: HCIHostError)
-    /// The controller did not come back from the reset that the first error made necessary.
+    /// The controller failed with `cause` during the reset that `after` made necessary.
     indirect case resetFailed(after: HCIHostError, cause: HCIHostError)
-    /// The host was stopped, or not started.
+    /// The host has been stopped, or has not been started.
     case notRunning
 
-    /// Where the error came up.
+    /// The component in which an error arose.
     package enum Layer: String, Sendable {
-        /// On the line between host and controller.
+        /// The transport between host and controller.
         case transport
-        /// In the controller.
+        /// The controller.
         case controller
-        /// In the host.
+        /// The host.
         case host
     }
 
-    /// Where the error came up.
+    /// The component in which the error arose.
     package var layer: Layer {
         switch self {
         case .transport: .transport
@@ -50,7 +51,7 @@ package enum HCIHostError: Error, Hashable, Sendable {
         }
     }
 
-    /// The error code of the controller, when one stands behind the error.
+    /// The controller's error code, or nil if the error did not come from the controller.
     package var status: HCIStatus? {
         switch self {
         case .commandRefused(_, let status): status
@@ -62,7 +63,7 @@ package enum HCIHostError: Error, Hashable, Sendable {
 }
 
 extension HCIHostError: CustomStringConvertible {
-    /// One sentence for a log.
+    /// A clause for log lines.
     package var description: String {
         switch self {
         case .transport(let error): "the line to the controller is gone: \(error)"
@@ -86,19 +87,18 @@ extension HCIHostError: CustomStringConvertible {
     }
 }
 
-/// Why a command did not do what it was sent for.
+/// A reason why a command failed.
 package enum HCICommandError: Error, Hashable, Sendable {
-    /// The controller refused it.
+    /// The controller refused the command.
     case refused(Opcode, HCIStatus)
-    /// The return parameters cannot be read.
+    /// The return parameters are malformed.
     case malformedResponse(Opcode, PacketError)
-    /// Too many commands wait already.
+    /// The command queue is full.
     case queueFull
-    /// The controller is not there to answer: it failed, or the host is not running. All commands that wait at that
-    /// moment fail with the same error.
+    /// The controller failed, or the host is not running. All commands pending at that time fail with the same error.
     case host(HCIHostError)
 
-    /// The error code of the controller, when one stands behind the error.
+    /// The controller's error code, or nil if the error did not come from the controller.
     package var status: HCIStatus? {
         switch self {
         case .refused(_, let status): status
@@ -109,7 +109,7 @@ package enum HCICommandError: Error, Hashable, Sendable {
 }
 
 extension HCICommandError: CustomStringConvertible {
-    /// One sentence for a log.
+    /// A clause for log lines.
     package var description: String {
         switch self {
         case .refused(let opcode, let status): HCIHostError.commandRefused(opcode, status).description
@@ -119,7 +119,7 @@ extension HCICommandError: CustomStringConvertible {
         }
     }
 
-    /// The same, seen as the reason why the whole host does not work.
+    /// The error as the reason for a failure of the whole host.
     var asHostError: HCIHostError {
         switch self {
         case .refused(let opcode, let status): .commandRefused(opcode, status)
@@ -131,7 +131,7 @@ extension HCICommandError: CustomStringConvertible {
 }
 
 extension HCICommandError {
-    /// Whether there is no controller to refuse anything.
+    /// Whether the command failed because the host or the controller does not work.
     package var isOfHost: Bool {
         if case .host = self { true } else { false }
     }

@@ -2,13 +2,13 @@ import BluetoothTypes
 import HCI
 
 extension HCIHost {
-    /// Calls `handler` with each event of a type, after the host itself has taken note of it. Events that the host does
-    /// not believe are left out.
+    /// Adds a handler for an event type, called on the event loop after the host itself has handled the event. Events
+    /// that the host rejects are not delivered.
     package func onEvent<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
         subscriptions.add(type, handler)
     }
 
-    /// Calls `handler` with the parameters of each event of the controller's maker (Core Vol 4 Part E 5.4.4).
+    /// Adds a handler for vendor-specific events, called with their parameters (Core Vol 4 Part E 5.4.4).
     package func onVendorEvent(_ handler: @escaping (_ parameters: PacketBuffer) -> Void) {
         vendorHandlers.append(handler)
     }
@@ -40,7 +40,7 @@ extension HCIHost {
             perform(queue.handle(.status(try .reading(packet.parameters))))
         case HardwareError.eventCode:
             let event = try HardwareError.reading(packet.parameters)
-            // While it is being reset, it may still speak of what made the reset necessary.
+            // During a reset the controller may still report the failure that caused it.
             if !isResetting { controllerFailed(.hardwareError(event.code)) }
         case DataBufferOverflow.eventCode:
             let event = try DataBufferOverflow.reading(packet.parameters)
@@ -59,14 +59,15 @@ extension HCIHost {
         guard event.opcode == HostNumberOfCompletedPackets.opcode else {
             return perform(queue.handle(.complete(event)))
         }
-        // Answered only when it is wrong, as when the link ended at the same time (7.3.40). Its leave to send counts.
+        // The controller answers this command only on error, such as when the link ended at the same time (7.3.40). The
+        // command credits in the answer count.
         table.counters.refusedCredits += 1
         perform(queue.handle(.complete(CommandComplete(credits: event.credits, opcode: .none, parameters: []))))
     }
 
     private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
         let generation = generation
-        // What has waited for this event comes when everybody knows of it.
+        // Data held for this event is released last, after all callbacks and subscribers have run.
         var proven: HCIConnection?
         defer { if let proven { table.release(proven) } }
         let outcome = try table.handle(packet)
@@ -94,14 +95,14 @@ extension HCIHost {
         }
     }
 
-    /// Asks the owner of a link for its key. Where nobody knows one, the peer is told so.
+    /// Requests the long term key from the owner of a link. Sends a negative reply if the link has no owner.
     private func ask(_ connection: HCIConnection, _ request: LELongTermKeyRequest) {
         if let ask = connection.onLongTermKeyRequest { return ask(request) }
         guard !subscriptions.contains(LELongTermKeyRequest.self) else { return }
         send(LELongTermKeyRequestNegativeReply(handle: connection.handle))
     }
 
-    /// Answers a request that nobody subscribed to, so that the peer does not wait until it gives the link up.
+    /// Rejects a request without subscribers, so that the peer does not run into its time-out and drop the link.
     private func answerForNobody(_ packet: EventPacket) {
         switch packet.subevent {
         case LERemoteConnectionParameterRequest.leSubevent

@@ -2,10 +2,10 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-// What the controller owes about connections, with the timers for it (AB-H06).
+// Time-outs for the events and buffers that the controller owes for its connections (AB-H06).
 
 extension HCIHost {
-    /// Notes what a command that the controller has taken makes it owe.
+    /// Starts the time-out that an accepted command entails.
     func noteTaken(_ command: some HCICommand) {
         let now = loop.now
         table.noteTaken(command)
@@ -14,7 +14,7 @@ extension HCIHost {
         case is LECreateConnectionCancel: watch(.cancelled(at: now))
         case let command as Disconnect:
             guard let link = connection(command.handle) else { return }
-            // In units of 10 ms.
+            // The supervision timeout is in units of 10 ms.
             let timeout = Duration.milliseconds(10 * Int64(link.supervisionTimeout))
             watch(.ending(link.handle.rawValue, timeout: timeout, at: now))
         case let command as LEEnableEncryption: noteKey(for: command.handle)
@@ -27,12 +27,12 @@ extension HCIHost {
         if connection(handle) != nil { watch(.encrypting(handle.rawValue, at: loop.now)) }
     }
 
-    /// Notes what an event settles.
+    /// Stops the time-outs that an event settles.
     func noteOutcome(_ outcome: ConnectionTable.Outcome) {
         switch outcome {
         case .connected(let connection, _):
             if connection.role == .central { watch(.connected) }
-        // The end of directed advertising comes in the same event (Core Vol 4 Part E 7.8.9).
+        // This event also reports the end of directed advertising (Core Vol 4 Part E 7.8.9).
         case .connectionFailed(let status):
             if status != .advertisingTimeout { watch(.connected) }
         case .trainConnectionFailed: watch(.connected)
@@ -44,7 +44,7 @@ extension HCIHost {
         }
     }
 
-    /// Forgets all that is owed.
+    /// Stops all time-outs.
     func endWatching() {
         linkWatch = LinkWatch()
         for timer in [watchTimer?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }
@@ -67,7 +67,7 @@ extension HCIHost {
         scheduleLook()
     }
 
-    /// The timer may be early, and then looks in vain; it is never late.
+    /// Schedules the next check. The timer may fire early, when nothing is due; it never fires late.
     private func scheduleLook() {
         guard let deadline = linkWatch.deadline else { return }
         if let watchTimer {
@@ -84,7 +84,7 @@ extension HCIHost {
 
     // MARK: Data
 
-    /// Looks after the data that the controller has, for as long as it has any.
+    /// Checks the data in the controller for progress, for as long as there is any.
     func watchData(from instant: Instant) {
         dataTimer = loop.schedule(at: instant + LinkWatch.dataTimeout) { [weak self] in
             self?.dataTimer = nil

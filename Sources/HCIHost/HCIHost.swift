@@ -2,60 +2,65 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// The host's half of HCI: brings a controller up, sends it commands, and runs the data paths of its connections.
+/// The host side of HCI: initializes the controller, sends it commands, and runs the data paths of its connections.
 ///
-/// Lives on the loop. A controller that stops answering, or reports that it has failed, is reset and brought up again:
-/// its connections end, commands that wait fail, all with one error, and ``state`` goes through ``State/starting``. One
-/// that does not come back leaves ``State/failed(_:)``; ``start()`` tries again.
+/// Use it on the event loop only. When the controller stops answering or reports a failure, the host resets it and
+/// initializes it again: all connections end, all pending commands fail with the same error, and ``state`` goes through
+/// ``State/starting``. If the controller does not recover, ``state`` becomes ``State/failed(_:)``; ``start()`` tries
+/// again.
 package final class HCIHost {
-    /// How far the host is.
+    /// The life cycle of the host.
     package enum State: Hashable, Sendable {
-        /// Not started, or stopped.
+        /// The host has not been started, or has been stopped.
         case down
-        /// The controller is being brought up.
+        /// The controller is being initialized.
         case starting
-        /// All works.
+        /// The controller is initialized and in use.
         case ready(ControllerInformation)
-        /// The controller cannot be used.
+        /// The controller cannot be used; ``start()`` tries again.
         case failed(HCIHostError)
     }
 
-    /// How often it is looked whether a line has opened. One that has not by then counts as open, and its controller as one that is silent.
+    /// The maximum number of polls for the transport to open. After the last one the transport counts as open, and the
+    /// answer time-out starts.
     static let maximumOpeningLooks = 30
-    /// How long each time.
+    /// The interval between two polls.
     static let openingLook = Duration.seconds(1)
-    /// Resets, each within ``resetWindow`` of the one before, after which a failing controller is given up.
+    /// The number of resets, each within ``resetWindow`` of the previous one, after which the host gives up on a
+    /// failing controller.
     package static let maximumResets = 3
-    /// How long a controller works before an earlier failure counts no more.
+    /// The time without a failure after which earlier resets no longer count.
     package static let resetWindow = Duration.seconds(120)
 
-    /// What a host can be told to do otherwise.
+    /// The options of a host.
     package struct Configuration: Hashable, Sendable {
-        /// What the controller is told that the host has room for, when it knows how to mind it; nil leaves its flow
-        /// control off. This host takes every packet at once, so nothing is lost without; with it, a controller waits
-        /// when packets lie unclaimed here. Turn it off for a controller that lists the commands and stalls on them.
+        /// The buffers that the host announces to a controller that supports host flow control; nil leaves flow control
+        /// off.
+        ///
+        /// The host accepts every packet immediately, so no data is lost without flow control. With it, the controller
+        /// waits while the host holds unclaimed packets. Set this to nil for a controller that lists the commands and
+        /// stalls on them.
         package var hostBuffers: HostBuffers? = HostBuffers()
 
-        /// The usual.
         package init() {}
     }
 
-    /// How far the host is.
     package private(set) var state = State.down {
         didSet { phase = Phase(state) }
     }
-    /// The same without what it carries, which every packet asks for.
+    /// ``state`` without its associated values, which is checked for every packet.
     private(set) var phase = Phase.idle
     /// Called after each change of ``state``.
     package var onStateChange: ((State) -> Void)?
-    /// Called when a connection has been made, by either role.
+    /// Called when a connection has been established, in either role.
     package var onConnection: ((HCIConnection) -> Void)?
-    /// Called when a connection could not be made, or its making was cancelled.
+    /// Called when a connection attempt has failed or was cancelled.
     package var onConnectionFailed: ((HCIStatus) -> Void)?
-    /// Called when no connection has come out of the train of an advertising set, or its making was cancelled.
+    /// Called when an attempt to connect from the periodic advertising train of an advertising set has failed or was
+    /// cancelled.
     package var onTrainConnectionFailed: ((_ set: UInt8, HCIStatus) -> Void)?
-    /// Called when a connection has ended. After a failure of the controller the reason is ``HCIStatus/hardwareFailure``,
-    /// after ``stop()`` it is ``HCIStatus/localHostTerminated``.
+    /// Called when a connection has ended. The status is the reason: ``HCIStatus/hardwareFailure`` after a failure of
+    /// the controller, ``HCIStatus/localHostTerminated`` after ``stop()``.
     package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
 
     private let transport: any HCITransport
@@ -72,26 +77,26 @@ package final class HCIHost {
     var linkWatch = LinkWatch()
     var watchTimer: (deadline: Instant, task: ScheduledTask)?
     var dataTimer: ScheduledTask?
-    // Raised whenever all that is under way is given up, so that what is still on the stack notices.
+    // Incremented whenever all pending work is abandoned, so that callers still on the stack can detect it.
     private(set) var generation = 0
 
     private var bringUp: BringUp
     private(set) var isResetting = false
-    /// What the controller owes a host that has stopped, before the reset that silences it may be sent.
+    /// The answers still due after ``stop()``; the final reset must wait for them. Nil when none are due.
     private var leaving: CommandQueue?
     private var onSilent: (() -> Void)?
-    /// Why the controller is being reset; nil when it is not, or comes up for the first time.
+    /// The failure that caused the reset in progress; nil during a first start and when no reset is in progress.
     package private(set) var resetCause: HCIHostError?
     private var resets: [Instant] = []
     private var transportError: HCITransportError?
-    /// Called when the controller has been brought up once more.
+    /// The completion of ``renew(_:)`` while it is in progress.
     private var renewal: ((ControllerInformation) -> Void)?
-    /// What is known of controllers.
+    /// The fallbacks recorded for known controllers.
     package let memory: ControllerMemory
-    /// A fall-back that is being tried: whether it is any good is not known yet.
+    /// A fallback on trial, in addition to those in ``memory``. Its use is not proven yet.
     package var trial: ControllerFallback?
 
-    /// A host on one end of a line; it takes over the callbacks of `transport`.
+    /// Creates a host for the controller at the other end of `transport`, whose callbacks it replaces.
     package init(
         transport: any HCITransport,
         loop: any EventLoop,
@@ -115,25 +120,25 @@ package final class HCIHost {
         }
     }
 
-    /// What the host has refused to believe so far.
+    /// The counters of rejected and unrecognized input.
     package var counters: HCICounters { table.counters }
 
-    /// The connections there are, in the order of their numbers.
+    /// The open connections, in the order of their handles.
     package var connections: [HCIConnection] {
         table.connections.values.sorted { $0.handle.rawValue < $1.handle.rawValue }
     }
 
-    /// The connection with this number.
+    /// Returns the connection with the given handle, or nil if there is none.
     package func connection(_ handle: ConnectionHandle) -> HCIConnection? {
         table.connections[handle.rawValue]
     }
 
-    /// Buffers for data that are free in the controller, as far as the host knows.
+    /// The number of free ACL data buffers in the controller, by the host's count.
     package var freeBuffers: Int { table.freeBuffers }
 
-    // MARK: Start, stop, failure
+    // MARK: Life cycle
 
-    /// Brings the controller up: ``state`` ends in ready or failed. Nothing happens when that is done or under way.
+    /// Initializes the controller; ``state`` ends in ready or failed. Does nothing if the host is starting or ready.
     package func start() {
         switch state {
         case .starting, .ready: return
@@ -142,13 +147,14 @@ package final class HCIHost {
         if let transportError { return settle(.failed(.transport(transportError))) }
         resetCause = nil
         resets = []
-        // The reset that begins it silences the controller too.
+        // Initialization begins with a reset, which makes the final reset of ``stop()`` unnecessary.
         left()
         beginBringUp()
     }
 
-    /// Ends all connections and resets the controller, so that it is silent. The line stays open; whoever closes it does so
-    /// ``whenSilent(_:)``.
+    /// Ends all connections and resets the controller, so that it stops transmitting.
+    ///
+    /// The transport stays open. Its owner must not close it before ``whenSilent(_:)`` completes.
     package func stop() {
         guard state != .down else { return }
         let (isRunning, owed) = (phase != .idle, queue.withoutWaiting)
@@ -190,9 +196,15 @@ package final class HCIHost {
         renewed(information)
     }
 
-    /// Resets the controller and brings it up again without a word to anybody but `completion`: what it is driven with is
-    /// changed (Core Vol 4 Part E 3.1.1). Those above let the radio rest meanwhile. False, and nothing happens, while there are
-    /// links, which would be lost.
+    /// Resets and initializes the controller without calling ``onStateChange``, because the host will use the
+    /// controller differently (Core Vol 4 Part E 3.1.1).
+    ///
+    /// The layers above must suspend their use of the radio meanwhile.
+    ///
+    /// - Parameter completion: Called once the controller is ready again, after ``state`` has its new information;
+    ///   never called if it fails.
+    /// - Returns: False if nothing was done: the host is not ready, another renewal is in progress, or there are
+    ///   connections, which the reset would drop.
     package func renew(_ completion: @escaping (ControllerInformation) -> Void) -> Bool {
         guard phase == .ready, renewal == nil, table.connections.isEmpty else { return false }
         renewal = completion
@@ -217,11 +229,11 @@ package final class HCIHost {
         } else {
             state = newState
         }
-        // A callback may have started the host anew meanwhile.
+        // A callback may have restarted the host.
         if state == newState { onStateChange?(newState) }
     }
 
-    /// Fails all commands and ends all connections.
+    /// Fails all pending commands and ends all connections.
     private func giveUp(_ error: HCIHostError, reason: HCIStatus, state newState: State) {
         generation += 1
         state = newState
@@ -234,7 +246,8 @@ package final class HCIHost {
         for connection in gone { onDisconnection?(connection, reason) }
     }
 
-    /// The controller does not do what it should: reset it, unless that is what it does not do, or is done too often.
+    /// Resets the controller after a failure. If it failed during a reset, or was reset too often, the host fails
+    /// instead.
     func controllerFailed(_ error: HCIHostError) {
         guard phase != .idle else { return }
         noteHang(error)
@@ -246,7 +259,7 @@ package final class HCIHost {
         table.counters.resets += 1
         happenings.tell(HostHappening.reset(cause: error))
         giveUp(error, reason: .hardwareFailure, state: .starting)
-        // A callback may have stopped or restarted the host meanwhile.
+        // A callback may have stopped or restarted the host.
         guard state == .starting, !isResetting else { return }
         resetCause = error
         beginBringUp()
@@ -260,10 +273,12 @@ package final class HCIHost {
 
     // MARK: Commands
 
-    /// Sends a command, or queues it until the controller takes it.
+    /// Sends a command, or queues it until the controller can accept it.
     ///
-    /// `completion` is called once, on the loop: with the return parameters when the controller did what it was told, or,
-    /// for a command that Command Status answers, when it has begun to.
+    /// - Parameters:
+    ///   - command: The command to send.
+    ///   - completion: Called once, on the event loop, with the return parameters if the command succeeded. For a
+    ///     command that Command Status answers, success means that the controller has begun to execute it.
     package func send<C: HCICommand>(
         _ command: C,
         _ completion: @escaping (Result<C.Response, HCICommandError>) -> Void = { _ in }
@@ -325,7 +340,7 @@ package final class HCIHost {
         startTimer(duration, looksLeft: Self.maximumOpeningLooks)
     }
 
-    /// The time that a controller has for its answer begins when the line is open: before that a driver may load its firmware.
+    /// Starts the answer timer once the transport is open. Until then the driver may still be loading firmware.
     private func startTimer(_ duration: Duration, looksLeft: Int) {
         let isOpening = transport.isOpening && looksLeft > 0
         timer = loop.schedule(after: isOpening ? Self.openingLook : duration) { [weak self] in
@@ -342,10 +357,11 @@ package final class HCIHost {
     }
 }
 
-// MARK: Leaving
+// MARK: Shutdown
 
 extension HCIHost {
-    /// Waits until the controller takes the last reset, ``CommandQueue/answerTimeout`` at most (Core Vol 4 Part E 4.4).
+    /// Delays the final reset until the controller can accept a command, by at most ``CommandQueue/answerTimeout``
+    /// (Core Vol 4 Part E 4.4).
     private func leave(_ owed: CommandQueue) {
         leaving = owed
         timer = loop.schedule(after: CommandQueue.answerTimeout) { [weak self] in
@@ -354,7 +370,7 @@ extension HCIHost {
         }
     }
 
-    /// Calls `completion` when the last reset of a host that has stopped has been sent, and at once when it has been, or there is none.
+    /// Calls `completion` after the final reset of a stopped host has been sent; immediately if no reset is pending.
     package func whenSilent(_ completion: @escaping () -> Void) {
         guard leaving != nil else { return completion() }
         let earlier = onSilent
@@ -364,7 +380,7 @@ extension HCIHost {
         }
     }
 
-    /// Takes an answer that the controller owed.
+    /// Handles an answer that was still due when the host was stopped.
     func receiveWhileLeaving(_ packet: HCIPacket) {
         guard leaving != nil, packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
         switch event.code {
@@ -392,13 +408,13 @@ extension HCIHost {
 }
 
 extension HCIHost {
-    /// What becomes of what the controller sends.
+    /// How packets from the controller are handled.
     enum Phase {
-        /// Nothing: there is no controller to listen to.
+        /// Packets are dropped; only the answers still due after ``stop()`` are read.
         case idle
-        /// A controller is coming up.
+        /// The controller is being initialized: events are handled, data is dropped.
         case starting
-        /// All is taken.
+        /// Everything is handled.
         case ready
 
         init(_ state: State) {
@@ -412,7 +428,7 @@ extension HCIHost {
 }
 
 extension HCICommand {
-    /// What an answer means to whoever sent the command.
+    /// Converts an answer to the result that the sender of the command receives.
     static func result(of answer: CommandQueue.Answer) -> Result<Response, HCICommandError> {
         switch answer {
         case .status(.success): return .success(Response())

@@ -2,30 +2,30 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// What this host has room for, as it tells the controller (Core Vol 4 Part E 4.2).
+/// The buffers that the host announces to the controller (Core Vol 4 Part E 4.2).
 package struct HostBuffers: Hashable, Sendable {
-    /// The longest ACL payload that is asked for, in octets. A longer one is taken all the same.
+    /// The announced maximum ACL payload, in octets. The host accepts longer payloads as well.
     package var packetLength: UInt16
-    /// How many packets may be on their way up at a time, 1 at least.
+    /// The number of packets that the controller may send before the host reports them consumed; at least 1.
     package var packetCount: UInt16
 
-    /// Room for `packetCount` packets.
+    /// Creates host buffers. A `packetCount` of 0 becomes 1.
     package init(packetLength: UInt16 = 1_021, packetCount: UInt16 = 64) {
         self.packetLength = packetLength
         self.packetCount = max(packetCount, 1)
     }
 }
 
-/// Which packets the host is done with, and when the controller hears of it (Core Vol 4 Part E 4.2, 7.3.40).
+/// The packets that the host has consumed and not yet reported to the controller (Core Vol 4 Part E 4.2, 7.3.40).
 ///
-/// Reports are gathered: one goes out when a quarter of the room is to be given back, or ``maximumDelay`` after the first
-/// packet in it. It must not wait for ever, for there are controllers that keep Disconnection Complete back until the
-/// host is done with all data. Data for a link that the host never hears of are not given back; the controller has those
-/// buffers again when the link ends. Nothing here depends on whether the controller cares.
+/// Reports are batched: one is due when a quarter of the buffers is to be returned, or ``maximumDelay`` after the first
+/// packet in the batch. A report must not be deferred indefinitely, because some controllers withhold Disconnection
+/// Complete until the host has consumed all data. Data of a link unknown to the host is never reported; the controller
+/// reclaims those buffers when the link ends. The host works the same if the controller ignores the reports.
 struct HostCredits {
-    /// How long a packet that the host is done with may go unreported.
+    /// The longest time for which a consumed packet may go unreported.
     static let maximumDelay = Duration.milliseconds(10)
-    /// Connections in one report: as many as fit the parameters of a command.
+    /// The maximum number of connections in a report, as many as fit the parameters of a command.
     static let maximumEntries = 63
 
     enum Action {
@@ -34,19 +34,19 @@ struct HostCredits {
         case report
     }
 
-    // 0 when the controller does not count.
+    // 0 when host flow control is off.
     private var batch = 0
     private var total = 0
-    // At most one entry for each packet of a batch.
+    // At most one entry per packet of a batch.
     private var entries: [CompletedPackets] = []
 
-    /// Begins anew; without buffers nothing is reported.
+    /// Starts over. Without buffers nothing is reported.
     mutating func reset(_ buffers: HostBuffers?) {
         self = HostCredits()
         if let buffers { batch = min(max(Int(buffers.packetCount) / 4, 1), Self.maximumEntries) }
     }
 
-    /// Notes that the host is done with a packet.
+    /// Records a consumed packet.
     mutating func consumed(_ handle: ConnectionHandle) -> Action {
         guard batch > 0 else { return .wait }
         total += 1
@@ -59,13 +59,13 @@ struct HostCredits {
         return total == 1 ? .startTimer : .wait
     }
 
-    /// Forgets a connection that has ended: the controller has taken its buffers back by itself.
+    /// Removes a connection that has ended. The controller has reclaimed its buffers itself.
     mutating func forget(_ handle: ConnectionHandle) {
         guard let index = entries.firstIndex(where: { $0.handle == handle }) else { return }
         total -= Int(entries.remove(at: index).count)
     }
 
-    /// What is to be reported now, if anything.
+    /// Removes and returns the due report, or nil if there is nothing to report.
     mutating func take() -> HostNumberOfCompletedPackets? {
         guard total > 0 else { return nil }
         defer {

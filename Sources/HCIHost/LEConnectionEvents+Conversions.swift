@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 
 extension LEEnhancedConnectionComplete {
-    /// The same in the form with private addresses, none of which are known.
+    /// Converts the event to the enhanced form, without resolvable private addresses.
     init(_ event: LEConnectionComplete) {
         self.init(
             status: event.status,

@@ -1,76 +1,78 @@
 import EventLoops
 import HCI
 
-/// What the controller owes the host about its connections, and how long that may take (AB-H06).
+/// The time-outs for what the controller owes the host about its connections (AB-H06).
 ///
-/// A command that Command Status answers has only begun; an event tells its end. Of most the peer decides how long that takes, and
-/// the link layer has limits for peers. What exceeds those is the controller's fault: first the link in question is ended, and
-/// where even that has no end, or where it is not about one link, the controller is reset.
+/// A command that Command Status answers has only started; an event reports its end. The peer usually determines how
+/// long that takes, within the limits of the link layer. Exceeding those limits is a fault of the controller. The host
+/// then ends the link. If the link does not end, or the fault does not concern a single link, the host resets the
+/// controller.
 struct LinkWatch {
-    /// Data given to the controller of which it gives no buffer back meanwhile. A link is lost after at most 32 s of silence (Core Vol
-    /// 6 Part B 4.5.2), and takes its data along.
+    /// The time-out for data in the controller while it returns no buffer of the link. A link is lost after at most
+    /// 32 s of silence (Core Vol 6 Part B 4.5.2), and its data with it.
     static let dataTimeout = Duration.seconds(45)
-    /// The same for data of a link that ends: whoever waits for an answer does not wait for longer than 30 s (Core Vol 3 Part F 3.3.3)
-    /// and ends the link, so that data would never be with the controller for ``dataTimeout``.
+    /// The same for the data of a link that ends. An ATT client waits at most 30 s for a response (Core Vol 3 Part F
+    /// 3.3.3) and then ends the link, so that the data never reaches ``dataTimeout``.
     static let leftDataTimeout = Duration.seconds(20)
-    /// From a key to the event that tells what became of it. The link layer gives a procedure 40 s (Core Vol 6 Part B 5.2).
+    /// The time-out from a key to the event with its outcome. A link-layer procedure takes at most 40 s (Core Vol 6
+    /// Part B 5.2).
     static let encryptionTimeout = Duration.seconds(45)
-    /// From the cancelling of an attempt to connect to its end (Core Vol 4 Part E 7.8.13).
+    /// The time-out from the cancellation of a connection attempt to its end (Core Vol 4 Part E 7.8.13).
     static let cancelTimeout = Duration.seconds(20)
-    /// What the end of a link may take beyond its supervision timeout (Core Vol 6 Part B 5.1.6).
+    /// The time allowed for the end of a link beyond its supervision timeout (Core Vol 6 Part B 5.1.6).
     static let endMargin = Duration.seconds(5)
-    /// Links in a row whose data stay in the controller, with no buffer back in between. Of one the peer may be the reason, who
-    /// acknowledges nothing (AB-L09).
+    /// The number of consecutive links with stalled data, with no buffer returned in between, at which the controller
+    /// is reset. A single stalled link may be the fault of a peer that acknowledges nothing (AB-L09).
     static let maximumStalls = 2
 
-    /// What is owed.
+    /// An outcome that the controller owes.
     enum Debt: Hashable {
         /// The end of a link.
         case end(UInt16)
-        /// That the link is encrypted, or why it is not.
+        /// The outcome of the encryption of a link.
         case encryption(UInt16)
-        /// The end of an attempt to connect.
+        /// The end of a cancelled connection attempt.
         case cancelledAttempt
     }
 
     enum Event {
-        /// An attempt to connect has begun.
+        /// A connection attempt has started.
         case connecting
-        /// It has ended.
+        /// The connection attempt has ended, with a connection or without.
         case connected
-        /// The attempt, if there is one, is to end.
+        /// The host has cancelled the connection attempt, if there is one.
         case cancelled(at: Instant)
-        /// A link is to end, which has this supervision timeout.
+        /// The host has asked for the end of a link with this supervision timeout.
         case ending(UInt16, timeout: Duration, at: Instant)
-        /// A link is to be encrypted, or to change its key.
+        /// The host has given a key to start encryption or to refresh it.
         case encrypting(UInt16, at: Instant)
-        /// What was owed about encryption is there.
+        /// The outcome of the encryption has been reported.
         case encrypted(UInt16)
-        /// A link is over, and all that was owed about it.
+        /// A link has ended, which settles everything about it.
         case gone(UInt16)
-        /// The controller has had data of a link for ``dataTimeout``.
+        /// The controller has held data of a link for ``dataTimeout``.
         case stalled(UInt16)
-        /// A link has ended, and the controller had had data of it for ``leftDataTimeout``.
+        /// A link has ended whose data the controller had held for ``leftDataTimeout``.
         case leftData
-        /// The controller has given buffers back.
+        /// The controller has returned buffers.
         case progressed
-        /// Time has passed.
+        /// The deadline has been reached.
         case looked(at: Instant)
     }
 
     enum Action: Equatable {
-        /// Ends a link.
+        /// End the link.
         case end(UInt16, LinkStall)
-        /// The controller is to be reset.
+        /// Reset the controller.
         case fail(HCIHostError)
     }
 
-    // At most two for each connection, of which the table has a bound, and one.
+    // Bounded: at most two per connection, and one for the connection attempt.
     private var debts: [Debt: Instant] = [:]
     private var isConnecting = false
     private var stalls = 0
 
-    /// When to look next.
+    /// The next time at which ``Event/looked(at:)`` is due; nil if nothing is owed.
     var deadline: Instant? { debts.values.min() }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -98,7 +100,7 @@ struct LinkWatch {
         return stalls < Self.maximumStalls ? actions : [.fail(.dataNotTaken)]
     }
 
-    /// Who asks twice does not wait for longer.
+    /// Starts a time-out. A repeated request does not extend a time-out that is running.
     private mutating func owe(_ debt: Debt, until deadline: Instant) {
         if debts[debt] == nil { debts[debt] = deadline }
     }
@@ -118,11 +120,11 @@ struct LinkWatch {
     }
 }
 
-/// Why the host ends a link that the peer has not ended.
+/// The reason for which the host ends a link.
 package enum LinkStall: String, Hashable, Sendable, CustomStringConvertible {
-    /// Data have been with the controller for too long.
+    /// The controller has held data of the link for too long.
     case data
-    /// The controller does not say whether the link is encrypted.
+    /// The controller has not reported the outcome of the encryption.
     case encryption
 
     package var description: String {

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 
 extension EventMask {
-    /// The events that this host has a use for.
+    /// The events that this host uses.
     static let wanted: EventMask = [
         .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
         .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
@@ -10,8 +10,10 @@ extension EventMask {
 }
 
 extension EventMaskPage2 {
-    /// The events that this host has a use for, of those that the controller knows. The second version of Encryption
-    /// Change, of 5.3, comes in place of the first, which stays in its mask for a controller that lacks the second.
+    /// Returns the events that this host uses and the controller supports.
+    ///
+    /// Encryption Change [v2], of version 5.3, replaces the first version, whose bit in the first mask stays set for
+    /// controllers without the second.
     static func wanted(by controller: ControllerInformation) -> EventMaskPage2 {
         let features = controller.leFeatures
         var mask: EventMaskPage2 = []
@@ -24,10 +26,11 @@ extension EventMaskPage2 {
 }
 
 extension LEEventMask {
-    /// The events that this host has a use for, of those that the controller knows: an older one may refuse others.
+    /// Returns the LE events that this host uses and the controller supports. An older controller may refuse a mask
+    /// with others.
     ///
-    /// Left out are the keys that the controller computes, since this host computes its own. The older forms of events stay
-    /// in: a controller that knows a newer one, which the host wants too, sends only that.
+    /// The events for keys that the controller computes are left out, because the host computes its own. The older
+    /// versions of events stay in: a controller that supports a newer version in the mask sends only that one.
     static func wanted(by controller: ControllerInformation) -> LEEventMask {
         let features = controller.leFeatures
         var mask: LEEventMask = [
@@ -54,7 +57,7 @@ extension LEEventMask {
         return mask.union(ofResponses(features))
     }
 
-    /// Those of periodic advertising with responses.
+    /// Returns the events of periodic advertising with responses.
     private static func ofResponses(_ features: LEFeatures) -> LEEventMask {
         var mask: LEEventMask = []
         if features.contains(.periodicResponsesScanner) {
@@ -69,9 +72,11 @@ extension LEEventMask {
 }
 
 extension HCIHost {
-    /// Has a connection that comes out of a train told of with its train from now on: LE Enhanced Connection Complete in its second version
-    /// (Core Vol 4 Part E 7.7.65.10). Not from the beginning, since that comes in place of the first for every connection, and who
-    /// reads captures may know the first alone.
+    /// Enables LE Enhanced Connection Complete [v2], so that a connection made from a periodic advertising train
+    /// reports its train (Core Vol 4 Part E 7.7.65.10).
+    ///
+    /// It is not enabled from the start: it replaces the first version for every connection, and tools that read
+    /// captures may support only that.
     package func askForTrainsOfConnections() {
         guard case .ready(let controller) = state else { return }
         send(LESetEventMask(mask: .wanted(by: controller).union(.enhancedConnectionCompleteV2)))

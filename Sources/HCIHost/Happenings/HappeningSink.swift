@@ -1,25 +1,26 @@
 import Logging
 
-/// Where the rooms of the host stack tell what happens there. Whoever puts the stack together hands one down: the service to
-/// its observers, who stands on the stack alone to a log.
+/// The destination of the events that the modules of the host stack report. The component that assembles the stack
+/// provides it: the service forwards events to its observers, a program that uses the stack directly writes them to a
+/// log.
 package struct HappeningSink {
     private let wants: (StackRoom) -> Bool
     private let take: (any StackHappening) -> Void
 
     /// - Parameters:
-    ///   - wants: Whether somebody wants to know what happens in a room at this moment.
-    ///   - take: Takes it.
+    ///   - wants: Returns whether events of a module are wanted at present.
+    ///   - take: Receives each event.
     package init(wants: @escaping (StackRoom) -> Bool, take: @escaping (any StackHappening) -> Void) {
         self.wants = wants
         self.take = take
     }
 
-    /// To a log, and nowhere else.
+    /// Returns a sink that writes all events to a log.
     package static func log(_ logger: Logger) -> HappeningSink {
         HappeningSink(wants: { _ in true }, take: { logger.write($0) })
     }
 
-    /// Tells that something has happened, which is not even put together where nobody wants to know.
+    /// Reports an event. The event is not constructed unless its module's events are wanted.
     package func tell<Happening: StackHappening>(_ happening: @autoclosure () -> Happening) {
         guard wants(Happening.room) else { return }
         take(happening())
@@ -27,7 +28,7 @@ package struct HappeningSink {
 }
 
 extension Logger {
-    /// Writes what has happened in the stack, in words.
+    /// Writes an event of the stack at the level of its weight.
     package func write(_ happening: any StackHappening) {
         let level = happening.weight.level
         guard level >= logLevel else { return }
@@ -37,7 +38,7 @@ extension Logger {
 }
 
 extension HappeningWeight {
-    /// The level of its line in a log.
+    /// The log level of events with this weight.
     package var level: Logger.Level {
         switch self {
         case .detail: .debug

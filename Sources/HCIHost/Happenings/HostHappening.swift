@@ -1,23 +1,24 @@
 import BluetoothTypes
 import HCI
 
-/// What happens between the host and its controller.
+/// An event between the host and its controller.
 package enum HostHappening: StackHappening {
-    /// The controller has been brought up.
+    /// The controller has been initialized.
     case ready(ControllerInformation)
     /// The controller cannot be used.
     case failed(HCIHostError)
-    /// The controller did not do what it should, and is reset.
+    /// The controller failed and is being reset.
     case reset(cause: HCIHostError)
-    /// The controller does not do what it owes about a link, which is therefore ended.
+    /// A link is being ended because the controller owes an outcome or buffers for it.
     case linkStalled(ConnectionHandle, LinkStall)
-    /// A packet of the controller cannot be read.
+    /// A packet from the controller is malformed.
     case malformed(HCIPacket, PacketError)
-    /// The controller has lost data for want of room, on links of this type (Core Vol 4 Part E 7.7.26).
+    /// The controller has discarded data because its buffers overflowed, on links of this type (Core Vol 4 Part E
+    /// 7.7.26).
     case bufferOverflow(linkKind: UInt8)
-    /// An event says what cannot be.
+    /// An event contradicts the state of the host.
     case notBelieved(EventPacket)
-    /// The controller has answered a command that is not under way.
+    /// The controller has answered a command that is not pending.
     case unexpectedAnswer(Opcode)
 
     package static var room: StackRoom { .host }

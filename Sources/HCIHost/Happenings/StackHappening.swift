@@ -1,35 +1,32 @@
 import BluetoothTypes
 import HCI
 
-/// Something that happened in a room of the host stack: the values themselves, of which ``description`` makes words for those
-/// who want some. Each room has its own.
+/// An event in a module of the host stack. It carries values; ``description`` renders them as text for logs. Each
+/// module defines its own type.
 package protocol StackHappening: Sendable, CustomStringConvertible {
-    /// Where it happened.
+    /// The module that reports the event.
     static var room: StackRoom { get }
-    /// How much it matters.
+    /// The severity of the event.
     var weight: HappeningWeight { get }
-    /// The peer that it is about, if it is about one.
+    /// The peer concerned, if any.
     var peer: BluetoothAddress? { get }
-    /// The link that it is about, if it is about one.
+    /// The link concerned, if any.
     var link: ConnectionHandle? { get }
-    /// What else belongs to the words in a log, by name.
+    /// Further log metadata, by name.
     var details: [String: String] { get }
 }
 
 extension StackHappening {
-    /// No peer in particular.
     package var peer: BluetoothAddress? { nil }
-    /// No link in particular.
     package var link: ConnectionHandle? { nil }
-    /// Nothing.
     package var details: [String: String] { [:] }
 }
 
-/// The rooms of the host stack in which something happens that is told.
+/// The modules of the host stack that report events.
 package enum StackRoom: CaseIterable, Sendable {
-    /// HCIHost: the controller and its line.
+    /// HCIHost: the controller and its transport.
     case host
-    /// Privacy: addresses.
+    /// Privacy: private addresses and their resolution.
     case privacy
     /// Security: pairing, bonds, and the protection of links.
     case security
@@ -37,16 +34,16 @@ package enum StackRoom: CaseIterable, Sendable {
     case access
 }
 
-/// How much something matters that apps see nothing of.
+/// The severity of an event that apps are not notified of.
 package enum HappeningWeight: Sendable {
-    /// It is to be expected.
+    /// An expected event.
     case detail
-    /// It is good to know.
+    /// An event worth recording.
     case information
-    /// It is not usual, and nothing is wrong.
+    /// An unusual event that is not an error.
     case notice
-    /// It should not be.
+    /// An event that should not occur.
     case warning
-    /// Something does not work.
+    /// A failure: part of the stack does not work.
     case error
 }

@@ -2,9 +2,9 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Data that overtake the event that the link is encrypted.
+/// Holding back data that arrives before the event that reports the encryption of its link.
 extension ConnectionTable {
-    /// Hands data to a connection, unless they have to wait.
+    /// Delivers a packet to its connection, unless it must wait for the event.
     func hold(_ packet: ACLPacket, of connection: HCIConnection) {
         switch connection.hold.take(packet, at: loop.now) {
         case .deliver: deliver(packet, to: connection)
@@ -13,7 +13,7 @@ extension ConnectionTable {
         }
     }
 
-    /// Hands over what has waited: the outcome is known, and whoever wants to know has been told.
+    /// Delivers the packets that were held. Called after the callbacks for the outcome have run.
     func release(_ connection: HCIConnection) {
         stopHoldTimer(connection)
         for packet in connection.hold.end() { deliver(packet, to: connection) }
@@ -35,7 +35,7 @@ extension ConnectionTable {
         connection.holdTimer = nil
     }
 
-    /// What the event had to prove is dropped, and with it the link.
+    /// Ends a link whose encryption was not confirmed, and drops the packets that were held.
     private func giveUp(_ connection: HCIConnection) {
         stopHoldTimer(connection)
         counters.unprovenLinks += 1

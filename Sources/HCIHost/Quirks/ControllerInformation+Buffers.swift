@@ -1,14 +1,14 @@
-/// Buffers that cannot be (quirk 14).
+/// Correction of implausible buffer sizes (quirk 14).
 extension ControllerInformation {
-    /// The least that a buffer holds (Core Vol 4 Part E 7.8.2), in octets.
+    /// The minimum size of a buffer, in octets (Core Vol 4 Part E 7.8.2).
     static let smallestBuffer = 27
-    /// What a buffer holds that takes the longest PDU of the link layer whole (Vol 6 Part B 2.4), in octets.
+    /// The size of a buffer that holds the longest link-layer PDU whole, in octets (Vol 6 Part B 2.4).
     static let usualBuffer = 251
-    /// More octets than any LE controller has in a buffer. What is above says nothing.
+    /// A size above that of any LE controller's buffers, in octets. Larger values are replaced by ``usualBuffer``.
     static let largestBuffer = 4_096
 
-    /// A controller that cannot hold a single packet could not be used at all, so it is not believed: it gets one at a time, as
-    /// short as every controller takes.
+    /// Clamps the buffer sizes to plausible values. A controller that reports no buffers would be unusable, so the host
+    /// uses one buffer of the minimum size.
     mutating func clampBuffers() {
         if aclBufferCount <= 0 { (aclBufferSize, aclBufferCount) = (Self.smallestBuffer, 1) }
         if aclBufferSize > Self.largestBuffer { aclBufferSize = Self.usualBuffer }

@@ -1,72 +1,71 @@
 import HCI
 
-/// What controllers turned out not to be trusted with, by device and firmware, so that each next start begins with the
-/// fall-back. Outlasts the hosts that it is given to; lives on their loop.
+/// The fallbacks that controllers have turned out to need, by device and firmware, so that each later start begins with
+/// them.
+///
+/// Outlives the hosts that share it. Use it on their event loop only.
 package final class ControllerMemory {
-    /// Controllers that are remembered; those that were used longest ago go first.
+    /// The maximum number of controllers. The least recently noted ones are dropped first.
     package static let maximumControllers = 32
 
-    /// A controller as it is told from others.
+    /// The identity of a controller.
     package struct Device: Hashable, Sendable {
-        /// Where it is attached (``HCITransport/place``).
+        /// Where the controller is attached (``HCITransport/place``).
         package var place: String
-        /// Its maker, by the number of the Bluetooth SIG.
+        /// The manufacturer's company identifier, as assigned by the Bluetooth SIG.
         package var company: UInt16
 
-        /// The controller that is attached there.
         package init(place: String, company: UInt16) {
             (self.place, self.company) = (place, company)
         }
     }
 
-    /// What runs on a controller. With another one everything has to be found out anew.
+    /// The firmware version of a controller. A different version discards what is known.
     package struct Firmware: Hashable, Sendable {
-        /// The version of HCI.
+        /// The HCI version.
         package var version: UInt8
-        /// The maker's revision of HCI.
+        /// The manufacturer's HCI revision.
         package var revision: UInt16
-        /// The maker's revision of the link layer.
+        /// The manufacturer's revision of the link layer.
         package var subversion: UInt16
 
-        /// The firmware with these numbers.
         package init(version: UInt8, revision: UInt16, subversion: UInt16) {
             (self.version, self.revision, self.subversion) = (version, revision, subversion)
         }
     }
 
-    /// What is known of one controller.
+    /// The fallbacks of one controller.
     package struct Entry: Hashable, Sendable {
         package var device: Device
         package var firmware: Firmware
         package var fallbacks: Set<ControllerFallback>
 
-        /// A controller with these fall-backs.
         package init(device: Device, firmware: Firmware, fallbacks: Set<ControllerFallback>) {
             (self.device, self.firmware, self.fallbacks) = (device, firmware, fallbacks)
         }
     }
 
-    /// What is known, the controller that was used last at the end.
+    /// The known controllers, the most recently noted last.
     package private(set) var entries: [Entry] = []
     /// Called after each change of ``entries``.
     package var onChange: (() -> Void)?
 
-    /// How often controllers have not answered, as long as that led to nothing.
+    /// The number of unanswered commands by controller; removed once they have led to a fallback.
     private var hangs: [Device: Int] = [:]
-    /// So often a controller does not answer before it is driven otherwise.
+    /// The number of unanswered commands that leads to a fallback.
     package static let hangsBeforeFallback = 2
 
-    /// How often controllers that were silent have heard somebody when they were driven otherwise.
+    /// The number of successful trials by controller. A trial repeats a scan that reported no devices with the
+    /// fallback, and succeeds if it reports one.
     private var trials: [Device: Int] = [:]
-    /// So often, with silence in between, that is no chance.
+    /// The number of successful trials, with silence in between, that rules out chance.
     package static let trialsBeforeFallback = 2
 
-    /// Nothing is known.
     package init() {}
 
-    /// A controller that was silent has heard somebody, driven otherwise.
+    /// Counts a successful trial: a controller that reported no devices reports one with the fallback.
     ///
-    /// - Returns: Whether that has been often enough.
+    /// - Returns: Whether there were enough trials to record the fallback.
     package func noteTrial(of controller: ControllerInformation) -> Bool {
         if trials.count >= Self.maximumControllers { trials = [:] }
         let count = trials[controller.device, default: 0] + 1
@@ -74,14 +73,14 @@ package final class ControllerMemory {
         return count >= Self.trialsBeforeFallback
     }
 
-    /// A controller hears somebody as it is usually driven.
+    /// Resets the trials of a controller that reports devices without a fallback.
     package func forgetTrials(of controller: ControllerInformation) {
         trials[controller.device] = nil
     }
 
-    /// A controller has not answered one of the commands that can be done without.
+    /// Counts an unanswered command of a set that can be replaced.
     ///
-    /// - Returns: Whether that has been often enough.
+    /// - Returns: Whether there were enough to record a fallback.
     func noteHang(of controller: ControllerInformation) -> Bool {
         if hangs.count >= Self.maximumControllers { hangs = [:] }
         let count = hangs[controller.device, default: 0] + 1
@@ -89,14 +88,14 @@ package final class ControllerMemory {
         return count >= Self.hangsBeforeFallback
     }
 
-    /// Goes on with what was known before. What was found since counts more.
+    /// Adds stored entries. Newer findings about the same device take precedence.
     package func take(_ earlier: [Entry]) {
         let known = Set(entries.map(\.device))
         let new = earlier.filter { !known.contains($0.device) && !$0.fallbacks.isEmpty }
         entries = Array((new + entries).suffix(Self.maximumControllers))
     }
 
-    /// What is done otherwise with a controller. What was found with another firmware is forgotten.
+    /// Returns the fallbacks of a controller. Discards those found with a different firmware.
     package func fallbacks(of controller: ControllerInformation) -> Set<ControllerFallback> {
         guard let index = entries.firstIndex(where: { $0.device == controller.device }) else { return [] }
         guard entries[index].firmware == controller.firmware else {
@@ -107,7 +106,7 @@ package final class ControllerMemory {
         return entries[index].fallbacks
     }
 
-    /// Remembers a fall-back, which takes the place of its opposite.
+    /// Records a fallback, which replaces its opposite.
     package func note(_ fallback: ControllerFallback, of controller: ControllerInformation) {
         var known = fallbacks(of: controller)
         guard !known.contains(fallback) else { return }

@@ -2,38 +2,39 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Data that may be encrypted already though the event that says so is not here: where events and data come by different ways
-/// they overtake it (quirk 2). They wait for the event, so that they are not taken for plaintext.
+/// A buffer for data that may already be encrypted while the event that reports the encryption has not arrived. On
+/// transports with separate paths for events and data, the data can arrive first (quirk 2). It waits for the event, so
+/// that it is not mistaken for plaintext.
 ///
-/// A peripheral is asked for the key after the central has sent its last octet in the clear (Core Vol 6 Part B 5.1.3.1), so
-/// what comes behind its answer is encrypted, all of it.
+/// A peripheral's host is asked for the key after the central has sent its last octet in the clear (Core Vol 6 Part B
+/// 5.1.3.1). All data that arrives after the host's answer is therefore encrypted.
 ///
-/// A central cannot know when the peripheral has sent its last: that may be until LL_ENC_RSP. So as little as can be waits
-/// there, which nobody sends in the clear (AB-L08): the keys that a pairing distributes (Vol 3 Part H 3.6.1), each whole in one
-/// packet, each once, after the controller has begun to encrypt, and no longer than one connection interval. `Documentation/Quirks.md` says
-/// why that is enough.
+/// A central's host cannot determine when the peripheral has sent its last octet in the clear, which may be as late as
+/// LL_ENC_RSP. It therefore holds as little as possible, and only PDUs that no device sends in the clear (AB-L08): the
+/// keys that a pairing distributes (Vol 3 Part H 3.6.1), each whole in one packet, each once, after the controller has
+/// begun to encrypt, and for one connection interval at most. `Documentation/Quirks.md` explains why that suffices.
 struct EncryptionHold {
-    /// Packets that wait.
+    /// The maximum number of packets held.
     static let maximumCount = 64
-    /// How long a peripheral waits for the event; without it the link is not to be trusted.
+    /// How long a peripheral waits for the event before it distrusts the link.
     static let limit = Duration.seconds(1)
-    /// How long a central waits at most, whatever the interval is. The worst lag that was seen is 100 ms.
+    /// The longest that a central waits, whatever the interval. The longest delay observed is 100 ms.
     static let centralLimit = Duration.milliseconds(100)
 
     private enum Phase {
-        /// Nothing is about to begin.
+        /// No encryption is pending.
         case off
-        /// All data wait.
+        /// All data is held.
         case all
-        /// Keys of a pairing wait this long.
+        /// Keys distributed by a pairing are held for this long.
         case keys(Duration)
     }
 
-    /// What becomes of a packet.
+    /// How a packet is handled.
     enum Verdict {
         case deliver
         case held
-        /// Too many wait, and the event does not come.
+        /// The buffer is full, and the event has not arrived.
         case tooMany
     }
 
@@ -42,10 +43,10 @@ struct EncryptionHold {
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// A peripheral's host gives the controller a key, and the link is not encrypted.
+    /// Starts holding all data: a peripheral's host gives the controller a key for an unencrypted link.
     mutating func beginAsPeripheral() { phase = .all }
 
-    /// A central's controller has begun to encrypt a link that is not encrypted.
+    /// Starts holding keys: a central's controller has begun to encrypt an unencrypted link.
     mutating func beginAsCentral(interval: UInt16) {
         phase = .keys(min(.microseconds(Int64(interval) * 1_250), Self.centralLimit))
     }
@@ -64,7 +65,7 @@ struct EncryptionHold {
         return .held
     }
 
-    /// When something has to happen with what waits longest.
+    /// The time by which ``expire(at:)`` must be called; nil if no packet is held.
     var deadline: Instant? {
         guard let first = packets.first else { return nil }
         switch phase {
@@ -74,7 +75,10 @@ struct EncryptionHold {
         }
     }
 
-    /// The time is over. Nil when the event had to come and has not; else what was sent in the clear.
+    /// Called at the deadline.
+    ///
+    /// - Returns: The packets that count as plaintext; nil if the event was required, in which case the packets are
+    ///   dropped.
     mutating func expire(at now: Instant) -> [ACLPacket]? {
         guard case .keys(let time) = phase else {
             packets = []
@@ -85,7 +89,9 @@ struct EncryptionHold {
         return old
     }
 
-    /// The event has come, or nothing is about to begin after all.
+    /// Stops holding, because the event has arrived or no encryption is pending after all.
+    ///
+    /// - Returns: The packets that were held.
     mutating func end() -> [ACLPacket] {
         phase = .off
         defer { packets = [] }
@@ -94,12 +100,13 @@ struct EncryptionHold {
 }
 
 extension ACLPacket {
-    /// The codes of the Security Manager's PDUs that give keys, with their lengths (Core Vol 3 Part H 3.6.2 to 3.6.6): Encryption
-    /// Information, Central Identification, Identity Information, Identity Address Information, Signing Information.
+    /// The codes of the Security Manager PDUs that carry keys, with their lengths (Core Vol 3 Part H 3.6.2 to 3.6.6):
+    /// Encryption Information, Central Identification, Identity Information, Identity Address Information, Signing
+    /// Information.
     private static let keyLengths: [UInt8: Int] = [0x06: 17, 0x07: 11, 0x08: 17, 0x09: 8, 0x0A: 17]
 
-    /// The code of the key that this is, whole, on the channel of the Security Manager, 0x0006 (Core Vol 3 Part A 2.1, 3.1); nil for
-    /// anything else. None is longer than what every controller takes in one packet.
+    /// The code of the key PDU that the packet contains whole on the Security Manager channel, 0x0006 (Core Vol 3 Part
+    /// A 2.1, 3.1); nil for any other packet. Every controller fits the longest of these PDUs into one packet.
     fileprivate var distributedKey: UInt8? {
         guard boundary.isStart, payload.count > 4, payload[2] == 0x06, payload[3] == 0,
             let length = Self.keyLengths[payload[4]], payload.count == 4 + length,

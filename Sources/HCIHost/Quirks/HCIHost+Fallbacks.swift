@@ -1,9 +1,9 @@
 import BluetoothTypes
 import HCI
 
-/// What the host does otherwise with its controller.
+/// Fallbacks for controllers that do not do what they claim.
 extension HCIHost {
-    /// What is known of a controller, and what is being tried.
+    /// Returns the recorded fallbacks of a controller, combined with the one on trial.
     func fallbacks(of controller: ControllerInformation) -> Set<ControllerFallback> {
         var known = memory.fallbacks(of: controller)
         if let trial {
@@ -13,8 +13,8 @@ extension HCIHost {
         return known
     }
 
-    /// The controller does not answer a command. When it is the second time that it does not take one of a generation, it is
-    /// driven with the other one, if it has it: once may be chance.
+    /// Counts an unanswered legacy or extended command. After the second one, which rules out chance, records the
+    /// fallback to the other set of commands, if the controller supports it.
     func noteHang(_ error: HCIHostError) {
         guard case .commandTimedOut(let opcode) = error, case .ready(let controller) = state,
             controller.leFeatures.contains(.extendedAdvertising)
@@ -30,13 +30,13 @@ extension HCIHost {
             return
         }
         trial = nil
-        // There is no way back to commands that have turned out to be of no use.
+        // A set of commands that has already failed is not tried again.
         guard memory.fallbacks(of: controller).isDisjoint(with: [.legacyCommands, .extendedCommands]) else { return }
         guard memory.noteHang(of: controller) else { return }
         memory.note(wanted, of: controller)
     }
 
-    /// The commands of version 4.0 that those of version 5.0 take the place of.
+    /// The legacy commands of version 4.0 that the extended commands of version 5.0 replace.
     static let legacyCommands: [Opcode] = [
         LESetScanParameters.opcode, LESetScanEnable.opcode, LECreateConnection.opcode,
         LESetAdvertisingParameters.opcode,
