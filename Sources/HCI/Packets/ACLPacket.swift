@@ -1,36 +1,36 @@
 import BluetoothTypes
 
-/// A packet of connection data: a fragment of an L2CAP PDU (Core Vol 4 Part E 5.4.2).
+/// An ACL data packet, which carries a fragment of an L2CAP PDU (Core Vol 4 Part E 5.4.2).
 ///
-/// Written by hand rather than as ``PacketFields``: this is the packet that there are many of.
+/// Coded by hand instead of with ``PacketFields``, because it makes up most of the traffic.
 package struct ACLPacket: Hashable, Sendable {
-    /// Where in a PDU the fragment lies.
+    /// The Packet_Boundary_Flag: the position of a fragment in its PDU.
     package enum Boundary: UInt8, Sendable {
-        /// A PDU begins; the host sends this on LE links.
+        /// The start of a PDU, as sent by the host on LE links.
         case startNonFlushable = 0
-        /// A PDU goes on.
+        /// A continuation of a PDU.
         case continuation = 1
-        /// A PDU begins; the controller sends this.
+        /// The start of a PDU, as sent by the controller.
         case start = 2
-        /// A whole PDU that may be flushed; not for LE.
+        /// A complete flushable PDU; not used on LE links.
         case complete = 3
 
-        /// Whether a PDU begins with the fragment.
+        /// Whether the fragment starts a PDU.
         package var isStart: Bool { self != .continuation }
     }
 
-    /// Octets of the header.
+    /// The length of the header, in octets.
     package static let headerSize = 4
 
     package var handle: ConnectionHandle
-    /// Where in a PDU the fragment lies.
+    /// The position of the fragment in its PDU.
     package var boundary: Boundary
-    /// The two broadcast bits; 0 on LE links.
+    /// The Broadcast_Flag, two bits; 0 on LE links.
     package var broadcast: UInt8
-    /// The fragment.
+    /// The fragment of the PDU.
     package var payload: PacketBuffer
 
-    /// A fragment for a connection.
+    /// Creates a packet that is not a broadcast.
     package init(handle: ConnectionHandle, boundary: Boundary, payload: PacketBuffer) {
         self.handle = handle
         self.boundary = boundary
@@ -38,9 +38,9 @@ package struct ACLPacket: Hashable, Sendable {
         broadcast = 0
     }
 
-    /// Reads a packet; the payload shares its storage.
+    /// Parses a packet. The payload shares the storage of `bytes`.
     ///
-    /// - Throws: ``PacketError`` when the octets are fewer or more than the header says (AB-H02).
+    /// - Throws: ``PacketError`` if the length differs from the one in the header (AB-H02).
     package init(reading bytes: PacketBuffer) throws(PacketError) {
         guard bytes.count >= Self.headerSize else {
             throw PacketError(.truncated(needed: Self.headerSize, available: bytes.count), at: "ACL header")
@@ -57,7 +57,7 @@ package struct ACLPacket: Hashable, Sendable {
         broadcast = UInt8(first >> 14)
     }
 
-    /// The packet as octets: the header goes into the payload's headroom, so that nothing is copied.
+    /// Encodes the packet. The header is written into the payload's headroom, without a copy.
     package consuming func encoded() -> PacketBuffer {
         let first = handle.rawValue & 0xFFF | UInt16(boundary.rawValue) << 12 | UInt16(broadcast & 0b11) << 14
         let length = UInt16(truncatingIfNeeded: payload.count)
@@ -70,15 +70,15 @@ package struct ACLPacket: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// Frames connection data.
+    /// Frames an ACL data packet.
     package init(_ packet: consuming ACLPacket) {
         self.init(.acl, (consume packet).encoded())
     }
 }
 
 extension ACLPacket: CustomStringConvertible, CustomReflectable {
-    /// What ``PacketPrinter`` shows of it.
+    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(self)) }
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

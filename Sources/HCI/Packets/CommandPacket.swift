@@ -1,16 +1,15 @@
 import BluetoothTypes
 
-/// The frame of a command: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.1).
+/// The frame of a command: its opcode and its unparsed parameters (Core Vol 4 Part E 5.4.1).
 package struct CommandPacket: PacketFields, Hashable, Sendable {
-    /// The command.
+    /// The opcode.
     package var opcode = Opcode.none
-    /// The parameters, 255 octets at most.
+    /// The parameters, at most 255 octets.
     package var parameters: PacketBuffer = []
 
-    /// No command, no parameters.
+    /// Creates a frame without a command.
     package init() {}
 
-    /// A command with its parameters.
     package init(opcode: Opcode, parameters: PacketBuffer) {
         self.opcode = opcode
         self.parameters = parameters
@@ -19,11 +18,11 @@ package struct CommandPacket: PacketFields, Hashable, Sendable {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Opcode", &opcode)
         try coder.countedBytes("Parameters", &parameters)
-        // There may be a key among them; nobody has looked.
+        // The parameters are unparsed and may contain a key.
         coder.note("Parameters", "\(parameters.count) octets")
     }
 
-    /// What ``PacketPrinter`` shows of it.
+    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
 }
 

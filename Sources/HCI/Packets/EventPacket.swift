@@ -1,27 +1,26 @@
 import BluetoothTypes
 
-/// The frame of an event: its number and its parameters, not looked into (Core Vol 4 Part E 5.4.4).
+/// The frame of an event: its code and its unparsed parameters (Core Vol 4 Part E 5.4.4).
 package struct EventPacket: PacketFields, Hashable, Sendable {
-    /// The event.
+    /// The event code.
     package var code = EventCode(rawValue: 0)
-    /// The parameters, 255 octets at most; for an LE event the first tells which.
+    /// The parameters, at most 255 octets. Those of an LE event start with the subevent code.
     package var parameters: PacketBuffer = []
 
-    /// No event, no parameters.
+    /// Creates a frame without an event.
     package init() {}
 
-    /// An event with its parameters.
     package init(code: EventCode, parameters: PacketBuffer) {
         self.code = code
         self.parameters = parameters
     }
 
-    /// Which LE event it is; nil for others and for an LE event without any octet.
+    /// The subevent code of an LE event; nil for other events and for an LE event without parameters.
     package var subevent: LESubevent? {
         code == .leMeta ? parameters.first.map(LESubevent.init(rawValue:)) : nil
     }
 
-    /// The parameters that an ``HCIEvent`` describes: those behind the subevent's octet in an LE event.
+    /// The parameters that an ``HCIEvent`` describes, without the subevent code of an LE event.
     package var eventParameters: PacketBuffer {
         code == .leMeta ? parameters.suffix(after: 1) : parameters
     }
@@ -29,11 +28,11 @@ package struct EventPacket: PacketFields, Hashable, Sendable {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Event_Code", &code)
         try coder.countedBytes("Parameters", &parameters)
-        // There may be a key among them; nobody has looked.
+        // The parameters are unparsed and may contain a key.
         coder.note("Parameters", "\(parameters.count) octets")
     }
 
-    /// What ``PacketPrinter`` shows of it.
+    /// The output of ``PacketPrinter``.
     package var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
 }
 

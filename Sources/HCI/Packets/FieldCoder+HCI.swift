@@ -1,7 +1,8 @@
 import BluetoothTypes
 
 extension FieldCoder {
-    /// A length and 31 octets of which so many mean something (Core Vol 4 Part E 7.8.7). A longer length is an error.
+    /// Codes advertising data: a length and 31 octets, of which the first `length` are significant (Core Vol 4 Part E
+    /// 7.8.7). A length above 31 is an error.
     mutating func advertisingData(_ name: String, _ data: inout PacketBuffer) throws(PacketError) {
         let size = 31
         var length = UInt8(truncatingIfNeeded: Swift.min(data.count, size))
@@ -11,7 +12,8 @@ extension FieldCoder {
         if isReading { data = data.prefix(upTo: Int(length)) }
     }
 
-    /// A length and at most 251 octets: what fits a command besides three other octets (Core Vol 4 Part E 7.8.54).
+    /// Codes a data fragment: a length and at most 251 octets, the space that a command with three other octets has
+    /// left (Core Vol 4 Part E 7.8.54).
     mutating func dataFragment(_ name: String, _ data: inout PacketBuffer) throws(PacketError) {
         let size = 251
         if !isReading, data.count > size { data = data.prefix(upTo: size) }
@@ -19,13 +21,14 @@ extension FieldCoder {
         if isReading, data.count > size { throw PacketError(.length(data.count), at: "\(name)_Length") }
     }
 
-    /// A set of PHYs that tells how many parts follow; one outside `allowed` is an error, since nobody knows its part.
+    /// Codes a set of PHYs that determines how many parts follow. A PHY outside `allowed` is an error, because the
+    /// layout of its part is unknown.
     mutating func phys(_ name: String, _ phys: inout LEPHYs, allowed: LEPHYs) throws(PacketError) {
         try field(name, &phys)
         if isReading, !phys.isSubset(of: allowed) { throw PacketError(.value(UInt64(phys.rawValue)), at: name) }
     }
 
-    /// A part that is there or not, as an earlier field said.
+    /// Codes a part whose presence an earlier field determines.
     mutating func optional<T: PacketFields>(_ name: String, _ value: inout T?, isPresent: Bool) throws(PacketError) {
         guard isPresent else { return }
         var present = value ?? T()
@@ -33,8 +36,8 @@ extension FieldCoder {
         value = present
     }
 
-    /// The reports of an advertising event, each with all of its fields (Core Vol 4 Part E 5.2). No report at all is an
-    /// error, and so are more than the event has octets for (AB-H03).
+    /// Codes the reports of an advertising event, one complete report after the other (Core Vol 4 Part E 5.2). It is an
+    /// error if there are none, or more than fit the event (AB-H03).
     mutating func reports<T: PacketFields>(_ reports: inout [T]) throws(PacketError) {
         try list("Num_Reports", "Report", &reports)
         if isReading, reports.isEmpty { throw PacketError(.length(0), at: "Num_Reports") }

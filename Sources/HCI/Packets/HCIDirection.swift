@@ -1,7 +1,7 @@
-/// Which way a packet goes.
+/// The direction of a packet.
 package enum HCIDirection: Hashable, Sendable {
-    /// Down, to the controller.
+    /// From the host to the controller.
     case hostToController
-    /// Up, to the host.
+    /// From the controller to the host.
     case controllerToHost
 }

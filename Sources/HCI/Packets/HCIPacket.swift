@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-/// A packet between a host and a controller, without the octet that tells its type on a byte stream.
+/// An HCI packet, without the packet type octet that precedes it on a byte stream.
 package struct HCIPacket: Hashable, Sendable {
-    /// The packet types of H4 (Core Vol 4 Part A 2).
+    /// The H4 packet types (Core Vol 4 Part A 2).
     package enum Kind: UInt8, Sendable, CaseIterable {
         case command = 1
         case acl = 2
@@ -11,12 +11,11 @@ package struct HCIPacket: Hashable, Sendable {
         case isochronous = 5
     }
 
-    /// What the packet is.
+    /// The packet type.
     package var kind: Kind
-    /// The packet from its first header octet on.
+    /// The packet, starting with its header.
     package var bytes: PacketBuffer
 
-    /// A packet of the given kind.
     @inlinable
     package init(_ kind: Kind, _ bytes: PacketBuffer) {
         self.kind = kind

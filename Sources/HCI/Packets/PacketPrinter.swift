@@ -1,11 +1,12 @@
 import BluetoothTypes
 
-/// Shows packets to a person, one line for each: direction, what it is, and its fields.
+/// Formats packets as text, one line each: direction, name and fields.
 ///
-/// Return parameters are shown by the command that they belong to. Octets that cannot be read are shown as they are, with
-/// the reason. Of what may be a key only the length is shown: logs are read by more people than captures.
+/// Return parameters are decoded by the command to which they belong. Malformed packets are printed as octets, with the
+/// reason. For anything that may be a key only the length is printed, because logs are shared more widely than
+/// captures.
 package enum PacketPrinter {
-    /// One line for a packet.
+    /// Returns a line for a packet, without a line break.
     package static func line(_ packet: HCIPacket, _ direction: HCIDirection) -> String {
         let arrow =
             switch direction {
@@ -15,7 +16,7 @@ package enum PacketPrinter {
         return "\(arrow) \(describe(packet))"
     }
 
-    /// What a packet is, and its fields.
+    /// Returns the name and the fields of a packet.
     package static func describe(_ packet: HCIPacket) -> String {
         do throws(PacketError) {
             switch packet.kind {
@@ -30,8 +31,8 @@ package enum PacketPrinter {
         }
     }
 
-    /// Whether there may be a key in a packet, as far as its first octets tell, which are all that can be believed of one that
-    /// is malformed.
+    /// Returns whether a packet may contain a key, judged by its first octets, which are all that is reliable in a
+    /// malformed packet.
     private static func hasSecrets(_ packet: HCIPacket) -> Bool {
         let first = packet.bytes.prefix(upTo: 5)
         switch packet.kind {
@@ -103,8 +104,8 @@ package enum PacketPrinter {
         return isShown(packet) ? "\(head): \(packet.payload)" : head
     }
 
-    /// Whether a fragment has no keys in it: it begins a PDU, which says so, of another channel than the Security Manager's (Core
-    /// Vol 3 Part A 2.1, 3.1). To which channel the others belong is not known here.
+    /// Returns whether a fragment contains no key: it starts a PDU, and its header names a channel other than the
+    /// Security Manager's (Core Vol 3 Part A 2.1, 3.1). The channel of other fragments is unknown at this layer.
     private static func isShown(_ packet: ACLPacket) -> Bool {
         let header = packet.payload.prefix(upTo: 4)
         return packet.boundary.isStart && header.count == 4 && (header[2], header[3]) != (6, 0)
@@ -122,8 +123,8 @@ package enum PacketPrinter {
 }
 
 extension HCIPacket: CustomStringConvertible, CustomReflectable {
-    /// What the packet is, and its fields.
+    /// The name and the fields of the packet.
     package var description: String { PacketPrinter.describe(self) }
-    /// Without parts: `dump` shows what ``description`` shows.
+    /// Has no children, so that `dump` prints ``description``.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-/// Every command that has a type, by its number.
+/// The commands that this module defines, by opcode.
 package enum HCICommandRegistry {
-    /// All command types.
+    /// The types of all commands.
     package static let all: [any HCICommand.Type] = [
         Disconnect.self,
         ReadRemoteVersionInformation.self,
@@ -118,28 +118,30 @@ package enum HCICommandRegistry {
 
     private static let byOpcode = Dictionary(uniqueKeysWithValues: all.map { ($0.opcode, $0) })
 
-    /// The type of the command with this number; nil when nobody described it.
+    /// Returns the type of the command with an opcode, or nil if it is not defined.
     package static func type(for opcode: Opcode) -> (any HCICommand.Type)? {
         byOpcode[opcode]
     }
 
-    /// Reads the parameters of a command into its type; nil when nobody described it.
+    /// Parses a command.
     ///
-    /// - Throws: ``PacketError`` when octets of the parameters are missing, wrong or left over.
+    /// - Returns: The command, or nil if it is not defined.
+    /// - Throws: ``PacketError`` if the parameters are truncated, malformed or too long.
     package static func decode(_ packet: CommandPacket) throws(PacketError) -> (any HCICommand)? {
         guard let type = byOpcode[packet.opcode] else { return nil }
         return try type.init(reading: packet.parameters)
     }
 
-    /// Reads the return parameters of a command; nil when nobody described it.
+    /// Parses the return parameters in a Command Complete event.
     ///
-    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    /// - Returns: The return parameters, or nil if the command is not defined.
+    /// - Throws: ``PacketError`` if the return parameters are truncated or malformed.
     package static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
         guard let type = byOpcode[event.opcode] else { return nil }
         return try response(of: type, event.parameters)
     }
 
-    /// The type of a command's return parameters.
+    /// Returns the type of a command's return parameters.
     static func response<C: HCICommand>(of command: C.Type) -> any HCIResponse.Type { C.Response.self }
 
     private static func response<C: HCICommand>(

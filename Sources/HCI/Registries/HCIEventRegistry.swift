@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// Every event that has a type, by its number.
+/// The events that this module defines, by event and subevent code.
 package enum HCIEventRegistry {
     private struct Key: Hashable {
         var code: EventCode
         var subevent: LESubevent?
     }
 
-    /// All event types.
+    /// The types of all events.
     package static let all: [any HCIEvent.Type] = [
         CommandComplete.self,
         CommandStatus.self,
@@ -55,14 +55,15 @@ package enum HCIEventRegistry {
         uniqueKeysWithValues: all.map { (Key(code: $0.eventCode, subevent: $0.subevent), $0) }
     )
 
-    /// The type of the event with these numbers; nil when nobody described it.
+    /// Returns the type of the event with these codes, or nil if it is not defined.
     package static func type(for code: EventCode, subevent: LESubevent? = nil) -> (any HCIEvent.Type)? {
         byNumber[Key(code: code, subevent: subevent)]
     }
 
-    /// Reads the parameters of an event into its type; nil when nobody described it, as with a maker's own events.
+    /// Parses an event.
     ///
-    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    /// - Returns: The event, or nil if it is not defined, such as a vendor-specific event.
+    /// - Throws: ``PacketError`` if the parameters are truncated or malformed.
     package static func decode(_ packet: EventPacket) throws(PacketError) -> (any HCIEvent)? {
         guard let type = type(for: packet.code, subevent: packet.subevent) else { return nil }
         return try type.reading(packet.eventParameters)

@@ -1,37 +1,36 @@
 import BluetoothTypes
 import EventLoops
 
-/// The file format that packet sniffers read: a header, then records, all numbers with the most significant octet first.
+/// The btsnoop capture file format: a header and records, with all integers in big-endian order.
 ///
-/// It is the format of RFC 1761 with Bluetooth's own datalink types, of which this is the one for H4.
+/// It is the format of RFC 1761 with datalink types for Bluetooth. This implementation supports the one for H4.
 package enum BTSnoop {
-    /// The first octets of a file: "btsnoop" and a zero.
+    /// The identification pattern: "btsnoop" and a zero.
     static let magic = PacketBuffer(Array("btsnoop".utf8) + [0])
     /// The version of the format.
     static let version: UInt32 = 1
-    /// Records are packets as on a serial line: the packet type, then the packet.
+    /// The datalink type of records that consist of the packet type and the packet.
     static let datalinkH4: UInt32 = 1002
-    /// Octets of the header.
+    /// The length of the file header, in octets.
     static let headerSize = 16
-    /// Octets of a record before the packet.
+    /// The length of a record header, in octets.
     static let recordHeaderSize = 24
-    /// Records count microseconds from the beginning of the year 0; this is how many there were at the beginning of 1970.
+    /// The Unix epoch in the time base of records, which count microseconds from the beginning of the year 0.
     static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
-    /// Packets longer than this are not believed: HCI has none.
+    /// The maximum length of a packet. HCI has no longer ones, so a record that claims one is malformed.
     static let maximumPacketSize = 65_535 + 5
 
-    /// A packet of a file.
+    /// A record of a capture file.
     package struct Record: Hashable, Sendable {
         /// The packet.
         package var packet: HCIPacket
-        /// Which way it went.
+        /// The direction of the packet.
         package var direction: HCIDirection
-        /// When, in microseconds since the beginning of 1970.
+        /// The time of the packet, in microseconds since the Unix epoch.
         package var unixMicroseconds: Int64
-        /// How many packets were lost between the beginning of the file and this one.
+        /// The number of packets dropped from the capture since the beginning of the file.
         package var drops: UInt32
 
-        /// A packet at a time.
         package init(packet: HCIPacket, direction: HCIDirection, unixMicroseconds: Int64, drops: UInt32 = 0) {
             self.packet = packet
             self.direction = direction
@@ -41,16 +40,19 @@ package enum BTSnoop {
     }
 }
 
-/// Writes packets in the format of ``BTSnoop``. Where the octets go is the caller's business, and so is the calendar.
+/// An encoder for the ``BTSnoop`` format. The caller provides the time base and writes the octets to a file.
 package struct BTSnoopWriter: Sendable {
     private let unixMicrosecondsAtZero: Int64
 
-    /// A writer for a loop whose instant zero was so many microseconds after the beginning of 1970.
+    /// Creates a writer.
+    ///
+    /// - Parameter unixMicrosecondsAtZero: The time of the event loop's instant zero, in microseconds since the Unix
+    ///   epoch.
     package init(unixMicrosecondsAtZero: Int64) {
         self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
     }
 
-    /// What a file begins with.
+    /// The file header.
     package var header: [UInt8] {
         var bytes = BTSnoop.magic
         bytes.append(integer: BTSnoop.version.byteSwapped)
@@ -58,9 +60,13 @@ package struct BTSnoopWriter: Sendable {
         return bytes.bytes
     }
 
-    /// A packet as the file has it.
+    /// Returns the record of a packet.
     ///
-    /// `drops` is how many packets were lost since the beginning of the file.
+    /// - Parameters:
+    ///   - packet: The packet.
+    ///   - direction: The direction of the packet.
+    ///   - instant: The time of the packet, on the event loop's clock.
+    ///   - drops: The number of packets dropped from the capture since the beginning of the file.
     package func record(
         _ packet: HCIPacket,
         _ direction: HCIDirection,
@@ -83,13 +89,13 @@ package struct BTSnoopWriter: Sendable {
     }
 }
 
-/// Reads packets in the format of ``BTSnoop``.
+/// A parser for the ``BTSnoop`` format.
 package struct BTSnoopReader {
     private var reader: ByteReader
 
-    /// Reads from a whole file.
+    /// Creates a reader for the contents of a whole file.
     ///
-    /// - Throws: ``PacketError`` when it does not begin as such a file, or is one of another datalink type than H4.
+    /// - Throws: ``PacketError`` if the file has no valid header or a datalink type other than H4.
     package init(_ file: PacketBuffer) throws(PacketError) {
         reader = ByteReader(file)
         guard try reader.slice(BTSnoop.magic.count, at: "Identification Pattern") == BTSnoop.magic else {
@@ -101,9 +107,9 @@ package struct BTSnoopReader {
         guard datalink == BTSnoop.datalinkH4 else { throw PacketError(.value(UInt64(datalink)), at: "Datalink Type") }
     }
 
-    /// The next packet; nil at the end of the file.
+    /// Returns the next record, or nil at the end of the file.
     ///
-    /// - Throws: ``PacketError`` when the file ends within a record, or the record is not one of an HCI packet.
+    /// - Throws: ``PacketError`` if the record is truncated or does not contain an HCI packet.
     package mutating func next() throws(PacketError) -> BTSnoop.Record? {
         guard reader.remaining > 0 else { return nil }
         let original = try reader.integer(UInt32.self, at: "Original Length").byteSwapped

@@ -9,17 +9,20 @@ import Synchronization
     import Darwin
 #endif
 
-/// A btsnoop or pcap file that grows with the packets. Each write is whole records, so a killed process leaves a readable file.
+/// A btsnoop or pcap file that grows with each packet. Each write consists of whole records, so the file stays readable
+/// if the process is killed.
 ///
-/// HCI packets have the keys of all links in the clear, so the file is made anew, for the user alone: mode 0600, never through a
-/// link, and in place of an older one rather than into it, which others may have open.
+/// HCI packets contain the keys of all links in the clear. The file is therefore created anew with mode 0600, never
+/// through a symbolic link. An existing file is replaced, not overwritten, because another process may have it open.
 package final class CaptureFile: Sendable {
     private static let attempts = 3
     private let file: Int32
-    /// Whether the header is written: several lines, one after the other, go to one file.
+    /// Whether the file header has been written. Several transports may write to one file, one after the other.
     private let isBegun = Atomic(false)
 
-    /// Makes the file. One of the user's that is there gives way.
+    /// Creates the file, and replaces an existing one that the user owns.
+    ///
+    /// - Throws: ``CaptureError`` if the file cannot be created or replaced.
     package init(path: String) throws(CaptureError) {
         file = try Self.make(path)
     }
@@ -36,11 +39,11 @@ package final class CaptureFile: Sendable {
         throw CaptureError(path, .system(EEXIST))
     }
 
-    /// Takes an older file away, if it is one that the user may have meant.
+    /// Removes an existing file if it is a regular file that the user owns.
     private static func remove(_ path: String) throws(CaptureError) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
-            // Somebody else was quicker.
+            // Another process has removed it.
             if errno == ENOENT { return }
             throw CaptureError(path, .system(errno))
         }
@@ -49,10 +52,10 @@ package final class CaptureFile: Sendable {
         guard unlink(path) == 0 || errno == ENOENT else { throw CaptureError(path, .system(errno)) }
     }
 
-    /// Says whether the file is still empty, the first time that it is asked.
+    /// Returns whether the caller must write the file header; true only for the first call.
     func begin() -> Bool { !isBegun.exchange(true, ordering: .relaxed) }
 
-    /// Appends octets. A disk that is full ends the capture, not the program.
+    /// Appends octets. If the disk is full, the capture stops and the program continues.
     package func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -63,24 +66,23 @@ package final class CaptureFile: Sendable {
     }
 }
 
-/// Why a capture cannot be kept.
+/// An error that prevents a capture.
 package struct CaptureError: Error, Hashable, Sendable {
-    /// What is in the way.
+    /// The cause of the error.
     package enum Fault: Hashable, Sendable {
-        /// The operating system says so, by this number.
+        /// A system call failed with this `errno`.
         case system(Int32)
-        /// There is something that is no ordinary file, or a link.
+        /// The path names a symbolic link or something else that is not a regular file.
         case notAFile
-        /// The file that is there belongs to somebody else.
+        /// The existing file belongs to another user.
         case notOurs
     }
 
-    /// Where it was to be.
+    /// The path of the capture file.
     package var path: String
-    /// What is in the way.
+    /// The cause of the error.
     package var fault: Fault
 
-    /// The given values.
     package init(_ path: String, _ fault: Fault) {
         self.path = path
         self.fault = fault
@@ -88,10 +90,10 @@ package struct CaptureError: Error, Hashable, Sendable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// What is in the way, and what to do.
+    /// The path, the cause, and what to do about it.
     package var description: String { "cannot write the capture \(path): \(reason)" }
 
-    /// The same without the path.
+    /// The cause and what to do about it, without the path.
     package var reason: String {
         switch fault {
         case .system(let code):
@@ -103,7 +105,7 @@ extension CaptureError: CustomStringConvertible {
 }
 
 extension SnoopingTransport {
-    /// Writes what passes to a file, with the time of day.
+    /// Returns a transport that forwards to `transport` and writes every packet to `file`, with the time of day.
     package static func toFile(
         _ file: CaptureFile,
         _ transport: any HCITransport,
@@ -122,7 +124,7 @@ extension SnoopingTransport {
 }
 
 private func systemOpen(_ path: String) -> Int32 {
-    // A link is an existing file to this, whatever it points to.
+    // With `O_EXCL` a symbolic link counts as an existing file, whatever its target.
     open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
 }
 

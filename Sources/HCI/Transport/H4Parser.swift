@@ -1,49 +1,55 @@
 import BluetoothTypes
 
-/// Finds HCI packets in a stream of octets (Core Vol 4 Part A 2): a type octet, the header of that type, and as many
-/// octets as the header says.
+/// A parser for H4 byte streams (Core Vol 4 Part A 2): each packet consists of a packet type octet, a header of that
+/// type and the number of octets in the header.
 ///
-/// The stream has no marks to find the next packet by, and whatever is taken for one after a wrong octet is the other end's
-/// choice. So octets that cannot be a packet end it, which is the policy for AB-H02: ``failure`` is set, nothing is found any
-/// more, the transport closes, and the host reports the error. A new line begins with a reset.
+/// The stream has no marks for resynchronization, and the peer controls what a parser would read as packets after an
+/// invalid octet. An invalid packet type therefore ends the stream, which is the policy for AB-H02: ``failure`` is set,
+/// no more packets are returned, the transport closes, and the host reports the error. A new transport starts with a
+/// reset.
 ///
-/// A wire that stays when a line is closed may have the rest of something on it. There a parser begins out of step: nothing counts
-/// before the answer to a reset, which the host sends first (Core Vol 4 Part A 4).
+/// A wire that outlasts its transport may still carry part of an earlier packet. A parser on such a wire starts out of
+/// step and discards everything before the answer to Reset, the host's first command (Core Vol 4 Part A 4).
 ///
-/// A line with a pipe for each kind of packet has no type octets (Core Vol 4 Part B 2.1); there a parser takes one kind alone.
+/// A transport with a pipe per packet type has no type octets (Core Vol 4 Part B 2.1). A parser for such a pipe accepts
+/// a single type.
 package struct H4Parser {
-    /// The longest packet with its type octet: ACL data with 65,535 octets. No more than this is ever kept.
+    /// The maximum length of a packet with its type octet: ACL data with 65,535 octets. The parser never buffers more.
     package static let maximumPacketLength = 1 + 4 + 65_535
 
-    /// The octet that was no packet type.
+    /// The error for an invalid packet type, which ended the stream; nil as long as there was none.
     package private(set) var failure: PacketError?
     private var incomplete: [UInt8] = []
-    // Octets that `incomplete` needs before a look at it is worth while: a packet that drips in is not copied each time.
+    // The length that `incomplete` must reach before it is parsed again, so that a packet that arrives in small pieces
+    // is not copied each time.
     private var needed = 0
-    /// Whether nothing counts yet.
+    /// Whether the parser is discarding octets until the answer to Reset.
     package private(set) var isResynchronizing: Bool
-    // What all packets are where there are no type octets.
+    // The packet type of a stream without type octets; nil if the stream has them.
     private let only: HCIPacket.Kind?
 
-    /// What comes before the status of a reset's answer: Command Complete, with whatever credits. nil for any octet.
+    /// The Command Complete event for Reset up to its status; nil stands for any number of credits.
     private static let resetAnswer: [UInt8?] = [0x04, 0x0E, 0x04, nil, 0x03, 0x0C]
 
-    /// A parser at the front of a stream, or somewhere in it.
+    /// Creates a parser.
     ///
-    /// - Parameter only: What all packets are, where the stream has no type octets.
+    /// - Parameters:
+    ///   - only: The packet type of a stream without type octets; nil if the stream has them.
+    ///   - isResynchronizing: Whether the stream may start within a packet, so that everything before the answer to
+    ///     Reset is discarded.
     package init(only: HCIPacket.Kind? = nil, isResynchronizing: Bool = false) {
         self.only = only
         self.isResynchronizing = isResynchronizing
     }
 
-    /// Octets of the type in front of each packet.
+    /// The length of the type octet: 1, or 0 if the stream has none.
     private var typeLength: Int { only == nil ? 1 : 0 }
 
-    /// Octets of a packet that is not complete yet.
+    /// The number of buffered octets of an incomplete packet.
     package var pendingLength: Int { incomplete.count }
 
-    /// Takes octets in whatever pieces they come and returns the packets that they complete, in order. The packets share
-    /// the storage of `octets` where they can.
+    /// Parses octets, split at any position, and returns the packets that they complete, in order. The packets share
+    /// the storage of `octets` where possible.
     package mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
         guard failure == nil else { return [] }
         var octets = octets
@@ -79,7 +85,8 @@ package struct H4Parser {
         return packets
     }
 
-    /// What follows from the answer to a reset on. While there is none, its beginning is kept.
+    /// Returns the octets from the answer to Reset on. If there is no answer yet, buffers a partial match at the end
+    /// and returns nothing.
     private mutating func fromResetAnswer(_ octets: [UInt8]) -> [UInt8] {
         let answer = Self.resetAnswer.dropFirst(1 - typeLength)
         for start in octets.indices {
@@ -94,7 +101,7 @@ package struct H4Parser {
         return []
     }
 
-    /// The length of a packet with its header, nil while the header is incomplete (Core Vol 4 Part E 5.4).
+    /// Returns the length of a packet including its header, or nil if the header is incomplete (Core Vol 4 Part E 5.4).
     private static func length(of kind: HCIPacket.Kind, in body: PacketBuffer) -> Int? {
         switch kind {
         case .command, .synchronous:
@@ -104,7 +111,7 @@ package struct H4Parser {
         case .acl:
             body.count < 4 ? nil : 4 + (Int(body[2]) | Int(body[3]) << 8)
         case .isochronous:
-            // The two top bits of the length are reserved (Vol 4 Part E 5.4.5).
+            // The two most significant bits of the length are reserved (Vol 4 Part E 5.4.5).
             body.count < 4 ? nil : 4 + ((Int(body[2]) | Int(body[3]) << 8) & 0x3FFF)
         }
     }

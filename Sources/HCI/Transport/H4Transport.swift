@@ -1,10 +1,11 @@
 import BluetoothTypes
 
-/// HCI over a line that loses nothing: each packet behind an octet for its type (Core Vol 4 Part A). Lives on the loop of its line.
+/// The H4 transport: HCI over a reliable byte stream, with a type octet before each packet (Core Vol 4 Part A). Use it
+/// on the event loop of its line only.
 package final class H4Transport: HCITransport {
-    /// Takes each packet that arrives.
+    /// Called with each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone.
+    /// Called once when the transport has closed; not after ``close()``.
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { line.place }
 
@@ -12,7 +13,11 @@ package final class H4Transport: HCITransport {
     private var parser: H4Parser
     private var isOpen = true
 
-    /// - Parameter isResynchronizing: Whether octets may have come before that are the rest of something; see ``H4Parser``.
+    /// Creates a transport and replaces the callbacks of `line`.
+    ///
+    /// - Parameters:
+    ///   - line: The byte stream.
+    ///   - isResynchronizing: Whether the stream may start within a packet; see ``H4Parser``.
     package init(_ line: any OctetLine, isResynchronizing: Bool = false) {
         self.line = line
         parser = H4Parser(isResynchronizing: isResynchronizing)
@@ -20,7 +25,6 @@ package final class H4Transport: HCITransport {
         line.onClose = { [weak self] in self?.lost($0) }
     }
 
-    /// Sends a packet.
     package func send(_ packet: HCIPacket) {
         guard isOpen else { return }
         var octets = packet.bytes
@@ -28,7 +32,7 @@ package final class H4Transport: HCITransport {
         line.send(octets)
     }
 
-    /// Closes the line.
+    /// Closes the transport and its byte stream.
     package func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,7 +1,7 @@
-/// Which end of a line between a host and a controller a transport is.
+/// An end of a transport between a host and a controller.
 package enum HCIEnd: Sendable {
-    /// What is sent goes to the controller.
+    /// The host's end; packets are sent to the controller.
     case host
-    /// What is sent goes to the host.
+    /// The controller's end; packets are sent to the host.
     case controller
 }

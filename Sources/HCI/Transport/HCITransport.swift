@@ -1,72 +1,76 @@
 import BluetoothTypes
 
-/// One end of the line between a host and a controller. Both ends look the same: a host on one, a controller, real or
-/// virtual, on the other.
+/// One end of the connection between a host and a controller. Both ends use the same protocol: a host uses one, a real
+/// or virtual controller the other.
 ///
-/// Lives on the loop of its Bluetooth system; everything is called there. A transport never calls ``onReceive`` or ``onClose`` from inside a call
-/// of one of its own methods: each report is a task of its own. Inside a callback the owner may call any method.
+/// Use a transport on the event loop of its Bluetooth system only. A transport never calls ``onReceive`` or ``onClose``
+/// from within one of its own methods: it delivers each report as a separate task. Callbacks may call any method.
 package protocol HCITransport: AnyObject {
-    /// Takes each packet that arrives.
+    /// Called with each packet that arrives.
     var onReceive: ((HCIPacket) -> Void)? { get set }
-    /// Called once when the line is gone, with the reason; nothing is received after that.
+    /// Called once when the transport has closed, with the reason. Nothing is received afterwards.
     var onClose: ((HCITransportError) -> Void)? { get set }
-    /// Where the other end is attached, as whoever made the line knows it, and not as that end says; the same each time that
-    /// it is attached there. Empty where nobody knows.
+    /// Where the other end is attached; the same each time that it is attached there. Empty if unknown.
+    ///
+    /// The component that opened the transport provides it, not the other end.
     var place: String { get }
-    /// The longest payload of an ACL packet that goes through the line, whatever the controller has room for; nil where the line
-    /// takes all that there can be.
+    /// The maximum ACL payload that the transport carries, in octets, whatever the controller's buffer size; nil if
+    /// there is no limit.
     var maximumACLPayload: Int? { get }
-    /// Whether what is sent waits for the line to open: nothing has reached the other end yet.
+    /// Whether the transport is still opening. Packets sent meanwhile wait and have not reached the other end.
     var isOpening: Bool { get }
 
-    /// Sends a packet. On a line that is gone nothing happens.
+    /// Sends a packet. Does nothing after the transport has closed.
     func send(_ packet: HCIPacket)
 
-    /// Closes the line; ``onClose`` is not called for one's own closing.
+    /// Closes the transport, without a call of ``onClose``.
     func close()
 
-    /// Closes the line and resets the device behind it by a way beside HCI, as the reset of a USB port is one: for a controller
-    /// that a Reset and a new line did not mend.
+    /// Closes the transport and resets the device by means outside HCI, such as a USB port reset. Used for a controller
+    /// that neither Reset nor a new transport has recovered.
     ///
-    /// `completion` is called once, on the loop, perhaps from within this call, when a new line may be opened. The device may have
-    /// another number by then, or be away for a moment. Whoever asks does not wait for ever, and opens a new line after a while in any
-    /// case. ``onClose`` is not called for this closing, and on a line that is gone already the device may be reset all the same.
+    /// Afterwards the device may be missing for a moment, or have another number. The caller must apply a time-out of
+    /// its own, and open a new transport after it in any case. ``onClose`` is not called. If the transport is already
+    /// closed, the device may still be reset.
+    ///
+    /// - Parameter completion: Called once, on the event loop and possibly before this method returns, when a new
+    ///   transport may be opened.
     func resetDevice(_ completion: @escaping (DeviceReset) -> Void)
 }
 
 extension HCITransport {
-    /// Nobody knows.
+    /// The default: unknown.
     package var place: String { "" }
-    /// Lines take what controllers take.
+    /// The default: no limit.
     package var maximumACLPayload: Int? { nil }
-    /// Most lines are made open.
+    /// The default: transports are open when they are created.
     package var isOpening: Bool { false }
 
-    /// Nothing but HCI leads to the device.
+    /// The default: closes the transport and reports ``DeviceReset/impossible``.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         close()
         completion(.impossible)
     }
 }
 
-/// What came of the reset of a device (``HCITransport/resetDevice(_:)``).
+/// The result of a device reset (``HCITransport/resetDevice(_:)``).
 package enum DeviceReset: Hashable, Sendable {
     /// The device has been reset.
     case done
-    /// The line knows no way to do that.
+    /// The transport has no means of resetting the device.
     case impossible
-    /// There is a way, and it failed; what to do about it, as far as that is known.
+    /// The reset failed; `reason` includes what to do about it, if known.
     case failed(reason: String)
 }
 
-/// Why a line between host and controller is gone.
+/// The reason for which a transport has closed.
 package enum HCITransportError: Error, Hashable, Sendable {
-    /// Nobody answers at the address.
+    /// The address cannot be reached.
     case unreachable(address: String, reason: String)
-    /// The other end closed the line.
+    /// The other end has closed the transport.
     case closedByPeer
-    /// Octets that are no HCI packet.
+    /// The other end sent octets that are not an HCI packet.
     case malformed(PacketError)
-    /// The operating system reports an error.
+    /// The operating system or the transport protocol reported an error.
     case failed(reason: String)
 }

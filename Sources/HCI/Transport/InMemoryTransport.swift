@@ -2,14 +2,14 @@ import BluetoothTypes
 import DequeModule
 import EventLoops
 
-/// A line between a host and a controller of the same process. What one end sends the other receives in a task of its own
-/// on the loop, in order, so that neither is called from inside its own call.
+/// A transport between a host and a controller in the same process. Packets are delivered to the other end in a
+/// separate task on the event loop, in order, so that no end is called from within its own call.
 package final class InMemoryTransport: HCITransport {
-    /// Takes each packet that arrives.
+    /// Called with each packet that arrives.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the other end has closed the line.
+    /// Called once when the other end has closed the transport.
     package var onClose: ((HCITransportError) -> Void)?
-    /// What whoever made the line calls it.
+    /// The place given to ``pair(loop:place:)``.
     package let place: String
 
     private let loop: any EventLoop
@@ -22,7 +22,7 @@ package final class InMemoryTransport: HCITransport {
         self.loop = loop
     }
 
-    /// Two ends of one line, alike but for who holds them. Each lives as long as its holder keeps it.
+    /// Returns the two ends of a new transport. The ends do not retain each other.
     package static func pair(
         loop: any EventLoop,
         place: String = "memory"
@@ -34,16 +34,15 @@ package final class InMemoryTransport: HCITransport {
         return (host, controller)
     }
 
-    /// Sends a packet to the other end.
     package func send(_ packet: HCIPacket) {
         guard isOpen, let peer else { return }
         peer.arriving.append(packet)
-        // One task for a burst: a second packet before the first is taken rides along.
+        // A burst shares one task: packets sent before the first is delivered are delivered with it.
         guard peer.arriving.count == 1 else { return }
         loop.execute { [weak peer] in peer?.takeArrived() }
     }
 
-    /// Closes the line at both ends.
+    /// Closes both ends. The other end is notified in a separate task.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -52,7 +51,7 @@ package final class InMemoryTransport: HCITransport {
     }
 
     private func takeArrived() {
-        // What arrives while these are taken comes in a task of its own, after what is already due.
+        // Packets that arrive during delivery get a task of their own, after the tasks already due.
         var batch = Deque<HCIPacket>()
         swap(&batch, &arriving)
         for packet in batch {

@@ -1,17 +1,17 @@
 import BluetoothTypes
 
-/// A line that carries octets, and knows nothing of packets: a serial port, or a socket. Lives on the loop of its Bluetooth system,
-/// and reports as ``HCITransport`` does: never from inside a call.
+/// A byte stream, such as a serial port or a socket, without packet boundaries. Use it on the event loop of its
+/// Bluetooth system only. Like ``HCITransport``, it never calls a callback from within one of its own methods.
 package protocol OctetLine: AnyObject {
-    /// Takes octets in whatever pieces they come.
+    /// Called with octets as they arrive, split at any position.
     var onReceive: (([UInt8]) -> Void)? { get set }
-    /// Called once when the line is gone, with the reason.
+    /// Called once when the stream has closed, with the reason.
     var onClose: ((HCITransportError) -> Void)? { get set }
     /// Where the other end is attached; see ``HCITransport/place``.
     var place: String { get }
 
-    /// Sends octets. On a line that is gone nothing happens.
+    /// Sends octets. Does nothing after the stream has closed.
     func send(_ octets: PacketBuffer)
-    /// Closes the line; ``onClose`` is not called for one's own closing.
+    /// Closes the stream, without a call of ``onClose``.
     func close()
 }

@@ -1,23 +1,29 @@
 import EventLoops
 
-/// A transport that shows every packet of another one to an observer, in the order in which they pass.
+/// A transport that forwards to another one and passes every packet to an observer, in the order of transmission.
 package final class SnoopingTransport: HCITransport {
     private let transport: any HCITransport
     private let end: HCIEnd
     private let loop: any EventLoop
     private let observe: (HCIPacket, HCIDirection, Instant) -> Void
 
-    /// Takes each packet that arrives, after the observer has seen it.
+    /// Called with each packet that arrives, after the observer.
     package var onReceive: ((HCIPacket) -> Void)?
-    /// Called once when the line is gone.
+    /// Called once when the underlying transport has closed.
     package var onClose: ((HCITransportError) -> Void)?
-    /// Where the other one leads to.
+    /// The place of the underlying transport.
     package var place: String { transport.place }
-    /// What the other one takes.
+    /// The limit of the underlying transport.
     package var maximumACLPayload: Int? { transport.maximumACLPayload }
     package var isOpening: Bool { transport.isOpening }
 
-    /// Puts itself in front of `transport`, whose callbacks it takes over.
+    /// Creates a transport that forwards to `transport`, whose callbacks it replaces.
+    ///
+    /// - Parameters:
+    ///   - transport: The underlying transport.
+    ///   - end: The end that `transport` is, which determines the direction of packets.
+    ///   - loop: The event loop of `transport`, whose clock provides the time of each packet.
+    ///   - observe: Called with each packet, its direction and its time.
     package init(
         _ transport: any HCITransport,
         end: HCIEnd,
@@ -36,18 +42,18 @@ package final class SnoopingTransport: HCITransport {
         transport.onClose = { [weak self] in self?.onClose?($0) }
     }
 
-    /// Shows the packet to the observer, then sends it.
+    /// Passes the packet to the observer, then sends it.
     package func send(_ packet: HCIPacket) {
         observe(packet, end == .host ? .hostToController : .controllerToHost, loop.now)
         transport.send(packet)
     }
 
-    /// Closes the line.
+    /// Closes the underlying transport.
     package func close() {
         transport.close()
     }
 
-    /// Has the other one reset its device.
+    /// Forwards the reset to the underlying transport.
     package func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         transport.resetDevice(completion)
     }

@@ -1,13 +1,13 @@
-/// Frames in a stream of octets, between delimiters (Core Vol 4 Part D 3; RFC 1055 with one difference: a frame also begins with one).
+/// SLIP framing of a byte stream (Core Vol 4 Part D 3; RFC 1055, except that a delimiter also starts each frame).
 enum SLIP {
     static let delimiter: UInt8 = 0xC0
     static let escape: UInt8 = 0xDB
-    /// Behind an ``escape``: a delimiter that is part of the frame.
+    /// After ``escape``: a delimiter within the frame.
     static let escapedDelimiter: UInt8 = 0xDC
-    /// Behind an ``escape``: the escape itself.
+    /// After ``escape``: an escape within the frame.
     static let escapedEscape: UInt8 = 0xDD
 
-    /// A frame as it goes over the line.
+    /// Returns a frame with escapes and delimiters.
     static func encode(_ frame: [UInt8]) -> [UInt8] {
         var octets = [delimiter]
         octets.reserveCapacity(frame.count + frame.count / 16 + 2)
@@ -23,18 +23,18 @@ enum SLIP {
     }
 }
 
-/// Finds frames in a stream of octets that may be wrong, too many or too few. A frame that cannot be one is left out, and the next
-/// delimiter begins another.
+/// A SLIP decoder for a stream in which octets may be altered, inserted or lost. It drops an invalid frame and
+/// continues at the next delimiter.
 struct SLIPDecoder {
     private enum State: Hashable {
-        /// Nothing counts before the next delimiter.
+        /// Octets are dropped until the next delimiter.
         case lost
         case inFrame
-        /// The octet before was an escape.
+        /// The previous octet was an escape.
         case escaping
     }
 
-    /// Octets of a frame; a longer one is none (AB-H02).
+    /// The maximum length of a frame, in octets. Longer ones are dropped (AB-H02).
     let maximumLength: Int
     private var state = State.lost
     private var frame: [UInt8] = []
@@ -43,12 +43,12 @@ struct SLIPDecoder {
         self.maximumLength = maximumLength
     }
 
-    /// Takes octets in whatever pieces they come, and gives the frames that they complete.
+    /// Decodes octets, split at any position, and returns the frames that they complete.
     mutating func take(_ octets: some Sequence<UInt8>) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         for octet in octets {
             if octet == SLIP.delimiter {
-                // Two delimiters in a row end one frame and begin the next.
+                // Of two delimiters in a row, the first ends a frame and the second starts one.
                 if state == .inFrame, !frame.isEmpty { frames.append(frame) }
                 frame = []
                 state = .inFrame

@@ -1,18 +1,17 @@
 import BluetoothTypes
 
-/// Listens whether somebody speaks the three-wire protocol, before there is a line.
+/// A probe for the three-wire protocol, used before a transport exists.
 package struct SLIPFrames {
-    /// The first thing that is said.
+    /// The octets of the SYNC message, which starts the protocol.
     package static var sync: PacketBuffer {
         PacketBuffer(SLIP.encode(ThreeWirePacket(.linkControl, ThreeWireMessage.sync.payload).frame))
     }
 
     private var decoder = SLIPDecoder(maximumLength: ThreeWirePacket.maximumLength)
 
-    /// Nothing has been heard.
     package init() {}
 
-    /// Whether octets complete a packet.
+    /// Decodes octets, split at any position, and returns whether they complete a valid packet.
     package mutating func hasPacket(in octets: [UInt8]) -> Bool {
         decoder.take(octets).contains { (try? ThreeWirePacket(frame: $0)) != nil }
     }

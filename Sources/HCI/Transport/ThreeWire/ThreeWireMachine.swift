@@ -1,10 +1,10 @@
 import BluetoothTypes
 import DequeModule
 
-/// One end of a three-wire line (Core Vol 4 Part D): brings it up, numbers packets and sends them until they are acknowledged, and wakes an
-/// end that sleeps.
+/// A state machine for one end of a three-wire link (Core Vol 4 Part D). It establishes the link, numbers packets,
+/// retransmits them until they are acknowledged, and wakes a sleeping peer.
 struct ThreeWireMachine {
-    /// How far the line is (Core Vol 4 Part D 8.4).
+    /// The link establishment states (Core Vol 4 Part D 8.4).
     enum State: Hashable {
         case uninitialized
         case initialized
@@ -14,10 +14,11 @@ struct ThreeWireMachine {
     enum Event {
         case opened
         case received(ThreeWirePacket)
-        /// All that came at once has been received: what is to be acknowledged is, if nothing went that does.
+        /// All packets of a batch have been received. Sends an acknowledgement if one is due and no packet has carried
+        /// it.
         case receivedAll
         case send(HCIPacket)
-        /// This end goes to sleep until something is to be sent or said to it.
+        /// This end goes to sleep until the peer wakes it or it has something to send.
         case sleep
         case timeIsUp
     }
@@ -25,46 +26,47 @@ struct ThreeWireMachine {
     enum Action: Hashable {
         case transmit(ThreeWirePacket)
         case deliver(HCIPacket)
-        /// In place of the one that runs; nil for none.
+        /// Replaces the running timer; nil cancels it.
         case setTimer(Timer?)
         case failed(Failure)
     }
 
-    /// What is waited for.
+    /// The reason for which the timer runs.
     enum Timer: Hashable {
-        /// An answer to what brings the line up: every 250 ms (Core Vol 4 Part D 8.4).
+        /// The answer to a link establishment message, repeated every 250 ms (Core Vol 4 Part D 8.4).
         case handshake
-        /// An acknowledgement.
+        /// An acknowledgement of a reliable packet.
         case acknowledgement
-        /// An end that sleeps: every 50 ms.
+        /// The answer of a sleeping peer to WAKEUP, repeated every 50 ms.
         case woken
     }
 
-    /// Why the line is over.
+    /// The reason for which the link has failed.
     enum Failure: Hashable {
         case noAnswer
         case noAcknowledgement
-        /// The other end has begun anew (Core Vol 4 Part D 8.4): what it knew is gone.
+        /// The peer has restarted link establishment (Core Vol 4 Part D 8.4) and lost its state.
         case peerReset
         case tooMuchWaiting
         case packetTooLong(Int)
     }
 
-    /// Times that something is said without an answer: for ten seconds to nobody, for five in the middle.
+    /// The number of transmissions without an answer after which the link fails: ten seconds for link establishment,
+    /// five on an active link.
     static let maximumAttempts: [Timer: Int] = [.handshake: 40, .acknowledgement: 20, .woken: 100]
-    /// Packets that wait to be sent (AB-G05). A host stays within the credits of its controller.
+    /// The maximum number of queued packets (AB-G05). The controller's credits keep a host below it.
     static let maximumWaiting = 1_024
 
     let own: ThreeWireConfiguration
-    /// Whether somebody may come who is not there yet, however late.
+    /// Whether the peer may appear at any later time, so that link establishment has no time-out.
     let waitsForPeer: Bool
     private(set) var state = State.uninitialized
-    /// What the other end lets this one do.
+    /// The configuration agreed with the peer.
     private(set) var agreed = ThreeWireConfiguration(window: 1, isChecked: false)
     private var attempts: [Timer: Int] = [:]
     private var timer: Timer?
     private var waiting = Deque<HCIPacket>()
-    /// Sent and not acknowledged, the oldest first; its number is ``base``.
+    /// The packets sent and not acknowledged, the oldest first. The sequence number of the first is ``base``.
     private var unacknowledged = Deque<HCIPacket>()
     private var base: UInt8 = 0
     private var expected: UInt8 = 0
@@ -77,7 +79,7 @@ struct ThreeWireMachine {
         self.waitsForPeer = waitsForPeer
     }
 
-    /// What is to be done now.
+    /// Handles an event and returns the actions to perform, in order.
     mutating func handle(_ event: Event) -> [Action] {
         guard !isOver else { return [] }
         switch event {
@@ -134,7 +136,7 @@ struct ThreeWireMachine {
 
     private mutating func say(_ message: ThreeWireMessage) -> [Action] {
         var packet = ThreeWirePacket(.linkControl, message.payload)
-        // Until both have agreed on it nobody reads a check.
+        // Before the configuration is agreed, the peer does not read data integrity checks.
         packet.isChecked = state == .active && agreed.isChecked
         return [.transmit(packet)]
     }
@@ -178,7 +180,8 @@ struct ThreeWireMachine {
         let acknowledged = take(acknowledgement: packet.acknowledgement)
         var delivered: [Action] = []
         if packet.isReliable {
-            // One that is out of order is asked for again by the number that is expected (Core Vol 4 Part D 4.2).
+            // The acknowledgement with the expected number requests a packet again that arrived out of order (Core Vol
+            // 4 Part D 4.2).
             owesAcknowledgement = true
             guard packet.sequence == expected else { return acknowledged }
             expected = (expected + 1) & 7
@@ -191,7 +194,7 @@ struct ThreeWireMachine {
 
     private mutating func take(acknowledgement number: UInt8) -> [Action] {
         let count = Int((number &- base) & 7)
-        // More than was sent is nothing that it can mean.
+        // An acknowledgement of packets that were not sent is invalid.
         guard count > 0, count <= unacknowledged.count else { return [] }
         unacknowledged.removeFirst(count)
         base = number
@@ -230,7 +233,7 @@ struct ThreeWireMachine {
 }
 
 extension HCIPacket.Kind {
-    /// Voice and audio that come late are of no use (Core Vol 4 Part D 4.3).
+    /// Whether packets of this type are retransmitted. Late voice and audio data is of no use (Core Vol 4 Part D 4.3).
     fileprivate var isReliable: Bool {
         switch self {
         case .command, .acl, .event: true

@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-/// A packet of the three-wire transport (Core Vol 4 Part D 4): a header that can be checked, a payload, and a check over both where
-/// both ends have that.
+/// A packet of the three-wire transport (Core Vol 4 Part D 4): a header with a checksum, a payload, and a data
+/// integrity check over both if both ends support it.
 struct ThreeWirePacket: Hashable {
-    /// What is in a payload (Core Vol 4 Part D 4.4).
+    /// The packet types (Core Vol 4 Part D 4.4).
     enum Kind: UInt8 {
         case acknowledgement = 0
         case command = 1
@@ -15,18 +15,18 @@ struct ThreeWirePacket: Hashable {
         case linkControl = 15
     }
 
-    /// Octets of a payload: its length has twelve bits.
+    /// The maximum length of a payload, in octets; its length field has 12 bits.
     static let maximumPayload = 0xFFF
-    /// Octets of a frame.
+    /// The maximum length of a frame, in octets.
     static let maximumLength = 4 + maximumPayload + 2
 
-    /// Counts reliable packets, 0 to 7.
+    /// The sequence number of a reliable packet, 0 to 7.
     var sequence: UInt8 = 0
     /// The sequence number that the sender expects next, 0 to 7.
     var acknowledgement: UInt8
-    /// Whether it is sent until it is acknowledged.
+    /// Whether the packet is retransmitted until it is acknowledged.
     var isReliable = false
-    /// Whether a check over header and payload follows.
+    /// Whether a data integrity check follows the payload.
     var isChecked = false
     var kind: Kind
     var payload: [UInt8]
@@ -37,9 +37,10 @@ struct ThreeWirePacket: Hashable {
         self.acknowledgement = acknowledgement
     }
 
-    /// Reads a frame.
+    /// Parses a frame.
     ///
-    /// - Throws: when a check is wrong, a kind is reserved, or the length is not that of the header.
+    /// - Throws: ``PacketError`` if the header checksum or the data integrity check is wrong, the packet type is
+    ///   reserved, or the length differs from the one in the header.
     init(frame: [UInt8]) throws(PacketError) {
         guard frame.count >= 4 else { throw PacketError(.truncated(needed: 4, available: frame.count), at: "header") }
         let sum = frame[0..<4].reduce(UInt8(0), &+)
@@ -63,7 +64,7 @@ struct ThreeWirePacket: Hashable {
         self.isChecked = isChecked
     }
 
-    /// The frame. A payload has ``maximumPayload`` octets at most.
+    /// The frame of the packet. The payload must not exceed ``maximumPayload``.
     var frame: [UInt8] {
         var frame = [sequence & 7 | (acknowledgement & 7) << 3]
         if isChecked { frame[0] |= 0x40 }
@@ -77,8 +78,9 @@ struct ThreeWirePacket: Hashable {
         return frame + [UInt8(check >> 8), UInt8(truncatingIfNeeded: check)]
     }
 
-    /// The check over header and payload (Core Vol 4 Part D 5.3.2): x¹⁶+x¹²+x⁵+1 over the octets, least significant bit first, begun with
-    /// all ones, and its bits in reverse.
+    /// Returns the data integrity check over header and payload (Core Vol 4 Part D 5.3.2): the polynomial x¹⁶+x¹²+x⁵+1
+    /// over the octets, least significant bit first, with an initial value of all ones and the bits of the result
+    /// reversed.
     static func check(_ octets: some Sequence<UInt8>) -> UInt16 {
         var register: UInt16 = 0xFFFF
         for octet in octets {
@@ -90,13 +92,13 @@ struct ThreeWirePacket: Hashable {
         return reversed
     }
 
-    /// What four bits do to the check.
+    /// The change of the register by each 4-bit value.
     private static let nibbles: [UInt16] = (0..<16).map { nibble in
         (0..<4).reduce(UInt16(nibble)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0x8408 }
     }
 }
 
-/// What two ends say to each other about the line itself (Core Vol 4 Part D 8).
+/// The link control messages (Core Vol 4 Part D 8).
 enum ThreeWireMessage: Hashable {
     case sync
     case syncResponse
@@ -106,9 +108,9 @@ enum ThreeWireMessage: Hashable {
     case woken
     case sleep
 
-    /// Reads the payload of a link control packet; nil for one that is not known, which is left alone.
+    /// Parses the payload of a link control packet. Returns nil for an unknown message, which is to be ignored.
     init?(_ payload: [UInt8]) {
-        // A configuration without its field has none of what may be had.
+        // A configuration without the field supports none of the options.
         let field = payload.count > 2 ? payload[2] : 0
         switch payload.prefix(2) {
         case [0x01, 0x7E]: self = .sync
@@ -122,7 +124,7 @@ enum ThreeWireMessage: Hashable {
         }
     }
 
-    /// The payload.
+    /// The payload of the link control packet.
     var payload: [UInt8] {
         switch self {
         case .sync: [0x01, 0x7E]
@@ -136,11 +138,11 @@ enum ThreeWireMessage: Hashable {
     }
 }
 
-/// What an end of the line can do, or both do (Core Vol 4 Part D 8.6).
+/// The options that one end supports or both have agreed on (Core Vol 4 Part D 8.6).
 struct ThreeWireConfiguration: Hashable {
-    /// Reliable packets that may be sent before the first is acknowledged, 1 to 7.
+    /// The sliding window: the number of reliable packets that may be unacknowledged, 1 to 7.
     var window: Int
-    /// Whether packets have a check over header and payload.
+    /// Whether packets have a data integrity check.
     var isChecked: Bool
 
     init(window: Int, isChecked: Bool) {
@@ -148,12 +150,13 @@ struct ThreeWireConfiguration: Hashable {
         self.isChecked = isChecked
     }
 
-    /// Flow control by octets outside of frames is for lines that lose no octet; nobody here has it.
+    /// Parses the configuration field. Out-of-frame flow control is not supported, since it requires a line that loses
+    /// no octets.
     init(rawValue: UInt8) { self.init(window: Int(rawValue & 7), isChecked: rawValue & 0x10 != 0) }
 
     var rawValue: UInt8 { UInt8(window) | (isChecked ? 0x10 : 0) }
 
-    /// What both can do.
+    /// Returns the options that both ends support.
     func common(_ other: ThreeWireConfiguration) -> ThreeWireConfiguration {
         ThreeWireConfiguration(window: min(window, other.window), isChecked: isChecked && other.isChecked)
     }

@@ -1,22 +1,23 @@
 import BluetoothTypes
 import EventLoops
 
-/// HCI over a line that may lose octets, or change them: the three-wire UART transport (Core Vol 4 Part D). Lives on its loop.
+/// The three-wire UART transport: HCI over a byte stream that may lose or alter octets (Core Vol 4 Part D). Use it on
+/// its event loop only.
 package final class ThreeWireTransport: HCITransport {
-    /// How long an end waits for an acknowledgement before it sends again. Above three times what the longest packet takes at 1 Mbit/s, and
-    /// what Linux has.
+    /// The time without an acknowledgement after which packets are retransmitted. It exceeds three times the duration
+    /// of the longest packet at 1 Mbit/s and is the value that Linux uses.
     static let acknowledgementTime = Duration.milliseconds(250)
-    /// How often this end begins (Core Vol 4 Part D 8.4).
+    /// The interval between two link establishment messages (Core Vol 4 Part D 8.4).
     static let handshakeTime = Duration.milliseconds(250)
-    /// How often an end that sleeps is woken.
+    /// The interval between two WAKEUP messages.
     static let wakingTime = Duration.milliseconds(50)
-    /// Reliable packets that this end has room for before it acknowledges the first.
+    /// The sliding window that this end offers, in packets.
     static let window = 4
 
     package var onReceive: ((HCIPacket) -> Void)?
     package var onClose: ((HCITransportError) -> Void)?
     package var place: String { line.place }
-    /// Frames that were left out, since a check was wrong or they could not be packets.
+    /// The number of frames dropped because a check was wrong or they were not valid packets.
     package private(set) var damagedFrames = 0
 
     private let line: any OctetLine
@@ -26,9 +27,13 @@ package final class ThreeWireTransport: HCITransport {
     private var timer: ScheduledTask?
     private var isOpen = true
 
-    /// Begins to bring a line up; what is sent meanwhile waits. On the loop.
+    /// Creates a transport and starts link establishment. Packets sent before the link is active wait. Call it on the
+    /// event loop.
     ///
-    /// - Parameter waitsForPeer: Whether the other end may come however late, as a host does to a controller.
+    /// - Parameters:
+    ///   - line: The byte stream, whose callbacks are replaced.
+    ///   - waitsForPeer: Whether the peer may appear at any later time, as the host does for a controller.
+    ///   - loop: The event loop of `line`.
     package init(_ line: any OctetLine, waitsForPeer: Bool = false, loop: any EventLoop) {
         self.line = line
         self.loop = loop
@@ -45,13 +50,13 @@ package final class ThreeWireTransport: HCITransport {
         if let timer { loop.cancel(timer) }
     }
 
-    /// Sends a packet, now or when the line is up.
+    /// Sends a packet, or queues it until the link is active and the window permits it.
     package func send(_ packet: HCIPacket) { perform(machine.handle(.send(packet))) }
 
-    /// Tells the other end that this one sleeps until it is woken.
+    /// Notifies the peer that this end sleeps until it is woken.
     package func sleep() { perform(machine.handle(.sleep)) }
 
-    /// Closes the line.
+    /// Closes the transport and its byte stream.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -76,7 +81,7 @@ package final class ThreeWireTransport: HCITransport {
             case .transmit(let packet): line.send(PacketBuffer(SLIP.encode(packet.frame)))
             case .deliver(let packet): onReceive?(packet)
             case .setTimer(let timer): set(timer)
-            // What fails in `send` is not reported from inside it.
+            // A failure in `send` must not be reported from within `send`.
             case .failed(let failure):
                 loop.execute { [weak self] in self?.lost(.failed(reason: failure.words)) }
             }

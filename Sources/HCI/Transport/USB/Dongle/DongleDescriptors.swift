@@ -1,35 +1,34 @@
-/// What a dongle says of itself: a Bluetooth controller at full speed (Core Vol 4 Part B 2.1; USB 2.0 9.6).
+/// The USB descriptors of a dongle: a Bluetooth controller at full speed (Core Vol 4 Part B 2.1; USB 2.0 9.6).
 package struct DongleDescriptors: Hashable, Sendable {
-    /// Octets of a packet on the interrupt endpoint.
+    /// The maximum packet size of the interrupt endpoint, in octets.
     package static let interruptSize = 16
-    /// Octets of a packet on the bulk endpoints.
+    /// The maximum packet size of the bulk endpoints, in octets.
     package static let bulkSize = 64
-    /// Octets of a packet on the isochronous endpoints, for each alternate setting of interface 1.
+    /// The maximum packet sizes of the isochronous endpoints, in octets, by alternate setting of interface 1.
     static let voiceSizes = [0, 9, 17, 25, 33, 49]
 
-    /// The number of the maker; 0x1209 is for projects like this one.
+    /// The vendor ID. 0x1209 is shared by projects like this one.
     package var vendor: UInt16 = 0x1209
-    /// The maker's number of the product.
+    /// The product ID.
     package var product: UInt16 = 0x0B1E
-    /// What a person is told.
+    /// The product name.
     package var name = "Harald's dongle"
-    /// The same each time that this one is plugged in.
+    /// The serial number, the same each time this dongle is attached.
     package var serialNumber: String
     /// Whether interface 0 has an alternate setting for Bulk Serialization Mode.
     package var offersSerialization: Bool
 
-    /// A dongle with the given number.
     package init(serialNumber: String = "1", offersSerialization: Bool = false) {
         self.serialNumber = serialNumber
         self.offersSerialization = offersSerialization
     }
 
-    /// The descriptor of a type, and of an index; nil for what there is not.
+    /// Returns the descriptor of a type and index, or nil if there is none.
     func descriptor(type: UInt8, index: UInt8) -> [UInt8]? {
         switch (type, index) {
         case (1, 0): device
         case (2, 0): configuration
-        // English of the United States, the one language.
+        // The only language is US English.
         case (3, 0): [4, 3, 0x09, 0x04]
         case (3, 1): Self.string("Harald")
         case (3, 2): Self.string(name)
@@ -44,7 +43,7 @@ package struct DongleDescriptors: Hashable, Sendable {
 
     private var configuration: [UInt8] {
         let control = Self.interface(0, alternate: 0, endpoints: [Self.interruptIn, Self.bulkIn, Self.bulkOut])
-        // Bulk endpoints alone (Core 6.2 Vol 4 Part B).
+        // Bulk Serialization Mode uses only bulk endpoints (Core 6.2 Vol 4 Part B).
         let serialized = Self.interface(0, alternate: 1, endpoints: [Self.bulkIn, Self.bulkOut])
         let voice = Self.voiceSizes.enumerated().flatMap { alternate, size in
             Self.interface(

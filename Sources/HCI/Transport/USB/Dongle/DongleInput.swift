@@ -1,18 +1,21 @@
 import DequeModule
 import EventLoops
 
-/// An endpoint that a dongle says something by: what is said waits for transfers, and transfers for what is said.
+/// An IN endpoint of a dongle. It matches queued data with pending transfers.
 struct DongleInput {
-    /// Transfers that may wait. A machine has a few.
+    /// The maximum number of pending transfers. A host uses a few.
     static let maximumWaiting = 64
-    /// Octets that may wait for transfers: of a machine that asks for nothing, as while nobody has the controller open.
+    /// The maximum amount of queued data, in octets, for a host that starts no transfers because no driver has the
+    /// controller open.
     static let maximumReady = 256 << 10
 
     private var waiting = Deque<(sequence: UInt32, length: Int)>()
     private var ready = Deque<ArraySlice<UInt8>>()
     private var readyCount = 0
 
-    /// Something to say, in transfers of its own; false where there is no room for it.
+    /// Queues data, which starts a new transfer.
+    ///
+    /// - Returns: False if the data was dropped because the queue is full.
     mutating func say(_ octets: [UInt8]) -> Bool {
         guard !octets.isEmpty, readyCount + octets.count <= Self.maximumReady else { return false }
         ready.append(octets[...])
@@ -20,28 +23,34 @@ struct DongleInput {
         return true
     }
 
-    /// A transfer waits; false where there are too many.
+    /// Adds a pending transfer.
+    ///
+    /// - Returns: False if there are too many.
     mutating func ask(_ sequence: UInt32, length: Int) -> Bool {
         guard waiting.count < Self.maximumWaiting else { return false }
         waiting.append((sequence, length))
         return true
     }
 
-    /// A transfer waits no longer; false where it has not.
+    /// Removes a pending transfer.
+    ///
+    /// - Returns: False if the transfer is not pending.
     mutating func unlink(_ sequence: UInt32) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.sequence == sequence }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Whoever has read reads no more: what is left of a packet would be the front of one to the next.
+    /// Drops queued data if no transfer is pending, because the reader has gone. The rest of a packet would look like
+    /// the start of one to the next reader.
     mutating func abandon() {
         if waiting.isEmpty { forget() }
     }
 
-    /// Transfers that have something now, or have no room for anything.
+    /// Completes the pending transfers for which there is data, and those with a length of zero.
     ///
-    /// - Parameter splitting: Cuts and joins them by lot; nil where each packet is a transfer, or several where it is too long for one.
+    /// - Parameter splitting: Splits and joins transfers at random. With nil each packet is one transfer, or several if
+    ///   it is too long.
     mutating func replies(splitting: RandomSource?) -> [USBIPReply] {
         var replies: [USBIPReply] = []
         while let first = waiting.first, first.length == 0 || readyCount > 0 {
@@ -55,7 +64,7 @@ struct DongleInput {
     private mutating func take(_ room: Int, splitting: RandomSource?) -> [UInt8] {
         guard room > 0, let first = ready.first else { return [] }
         let most = min(room, splitting == nil ? first.count : readyCount)
-        // Every other one: an emulated machine has its hands full with these.
+        // Only every other transfer is cut, because each costs an emulated machine much time.
         let cut = splitting.flatMap { $0.below(2) == 0 ? 1 + Int($0.below(UInt64(most))) : nil }
         var count = cut ?? most
         var octets: [UInt8] = []
@@ -68,7 +77,7 @@ struct DongleInput {
         return octets
     }
 
-    /// Nothing has been said.
+    /// Drops all queued data.
     mutating func forget() {
         ready.removeAll()
         readyCount = 0

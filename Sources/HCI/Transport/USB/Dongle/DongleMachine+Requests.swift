@@ -1,4 +1,4 @@
-/// Requests that every USB device answers (USB 2.0 9.4).
+/// The standard requests of a USB device (USB 2.0 9.4).
 extension DongleMachine {
     enum Request {
         static let getStatus: UInt8 = 0
@@ -12,7 +12,9 @@ extension DongleMachine {
         static let setInterface: UInt8 = 11
     }
 
-    /// What is answered; nothing for what is only done, and nil for what is refused.
+    /// Executes a standard request.
+    ///
+    /// - Returns: The data of the answer, which is empty for a request without data; nil if the request is refused.
     mutating func answer(to setup: USBSetup) -> [UInt8]? {
         switch (setup.requestType, setup.request) {
         case (0x80, Request.getDescriptor):
@@ -22,7 +24,7 @@ extension DongleMachine {
         case (0x00, Request.setConfiguration): configure(setup.value)
         case (0x81, Request.getInterface): setting(of: setup.index).map { [$0] }
         case (0x01, Request.setInterface): select(setup.value, of: setup.index)
-        // Nothing stalls for long, and nobody is woken.
+        // Endpoints do not stay stalled, and there is no remote wake-up.
         case (0x00...0x02, Request.clearFeature), (0x00, Request.setFeature), (0x00, Request.setAddress): []
         default: nil
         }
@@ -48,7 +50,7 @@ extension DongleMachine {
         switch (interface, setting) {
         case (0, 0): begin(.legacy)
         case (0, 1) where descriptors.offersSerialization: begin(.serialized)
-        // Voice goes by bulk endpoints too in that mode (Core 6.2 Vol 4 Part B).
+        // In Bulk Serialization Mode voice uses the bulk endpoints too (Core 6.2 Vol 4 Part B).
         case (1, 0...5) where mode == .legacy: voiceSetting = UInt8(setting)
         default: return nil
         }
@@ -57,6 +59,6 @@ extension DongleMachine {
 }
 
 extension USBSetup {
-    /// Whether it chooses a configuration, and not that there be none.
+    /// Whether the request selects a configuration, as opposed to none.
     var isConfiguring: Bool { requestType == 0 && request == DongleMachine.Request.setConfiguration && value > 0 }
 }

@@ -1,39 +1,39 @@
 import BluetoothTypes
 import EventLoops
 
-/// A Bluetooth controller's side of USB, as a machine: what a computer asks of the device goes in, what the device says comes out
-/// (Core Vol 4 Part B). The controller itself is elsewhere, and packets go to it and come from it.
+/// A state machine for the USB side of a Bluetooth controller (Core Vol 4 Part B). It handles the requests of the USB
+/// host and exchanges HCI packets with a controller outside of it.
 package struct DongleMachine {
-    /// What goes in.
+    /// The input of the machine.
     package enum Event: Hashable, Sendable {
-        /// The computer asks for something.
+        /// The USB host has sent a request.
         case request(USBIPRequest)
         /// The controller has a packet for the host.
         case send(HCIPacket)
     }
 
-    /// What comes out.
+    /// The output of the machine.
     package enum Action: Hashable, Sendable {
-        /// The computer hears this.
+        /// Send this reply to the USB host.
         case reply(USBIPReply)
-        /// The computer has chosen the configuration: it has just found the device, or has just reset it. USB/IP has no other word for a reset
-        /// (USB 2.0 9.1.1.5).
+        /// The USB host has selected the configuration, after enumeration or a reset of the device. USB/IP has no
+        /// message for a reset (USB 2.0 9.1.1.5).
         case configured
-        /// The controller gets this packet.
+        /// Deliver this packet to the controller.
         case deliver(HCIPacket)
-        /// Octets that are no packet: there is nothing more to be understood.
+        /// The USB host sent octets that are not an HCI packet. No later ones can be parsed.
         case failed
     }
 
-    /// How packets are carried, which the computer chooses.
+    /// How the USB host has chosen to exchange packets.
     enum Mode: Hashable, Sendable {
-        /// Each kind by a pipe of its own.
+        /// A pipe for each packet type.
         case legacy
-        /// All of them by bulk endpoints (Core 6.2 Vol 4 Part B).
+        /// The bulk endpoints for all packets (Core 6.2 Vol 4 Part B).
         case serialized
     }
 
-    /// Packets for the host that there was no room for.
+    /// The number of packets for the host that were dropped because the queue was full.
     package private(set) var droppedPackets = 0
 
     let descriptors: DongleDescriptors
@@ -46,20 +46,21 @@ package struct DongleMachine {
     private var output = USBReassembler()
 
     /// - Parameters:
-    ///   - descriptors: What it says of itself.
-    ///   - splitting: Cuts and joins transfers by lot; nil where each packet is one, or several where it is too long.
+    ///   - descriptors: The descriptors of the device.
+    ///   - splitting: Splits and joins transfers at random. With nil each packet is one transfer, or several if it is
+    ///     too long.
     package init(descriptors: DongleDescriptors = DongleDescriptors(), splitting: RandomSource? = nil) {
         self.descriptors = descriptors
         self.splitting = splitting
     }
 
-    /// Takes an event, and says what to do.
+    /// Handles an event and returns the actions to perform, in order.
     package mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .send(let packet): return say(packet)
         case .request(.unlink(let sequence, let transfer)):
             let isUnlinked = interrupt.unlink(transfer) || bulk.unlink(transfer)
-            // A host ends all its reads when it is done with the controller, also those that have just come back.
+            // A host that closes the controller unlinks all its reads, including those that have just completed.
             if !isUnlinked {
                 interrupt.abandon()
                 bulk.abandon()
@@ -69,7 +70,7 @@ package struct DongleMachine {
         }
     }
 
-    /// Begins with a configuration or a setting: what was said before is nothing to whoever chose it.
+    /// Resets the pipes for a new configuration or alternate setting. Data queued before does not concern its user.
     mutating func begin(_ new: Mode) {
         mode = new
         interrupt.forget()
@@ -85,7 +86,7 @@ package struct DongleMachine {
         case (.serialized, _): hasRoom = bulk.say([packet.kind.rawValue] + packet.bytes.bytes)
         case (.legacy, .event): hasRoom = interrupt.say(packet.bytes.bytes)
         case (.legacy, .acl): hasRoom = bulk.say(packet.bytes.bytes)
-        // Not defined there (Core Vol 4 Part B 2.1).
+        // No pipe is defined for the other types (Core Vol 4 Part B 2.1).
         case (.legacy, _): break
         }
         if !hasRoom { droppedPackets += 1 }
@@ -96,7 +97,7 @@ package struct DongleMachine {
         (interrupt.replies(splitting: splitting) + bulk.replies(splitting: splitting)).map(Action.reply)
     }
 
-    // MARK: From the computer
+    // MARK: From the USB host
 
     private mutating func submit(_ submission: USBIPSubmission) -> [Action] {
         switch (submission.endpoint, submission.isIn, mode) {
@@ -108,7 +109,7 @@ package struct DongleMachine {
             guard bulk.ask(submission.sequence, length: submission.length) else { return stall(submission) }
             return answers()
         case (2, false, _): return take(submission)
-        // There is no such endpoint, or nothing is done there.
+        // The endpoint does not exist or is not used.
         default: return stall(submission)
         }
     }
@@ -121,7 +122,7 @@ package struct DongleMachine {
 
     private mutating func control(_ submission: USBIPSubmission) -> [Action] {
         let setup = submission.setup
-        // The two ends have to mean the same direction (USB 2.0 9.3.1).
+        // The direction of the request and of the transfer must match (USB 2.0 9.3.1).
         guard (setup.requestType & 0x80 != 0) == submission.isIn || submission.length == 0 else {
             return stall(submission)
         }
@@ -131,7 +132,7 @@ package struct DongleMachine {
         return setup.isConfiguring ? [reply, .configured] : [reply]
     }
 
-    /// A command, which is a request of the class to the device, or to the interface where the device is more than a controller
+    /// Handles a command: a class request to the device, or to the interface if the device is more than a controller
     /// (Core Vol 4 Part B 2.2).
     private func command(_ submission: USBIPSubmission) -> [Action] {
         let octets = submission.octets

@@ -1,42 +1,44 @@
 import BluetoothTypes
 
-/// What a machine asks of a USB device that is elsewhere (Documentation/usb/usbip_protocol.rst of Linux).
+/// A USB/IP request from a host to a remote device (Documentation/usb/usbip_protocol.rst of Linux).
 package enum USBIPRequest: Hashable, Sendable {
-    /// A transfer is to be made.
+    /// Start a transfer.
     case submit(USBIPSubmission)
-    /// A transfer is no longer wanted.
+    /// Cancel the transfer with the sequence number `transfer`.
     case unlink(sequence: UInt32, transfer: UInt32)
 }
 
-/// A transfer that is to be made.
+/// A request to start a transfer.
 package struct USBIPSubmission: Hashable, Sendable {
-    /// Its number, which the reply has too.
+    /// The sequence number, which is repeated in the reply.
     package var sequence: UInt32
-    /// The number of the endpoint, without the direction.
+    /// The endpoint number, without the direction.
     package var endpoint: UInt8
-    /// Whether octets come from the device.
+    /// Whether the transfer is from the device to the host.
     package var isIn: Bool
-    /// Octets that there is room for, or that follow.
+    /// The number of octets that the host accepts or sends.
     package var length: Int
-    /// What begins it on endpoint 0.
+    /// The SETUP packet of a transfer on endpoint 0.
     package var setup: USBSetup
-    /// What goes to the device.
+    /// The data for the device.
     package var octets: [UInt8]
 
-    /// A transfer with the given fields.
     package init(sequence: UInt32, endpoint: UInt8, isIn: Bool, length: Int, setup: USBSetup, octets: [UInt8] = []) {
         (self.sequence, self.endpoint, self.isIn) = (sequence, endpoint, isIn)
         (self.length, self.setup, self.octets) = (length, setup, octets)
     }
 }
 
-/// Finds requests in a stream of octets: 48 octets each, most significant octet first, and then what goes to the device.
+/// A parser for USB/IP requests in a byte stream: a header of 48 octets in big-endian order, followed by the data for
+/// the device.
 ///
-/// Nothing marks where a request begins, so one that cannot be ends the stream: ``failure`` is set, and nothing is found any more.
+/// The stream has no marks for resynchronization. An invalid request therefore ends it: ``failure`` is set, and no more
+/// requests are returned.
 package struct USBIPParser {
-    /// Octets of a request without what goes to the device.
+    /// The length of the header, in octets.
     package static let headerLength = 48
-    /// The longest transfer. A packet of HCI has no more; nor does a machine ask for more that speaks to a controller.
+    /// The maximum length of a transfer, in octets. HCI packets are no longer, and drivers for controllers use no
+    /// longer transfers.
     package static let maximumTransfer = H4Parser.maximumPacketLength
 
     private enum Code {
@@ -44,17 +46,16 @@ package struct USBIPParser {
         static let unlink: UInt32 = 2
     }
 
-    /// What no request could be.
+    /// The error for an invalid request, which ended the stream; nil as long as there was none.
     package private(set) var failure: PacketError?
     private var incomplete: [UInt8] = []
 
-    /// A parser at the front of a stream.
     package init() {}
 
-    /// Octets of a request that is not complete yet.
+    /// The number of buffered octets of an incomplete request.
     package var pendingLength: Int { incomplete.count }
 
-    /// Takes octets in whatever pieces they come and returns the requests that they complete, in order.
+    /// Parses octets, split at any position, and returns the requests that they complete, in order.
     package mutating func take(_ octets: [UInt8]) -> [USBIPRequest] {
         guard failure == nil else { return [] }
         incomplete.append(contentsOf: octets)
@@ -73,7 +74,7 @@ package struct USBIPParser {
         return requests
     }
 
-    /// The request at the front and its length; nil while it is incomplete.
+    /// Returns the first request and its length, or nil if it is incomplete.
     private static func first(in octets: ArraySlice<UInt8>) throws(PacketError) -> (USBIPRequest, Int)? {
         guard octets.count >= headerLength else { return nil }
         let header = Array(octets.prefix(headerLength))
@@ -87,7 +88,8 @@ package struct USBIPParser {
         guard direction <= 1 else { throw PacketError(.value(UInt64(direction)), at: "USB/IP direction") }
         guard endpoint < 16 else { throw PacketError(.value(UInt64(endpoint)), at: "USB/IP endpoint") }
         guard length <= maximumTransfer else { throw PacketError(.length(length), at: "USB/IP transfer") }
-        // Isochronous transfers, which have packets, would be voice; the document has all ones where there are none, the kernel nothing.
+        // Only isochronous transfers, which carry voice, have packets. For others the USB/IP document specifies all
+        // ones, while the kernel sends 0.
         guard [0, UInt32.max].contains(word(header, 32)), let setup = USBSetup(header[40..<48]) else {
             throw PacketError(.value(UInt64(word(header, 32))), at: "USB/IP number of packets")
         }

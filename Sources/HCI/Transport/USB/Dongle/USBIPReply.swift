@@ -1,21 +1,21 @@
-/// What a device says to a ``USBIPRequest``.
+/// A device's reply to a ``USBIPRequest``.
 package enum USBIPReply: Hashable, Sendable {
-    /// Why a transfer came to nothing, as errno of Linux with a minus.
+    /// The result of a transfer: zero or a negative Linux errno.
     package enum Status: Int32, Sendable {
-        /// It did not.
+        /// The transfer has completed.
         case done = 0
-        /// The endpoint does not do that (EPIPE).
+        /// The endpoint does not support the transfer (EPIPE).
         case stalled = -32
-        /// It was no longer wanted, and has not been made (ECONNRESET).
+        /// The transfer was cancelled before it took place (ECONNRESET).
         case unlinked = -104
     }
 
-    /// The end of a transfer, with what came from the device.
+    /// The end of a transfer, with the data from the device.
     case submitted(sequence: UInt32, status: Status, length: Int, octets: [UInt8])
-    /// What became of a transfer that is no longer wanted: unlinked, or done before.
+    /// The result of a cancellation: `unlinked`, or `done` if the transfer had completed before.
     case unlinked(sequence: UInt32, status: Status)
 
-    /// The reply as octets.
+    /// The encoded reply.
     package var octets: [UInt8] {
         switch self {
         case .submitted(let sequence, let status, let length, let octets):
@@ -26,7 +26,7 @@ package enum USBIPReply: Hashable, Sendable {
     }
 
     private static func header(code: UInt32, sequence: UInt32, status: Status, length: Int) -> [UInt8] {
-        // Device, direction and endpoint are nothing in replies; nor are frames and packets.
+        // Replies leave device, direction, endpoint, frames and packets at 0.
         let words = [
             code, sequence, 0, 0, 0, UInt32(bitPattern: status.rawValue), UInt32(truncatingIfNeeded: length), 0, 0, 0,
             0, 0,
