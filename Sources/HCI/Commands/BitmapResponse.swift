@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// Return parameters whose end are bits for what the controller can do. Some controllers leave the last of them out (quirk 12);
-/// what is not there it cannot do.
+/// Return parameters that end in a bitmap of capabilities. Some controllers omit trailing octets of it (quirk 12);
+/// omitted bits count as 0.
 package protocol BitmapResponse: HCIResponse {}
 
 extension ReadLocalSupportedCommands.Response: BitmapResponse {}
@@ -9,6 +9,6 @@ extension ReadLocalSupportedFeatures.Response: BitmapResponse {}
 extension LEReadLocalSupportedFeatures.Response: BitmapResponse {}
 
 extension PacketBuffer {
-    /// The octets with zeros behind them, more than any return parameters have.
+    /// The octets followed by zeros, more than any return parameters have.
     package var withZerosBehind: PacketBuffer { PacketBuffer(bytes + [UInt8](repeating: 0, count: 255)) }
 }

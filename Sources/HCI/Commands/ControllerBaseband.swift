@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// Set Event Mask (Core Vol 4 Part E 7.3.1): tells which events the host wants.
+/// Set Event Mask (Core Vol 4 Part E 7.3.1): selects the events that the controller sends.
 package struct SetEventMask: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0001) }
     package static var name: String { "Set Event Mask" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 5, bit: 6) }
 
-    /// The events that are wanted.
+    /// The events to send.
     package var mask: EventMask = []
 
     package init() {}
@@ -20,7 +20,7 @@ package struct SetEventMask: HCICommand {
     }
 }
 
-/// Reset (Core Vol 4 Part E 7.3.2): puts the controller into its initial state, without connections.
+/// Reset (Core Vol 4 Part E 7.3.2): returns the controller to its initial state, without connections.
 package struct Reset: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0003) }
     package static var name: String { "Reset" }
@@ -36,7 +36,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// The power in dBm, -30 to 20.
+        /// The power, in dBm, -30 to 20.
         package var level: Int8 = 0
 
         package init() {}
@@ -59,7 +59,7 @@ package struct ReadTransmitPowerLevel: HCICommand {
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 2) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Which power.
+    /// Whether to read the current or the maximum power.
     package var kind = TransmitPowerKind(rawValue: 0)
 
     package init() {}
@@ -75,13 +75,13 @@ package struct ReadTransmitPowerLevel: HCICommand {
     }
 }
 
-/// Set Event Mask Page 2 (Core Vol 4 Part E 7.3.69): tells which of the newer events the host wants.
+/// Set Event Mask Page 2 (Core Vol 4 Part E 7.3.69): selects further events that the controller sends.
 package struct SetEventMaskPage2: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0063) }
     package static var name: String { "Set Event Mask Page 2" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 22, bit: 2) }
 
-    /// The events that are wanted.
+    /// The events to send.
     package var mask: EventMaskPage2 = []
 
     package init() {}
@@ -95,15 +95,15 @@ package struct SetEventMaskPage2: HCICommand {
     }
 }
 
-/// Write LE Host Support (Core Vol 4 Part E 7.3.79): tells a controller that also does BR/EDR that the host does LE.
+/// Write LE Host Support (Core Vol 4 Part E 7.3.79): tells a dual-mode controller that the host supports LE.
 package struct WriteLEHostSupport: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x006D) }
     package static var name: String { "Write LE Host Support" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 24, bit: 6) }
 
-    /// Whether the host does LE.
+    /// Whether the host supports LE.
     package var isSupported = false
-    /// Zero.
+    /// Reserved; 0.
     package var unused: UInt8 = 0
 
     package init() {}
@@ -119,13 +119,13 @@ package struct WriteLEHostSupport: HCICommand {
     }
 }
 
-/// Read Authenticated Payload Timeout (Core Vol 4 Part E 7.3.93): reads how long an encrypted link may be without an
-/// authenticated packet.
+/// Read Authenticated Payload Timeout (Core Vol 4 Part E 7.3.93): reads the maximum time without an authenticated
+/// packet on an encrypted link.
 package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// The time in units of 10 ms, 0x0001 to 0xFFFF.
+        /// The timeout, in units of 10 ms, 0x0001 to 0xFFFF.
         package var timeout: UInt16 = 0
 
         package init() {}
@@ -160,8 +160,8 @@ package struct ReadAuthenticatedPayloadTimeout: HCICommand {
     }
 }
 
-/// Write Authenticated Payload Timeout (Core Vol 4 Part E 7.3.94): sets how long an encrypted link may be without an
-/// authenticated packet.
+/// Write Authenticated Payload Timeout (Core Vol 4 Part E 7.3.94): sets the maximum time without an authenticated
+/// packet on an encrypted link.
 package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -170,7 +170,7 @@ package struct WriteAuthenticatedPayloadTimeout: HCICommand {
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 32, bit: 5) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The time in units of 10 ms, 0x0001 to 0xFFFF.
+    /// The timeout, in units of 10 ms, 0x0001 to 0xFFFF.
     package var timeout: UInt16 = 0
 
     package init() {}

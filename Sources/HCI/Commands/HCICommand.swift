@@ -1,47 +1,47 @@
 import BluetoothTypes
 
-/// A command, described once: ``PacketFields/code(_:)`` names its parameters in wire order.
+/// An HCI command. ``PacketFields/code(_:)`` codes its parameters in wire order.
 package protocol HCICommand: PacketFields, Hashable, Sendable {
-    /// What the Command Complete event returns. Commands that are answered by Command Status have ``StatusOnly``.
+    /// The return parameters in Command Complete; ``StatusOnly`` for commands that Command Status answers.
     associatedtype Response: HCIResponse = StatusOnly
 
-    /// The command's number.
+    /// The opcode.
     static var opcode: Opcode { get }
-    /// The command's name in the specification, without the `HCI_` in front.
+    /// The name in the specification, without the prefix `HCI_`.
     static var name: String { get }
-    /// Whether Command Status answers it, and an event of its own follows (Core Vol 4 Part E 4.4).
+    /// Whether Command Status answers the command, and a separate event reports its outcome (Core Vol 4 Part E 4.4).
     static var isAnsweredByStatus: Bool { get }
-    /// Whether nothing answers it, unless it is wrong. It then neither waits for other commands nor lets them wait.
+    /// Whether the command is answered only on error. Such a command bypasses the command queue.
     static var isUnanswered: Bool { get }
-    /// Where a controller tells that it knows the command; nil for the one command that asks for these bits.
+    /// The bit of the supported commands that stands for the command; nil for the one command that reads these bits.
     static var supportBit: SupportedCommands.Bit? { get }
 }
 
 extension HCICommand {
-    /// Most commands are answered by Command Complete.
+    /// The default: Command Complete answers.
     package static var isAnsweredByStatus: Bool { false }
-    /// Something answers nearly every command.
+    /// The default: the command is answered.
     package static var isUnanswered: Bool { false }
 }
 
-/// The return parameters of a command. The first is a status in every command of this stack.
+/// The return parameters of a command. They start with a status in all commands of this module.
 package protocol HCIResponse: PacketFields, Hashable, Sendable {
-    /// Whether and why the command failed. With an error a controller may leave out all that follows.
+    /// The status. If it is an error, a controller may omit all other parameters.
     var status: HCIStatus { get set }
 }
 
 extension HCIResponse {
-    /// A response that says why the command failed, all else zero.
+    /// Creates the response of a failed command, with all other parameters at zero.
     @inlinable
     package init(failure status: HCIStatus) {
         self.init()
         self.status = status
     }
 
-    /// Reads return parameters. Octets behind them are left alone: a newer controller may know more of them. A failed
-    /// command may come with its status alone.
+    /// Parses return parameters. Trailing octets are ignored, because a newer controller may add parameters. The status
+    /// alone is sufficient if the command failed.
     ///
-    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    /// - Throws: ``PacketError`` if the parameters are truncated or malformed.
     @inlinable
     package static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var response = Self()
@@ -56,14 +56,13 @@ extension HCIResponse {
     }
 }
 
-/// Return parameters that are a status and nothing else.
+/// Return parameters that consist of a status.
 package struct StatusOnly: HCIResponse {
     package var status = HCIStatus.success
 
-    /// Success.
+    /// Creates a response with the status success.
     package init() {}
 
-    /// The given status.
     package init(_ status: HCIStatus) { self.status = status }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -71,15 +70,14 @@ package struct StatusOnly: HCIResponse {
     }
 }
 
-/// Return parameters that are a status and the connection that the command was about.
+/// Return parameters that consist of a status and a connection handle.
 package struct StatusAndHandle: HCIResponse {
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
 
-    /// Success for connection 0.
+    /// Creates a successful response for connection handle 0.
     package init() {}
 
-    /// The given status for a connection.
     package init(_ status: HCIStatus, handle: ConnectionHandle) {
         self.status = status
         self.handle = handle

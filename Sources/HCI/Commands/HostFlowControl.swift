@@ -1,12 +1,13 @@
 import BluetoothTypes
 
-/// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): whether the controller waits for room at the host.
+/// Set Controller To Host Flow Control (Core Vol 4 Part E 7.3.38): selects whether the controller waits for free host
+/// buffers.
 package struct SetControllerToHostFlowControl: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0031) }
     package static var name: String { "Set Controller To Host Flow Control" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 5) }
 
-    /// For what: bit 0 for ACL data, bit 1 for synchronous data.
+    /// The types of data under flow control: bit 0 for ACL data, bit 1 for synchronous data.
     package var kinds: UInt8 = 0
 
     package init() {}
@@ -20,19 +21,19 @@ package struct SetControllerToHostFlowControl: HCICommand {
     }
 }
 
-/// Host Buffer Size (Core Vol 4 Part E 7.3.39): what the host has room for.
+/// Host Buffer Size (Core Vol 4 Part E 7.3.39): announces the host's buffers.
 package struct HostBufferSize: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0033) }
     package static var name: String { "Host Buffer Size" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 6) }
 
-    /// The longest data of an ACL packet, in octets.
+    /// The maximum length of ACL data in a packet, in octets.
     package var aclLength: UInt16 = 0
-    /// The longest data of a synchronous packet, in octets.
+    /// The maximum length of synchronous data in a packet, in octets.
     package var synchronousLength: UInt8 = 0
-    /// ACL packets that have room.
+    /// The number of ACL data packets that the host can buffer.
     package var aclCount: UInt16 = 0
-    /// Synchronous packets that have room.
+    /// The number of synchronous data packets that the host can buffer.
     package var synchronousCount: UInt16 = 0
 
     package init() {}
@@ -52,19 +53,18 @@ package struct HostBufferSize: HCICommand {
     }
 }
 
-/// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): packets that the host has done with. It is answered only
-/// when something is wrong with it, and needs no credit.
+/// Host Number Of Completed Packets (Core Vol 4 Part E 7.3.40): reports packets that the host has consumed. The
+/// controller answers it only on error, and it requires no command credit.
 package struct HostNumberOfCompletedPackets: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x03, command: 0x0035) }
     package static var name: String { "Host Number Of Completed Packets" }
-    /// Nothing answers it, unless it is wrong.
+    /// Only an error is answered.
     package static var isUnanswered: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 10, bit: 7) }
 
-    /// Packets of each connection.
+    /// The number of consumed packets, by connection.
     package var entries: [CompletedPackets] = []
 
-    /// A command about no connection.
     package init() {}
 
     package init(entries: [CompletedPackets]) {

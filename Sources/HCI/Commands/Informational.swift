@@ -1,18 +1,18 @@
 import BluetoothTypes
 
-/// Read Local Version Information (Core Vol 4 Part E 7.4.1): reads which versions the controller is of.
+/// Read Local Version Information (Core Vol 4 Part E 7.4.1): reads the versions of the controller.
 package struct ReadLocalVersionInformation: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The version of HCI.
+        /// The HCI version.
         package var hciVersion = SpecificationVersion(rawValue: 0)
-        /// The maker's revision of HCI.
+        /// The manufacturer's HCI revision.
         package var hciRevision: UInt16 = 0
-        /// The version of the link layer.
+        /// The link-layer version.
         package var linkLayerVersion = SpecificationVersion(rawValue: 0)
-        /// The maker, by the number that the Bluetooth SIG gave it.
+        /// The manufacturer's company identifier, as assigned by the Bluetooth SIG.
         package var companyIdentifier: UInt16 = 0
-        /// The maker's revision of the link layer.
+        /// The manufacturer's revision of the link layer.
         package var linkLayerSubversion: UInt16 = 0
 
         package init() {}
@@ -52,11 +52,11 @@ package struct ReadLocalVersionInformation: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// Read Local Supported Commands (Core Vol 4 Part E 7.4.2): reads which commands the controller knows.
+/// Read Local Supported Commands (Core Vol 4 Part E 7.4.2): reads the commands that the controller supports.
 package struct ReadLocalSupportedCommands: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The commands.
+        /// The supported commands.
         package var commands = SupportedCommands()
 
         package init() {}
@@ -74,7 +74,7 @@ package struct ReadLocalSupportedCommands: HCICommand {
 
     package static var opcode: Opcode { Opcode(group: 0x04, command: 0x0002) }
     package static var name: String { "Read Local Supported Commands" }
-    /// None: a host asks this to learn of the others.
+    /// Has no bit: a host reads all the other bits with it.
     package static var supportBit: SupportedCommands.Bit? { nil }
 
     package init() {}
@@ -82,7 +82,8 @@ package struct ReadLocalSupportedCommands: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// Read Local Supported Features (Core Vol 4 Part E 7.4.3): reads what the controller can do besides LE.
+/// Read Local Supported Features (Core Vol 4 Part E 7.4.3): reads the features of the controller other than those of
+/// LE.
 package struct ReadLocalSupportedFeatures: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -111,18 +112,17 @@ package struct ReadLocalSupportedFeatures: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// Read Buffer Size (Core Vol 4 Part E 7.4.5): reads the buffers that LE shares with BR/EDR when it has none of its
-/// own.
+/// Read Buffer Size (Core Vol 4 Part E 7.4.5): reads the BR/EDR buffers, which LE shares if it has none of its own.
 package struct ReadBufferSize: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The longest ACL payload that a buffer takes, in octets.
+        /// The size of an ACL data buffer, in octets.
         package var aclDataPacketLength: UInt16 = 0
-        /// The longest synchronous payload, in octets.
+        /// The maximum length of synchronous data in a packet, in octets.
         package var synchronousDataPacketLength: UInt8 = 0
-        /// How many ACL packets the controller holds.
+        /// The number of ACL data buffers in the controller.
         package var totalACLDataPackets: UInt16 = 0
-        /// How many synchronous packets the controller holds.
+        /// The number of synchronous data buffers in the controller.
         package var totalSynchronousDataPackets: UInt16 = 0
 
         package init() {}
@@ -163,7 +163,7 @@ package struct ReadBufferSize: HCICommand {
 package struct ReadBDADDR: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The public address; zero when there is none.
+        /// The public address; zero if there is none.
         package var address = BluetoothAddress.none
 
         package init() {}

@@ -1,24 +1,24 @@
 import BluetoothTypes
 
-/// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): tells how to advertise.
+/// LE Set Advertising Parameters (Core Vol 4 Part E 7.8.5): sets the parameters of legacy advertising.
 package struct LESetAdvertisingParameters: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0006) }
     package static var name: String { "LE Set Advertising Parameters" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 5) }
 
-    /// The shortest time between two advertising events, in units of 0.625 ms, 0x0020 to 0x4000.
+    /// The minimum advertising interval, in units of 0.625 ms, 0x0020 to 0x4000.
     package var intervalMin: UInt16 = 0
-    /// The longest time between two advertising events, in units of 0.625 ms, 0x0020 to 0x4000.
+    /// The maximum advertising interval, in units of 0.625 ms, 0x0020 to 0x4000.
     package var intervalMax: UInt16 = 0
-    /// What kind of advertising.
+    /// The type of advertising.
     package var kind = LEAdvertisingKind(rawValue: 0)
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// For directed advertising, whom it is for; also selects the entry of the resolving list.
+    /// The target of directed advertising; it also selects the entry of the resolving list.
     package var peerAddress = BluetoothAddress.none
-    /// The channels, one at least.
+    /// The primary channels, at least one.
     package var channels: LEAdvertisingChannels = []
-    /// Whom to answer.
+    /// The devices whose requests are accepted.
     package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
 
     package init() {}
@@ -57,7 +57,7 @@ package struct LESetAdvertisingParameters: HCICommand {
 package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The power in dBm, -127 to 20.
+        /// The power, in dBm, -127 to 20.
         package var level: Int8 = 0
 
         package init() {}
@@ -82,13 +82,13 @@ package struct LEReadAdvertisingPhysicalChannelTxPower: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the data that are advertised.
+/// LE Set Advertising Data (Core Vol 4 Part E 7.8.7): sets the advertising data.
 package struct LESetAdvertisingData: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0008) }
     package static var name: String { "LE Set Advertising Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 7) }
 
-    /// The data, 31 octets at most.
+    /// The data, at most 31 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -102,13 +102,13 @@ package struct LESetAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the data that answer a scan request.
+/// LE Set Scan Response Data (Core Vol 4 Part E 7.8.8): sets the scan response data.
 package struct LESetScanResponseData: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0009) }
     package static var name: String { "LE Set Scan Response Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 0) }
 
-    /// The data, 31 octets at most.
+    /// The data, at most 31 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -122,13 +122,12 @@ package struct LESetScanResponseData: HCICommand {
     }
 }
 
-/// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): begins or ends advertising.
+/// LE Set Advertising Enable (Core Vol 4 Part E 7.8.9): starts or stops advertising.
 package struct LESetAdvertisingEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000A) }
     package static var name: String { "LE Set Advertising Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 1) }
 
-    /// Whether to advertise.
     package var isEnabled = false
 
     package init() {}

@@ -1,20 +1,21 @@
 import BluetoothTypes
 
-/// LE Read All Local Supported Features (Core Vol 4 Part E 7.8.128): reads what the link layer can do, on all pages.
+/// LE Read All Local Supported Features (Core Vol 4 Part E 7.8.128): reads the link-layer features of all pages.
 package struct LEReadAllLocalSupportedFeatures: HCICommand {
-    /// Octets of all pages together: 8 of page 0, and 24 of each of the ten others.
+    /// The length of all pages, in octets: 8 for page 0, and 24 for each of the ten others.
     package static let featureOctets = 248
 
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The last page with a bit that is set.
+        /// The last page with a feature bit set.
         package var maxPage: UInt8 = 0
-        /// The pages, 248 octets, least significant first; the first eight are those of ``LEReadLocalSupportedFeatures``.
+        /// The pages, 248 octets, least significant first. The first eight are those of
+        /// ``LEReadLocalSupportedFeatures``.
         package var features: PacketBuffer = []
 
         package init() {}
 
-        /// Features of page 0 alone.
+        /// Creates a response with features of page 0 only.
         package init(page0 features: LEFeatures) {
             let octets = (0..<8).map { UInt8(truncatingIfNeeded: features.rawValue >> UInt64(8 * $0)) }
             let rest = [UInt8](repeating: 0, count: LEReadAllLocalSupportedFeatures.featureOctets - octets.count)

@@ -4,31 +4,30 @@ import BluetoothTypes
 package struct LECreateConnection: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000D) }
     package static var name: String { "LE Create Connection" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 4) }
 
-    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
+    /// The scan interval, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanInterval: UInt16 = 0
-    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0x4000.
+    /// The scan window, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanWindow: UInt16 = 0
-    /// Whom to connect to.
+    /// Whether to connect to ``peerAddress`` or to a device on the filter accept list.
     package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
-    /// Whom to connect to, when no accept list is used.
+    /// The peer's address; not used with the filter accept list.
     package var peerAddress = BluetoothAddress.none
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
-    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The maximum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMax: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    /// The maximum peripheral latency, in connection events, 0 to 0x01F3.
     package var maxLatency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
-    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred minimum length of a connection event, in units of 0.625 ms.
     package var minCELength: UInt16 = 0
-    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred maximum length of a connection event, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
     package init() {}
@@ -74,8 +73,8 @@ package struct LECreateConnection: HCICommand {
     }
 }
 
-/// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): stops connecting. LE Connection Complete with status 0x02
-/// follows.
+/// LE Create Connection Cancel (Core Vol 4 Part E 7.8.13): cancels a connection attempt. LE Connection Complete with
+/// status 0x02 follows.
 package struct LECreateConnectionCancel: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000E) }
     package static var name: String { "LE Create Connection Cancel" }
@@ -91,22 +90,21 @@ package struct LECreateConnectionCancel: HCICommand {
 package struct LEConnectionUpdate: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0013) }
     package static var name: String { "LE Connection Update" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 2) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
-    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The maximum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMax: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    /// The maximum peripheral latency, in connection events, 0 to 0x01F3.
     package var maxLatency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
-    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred minimum length of a connection event, in units of 0.625 ms.
     package var minCELength: UInt16 = 0
-    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred maximum length of a connection event, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
     package init() {}
@@ -140,13 +138,13 @@ package struct LEConnectionUpdate: HCICommand {
     }
 }
 
-/// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells which channels are bad.
+/// LE Set Host Channel Classification (Core Vol 4 Part E 7.8.19): tells the controller which channels are bad.
 package struct LESetHostChannelClassification: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0014) }
     package static var name: String { "LE Set Host Channel Classification" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 3) }
 
-    /// 37 bits in 5 octets, channel 0 first: 0 for a bad channel.
+    /// 37 bits in 5 octets, channel 0 first; 0 for a bad channel.
     package var channelMap: PacketBuffer = []
 
     package init() {}
@@ -160,12 +158,12 @@ package struct LESetHostChannelClassification: HCICommand {
     }
 }
 
-/// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads which channels a connection uses.
+/// LE Read Channel Map (Core Vol 4 Part E 7.8.20): reads the channels that a connection uses.
 package struct LEReadChannelMap: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// 37 bits in 5 octets, channel 0 first: 1 for a channel in use.
+        /// 37 bits in 5 octets, channel 0 first; 1 for a channel in use.
         package var channelMap: PacketBuffer = []
 
         package init() {}
@@ -200,12 +198,11 @@ package struct LEReadChannelMap: HCICommand {
     }
 }
 
-/// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): asks a peer for the features in use. LE Read Remote
+/// LE Read Remote Features Page 0 (Core Vol 4 Part E 7.8.21): reads the link-layer features of a peer. LE Read Remote
 /// Features Complete follows.
 package struct LEReadRemoteFeatures: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0016) }
     package static var name: String { "LE Read Remote Features Page 0" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 5) }
 
@@ -222,8 +219,8 @@ package struct LEReadRemoteFeatures: HCICommand {
     }
 }
 
-/// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the parameters that a peer asks
-/// for.
+/// LE Remote Connection Parameter Request Reply (Core Vol 4 Part E 7.8.31): accepts the connection parameters that a
+/// peer requests.
 package struct LERemoteConnectionParameterRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -232,17 +229,17 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 4) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
-    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The maximum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMax: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    /// The maximum peripheral latency, in connection events, 0 to 0x01F3.
     package var maxLatency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
-    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred minimum length of a connection event, in units of 0.625 ms.
     package var minCELength: UInt16 = 0
-    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred maximum length of a connection event, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
     package init() {}
@@ -276,8 +273,8 @@ package struct LERemoteConnectionParameterRequestReply: HCICommand {
     }
 }
 
-/// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): refuses the parameters that a
-/// peer asks for.
+/// LE Remote Connection Parameter Request Negative Reply (Core Vol 4 Part E 7.8.32): rejects the connection parameters
+/// that a peer requests.
 package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -286,7 +283,7 @@ package struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 5) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Why.
+    /// The error code for the peer.
     package var reason = HCIStatus.success
 
     package init() {}

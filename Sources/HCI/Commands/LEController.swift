@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// LE Set Event Mask (Core Vol 4 Part E 7.8.1): tells which LE events the host wants.
+/// LE Set Event Mask (Core Vol 4 Part E 7.8.1): selects the LE events that the controller sends.
 package struct LESetEventMask: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0001) }
     package static var name: String { "LE Set Event Mask" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 0) }
 
-    /// The events that are wanted.
+    /// The events to send.
     package var mask: LEEventMask = []
 
     package init() {}
@@ -20,13 +20,13 @@ package struct LESetEventMask: HCICommand {
     }
 }
 
-/// LE Read Buffer Size (Core Vol 4 Part E 7.8.2): reads the buffers for LE data, version 1.
+/// LE Read Buffer Size (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data, version 1.
 package struct LEReadBufferSize: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The longest ACL payload that a buffer takes, in octets, 27 at least; 0 when LE shares the buffers of BR/EDR.
+        /// The size of a buffer for LE ACL data, in octets, at least 27; 0 if LE shares the BR/EDR buffers.
         package var aclDataPacketLength: UInt16 = 0
-        /// How many ACL packets the controller holds; 0 when LE shares the buffers of BR/EDR.
+        /// The number of buffers for LE ACL data; 0 if LE shares the BR/EDR buffers.
         package var totalACLDataPackets: UInt8 = 0
 
         package init() {}
@@ -53,14 +53,14 @@ package struct LEReadBufferSize: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE data and for isochronous data.
+/// LE Read Buffer Size [v2] (Core Vol 4 Part E 7.8.2): reads the buffers for LE ACL data and isochronous data.
 package struct LEReadBufferSizeV2: HCICommand {
     package struct Response: HCIResponse {
-        /// What version 1 says too.
+        /// The fields of version 1.
         package var v1 = LEReadBufferSize.Response()
-        /// The longest isochronous payload that a buffer takes, in octets; 0 for none.
+        /// The size of a buffer for isochronous data, in octets; 0 if there are none.
         package var isoDataPacketLength: UInt16 = 0
-        /// How many isochronous packets the controller holds; 0 for none.
+        /// The number of buffers for isochronous data; 0 if there are none.
         package var totalISODataPackets: UInt8 = 0
         package var status: HCIStatus {
             get { v1.status }
@@ -89,11 +89,11 @@ package struct LEReadBufferSizeV2: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Local Supported Features Page 0 (Core Vol 4 Part E 7.8.3): reads what the link layer can do.
+/// LE Read Local Supported Features Page 0 (Core Vol 4 Part E 7.8.3): reads the link-layer features.
 package struct LEReadLocalSupportedFeatures: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The features.
+        /// The link-layer features of page 0.
         package var features: LEFeatures = []
 
         package init() {}
@@ -139,12 +139,12 @@ package struct LESetRandomAddress: HCICommand {
     }
 }
 
-/// LE Read Supported States (Core Vol 4 Part E 7.8.27): reads which states the link layer can be in, and in which at
-/// once.
+/// LE Read Supported States (Core Vol 4 Part E 7.8.27): reads the supported link-layer states and combinations of
+/// states.
 package struct LEReadSupportedStates: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The states.
+        /// The supported states and combinations.
         package var states: LEStates = []
 
         package init() {}
@@ -173,9 +173,9 @@ package struct LEReadSupportedStates: HCICommand {
 package struct LEReadTransmitPower: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The lowest power in dBm, -127 to 20.
+        /// The minimum power, in dBm, -127 to 20.
         package var minimum: Int8 = 0
-        /// The highest power in dBm, -127 to 20.
+        /// The maximum power, in dBm, -127 to 20.
         package var maximum: Int8 = 0
 
         package init() {}
@@ -202,15 +202,15 @@ package struct LEReadTransmitPower: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Set Host Feature [v1] (Core Vol 4 Part E 7.8.115): tells the controller of a feature of the host.
+/// LE Set Host Feature [v1] (Core Vol 4 Part E 7.8.115): declares a feature of the host.
 package struct LESetHostFeature: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0074) }
     package static var name: String { "LE Set Host Feature [v1]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 44, bit: 1) }
 
-    /// The number of the feature's bit among the LE features.
+    /// The bit number of the feature in ``LEFeatures``.
     package var bitNumber: UInt8 = 0
-    /// Whether the host has the feature.
+    /// Whether the host supports the feature.
     package var isSupported = false
 
     package init() {}

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Set Data Length (Core Vol 4 Part E 7.8.33): suggests how long the packets of a connection may be.
+/// LE Set Data Length (Core Vol 4 Part E 7.8.33): suggests the maximum packet length of a connection.
 package struct LESetDataLength: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -9,9 +9,9 @@ package struct LESetDataLength: HCICommand {
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 33, bit: 6) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The longest payload to send, 0x001B to 0x00FB octets.
+    /// The maximum payload for transmission, 0x001B to 0x00FB octets.
     package var txOctets: UInt16 = 0
-    /// The longest time that a packet may take, 0x0148 to 0x4290 µs.
+    /// The maximum duration of a transmitted packet, 0x0148 to 0x4290 µs.
     package var txTime: UInt16 = 0
 
     package init() {}
@@ -29,13 +29,14 @@ package struct LESetDataLength: HCICommand {
     }
 }
 
-/// LE Read Suggested Default Data Length (Core Vol 4 Part E 7.8.34): reads the packet length for new connections.
+/// LE Read Suggested Default Data Length (Core Vol 4 Part E 7.8.34): reads the suggested maximum packet length of new
+/// connections.
 package struct LEReadSuggestedDefaultDataLength: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The longest payload to send, 0x001B to 0x00FB octets.
+        /// The maximum payload for transmission, 0x001B to 0x00FB octets.
         package var txOctets: UInt16 = 0
-        /// The longest time that a packet may take, 0x0148 to 0x4290 µs.
+        /// The maximum duration of a transmitted packet, 0x0148 to 0x4290 µs.
         package var txTime: UInt16 = 0
 
         package init() {}
@@ -62,15 +63,16 @@ package struct LEReadSuggestedDefaultDataLength: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Write Suggested Default Data Length (Core Vol 4 Part E 7.8.35): sets the packet length for new connections.
+/// LE Write Suggested Default Data Length (Core Vol 4 Part E 7.8.35): suggests the maximum packet length of new
+/// connections.
 package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0024) }
     package static var name: String { "LE Write Suggested Default Data Length" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 0) }
 
-    /// The longest payload to send, 0x001B to 0x00FB octets.
+    /// The maximum payload for transmission, 0x001B to 0x00FB octets.
     package var txOctets: UInt16 = 0
-    /// The longest time that a packet may take, 0x0148 to 0x4290 µs.
+    /// The maximum duration of a transmitted packet, 0x0148 to 0x4290 µs.
     package var txTime: UInt16 = 0
 
     package init() {}
@@ -86,17 +88,18 @@ package struct LEWriteSuggestedDefaultDataLength: HCICommand {
     }
 }
 
-/// LE Read Maximum Data Length (Core Vol 4 Part E 7.8.46): reads the longest packets that the controller can do.
+/// LE Read Maximum Data Length (Core Vol 4 Part E 7.8.46): reads the maximum packet lengths that the controller
+/// supports.
 package struct LEReadMaximumDataLength: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The longest payload to send, 0x001B to 0x00FB octets.
+        /// The maximum payload for transmission, 0x001B to 0x00FB octets.
         package var txOctets: UInt16 = 0
-        /// The longest time for sending a packet, 0x0148 to 0x4290 µs.
+        /// The maximum duration of a transmitted packet, 0x0148 to 0x4290 µs.
         package var txTime: UInt16 = 0
-        /// The longest payload to receive, 0x001B to 0x00FB octets.
+        /// The maximum payload for reception, 0x001B to 0x00FB octets.
         package var rxOctets: UInt16 = 0
-        /// The longest time for receiving a packet, 0x0148 to 0x4290 µs.
+        /// The maximum duration of a received packet, 0x0148 to 0x4290 µs.
         package var rxTime: UInt16 = 0
 
         package init() {}

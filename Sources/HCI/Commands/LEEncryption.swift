@@ -1,11 +1,11 @@
 import BluetoothTypes
 
-/// LE Encrypt (Core Vol 4 Part E 7.8.22): encrypts a block with AES-128. All octets come least significant first,
-/// which is the reverse of FIPS 197.
+/// LE Encrypt (Core Vol 4 Part E 7.8.22): encrypts a block with AES-128. All octets are least significant first, the
+/// reverse of the order in FIPS 197.
 package struct LEEncrypt: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The encrypted block, 16 octets.
+        /// The ciphertext block, 16 octets.
         package var ciphertext: PacketBuffer = []
 
         package init() {}
@@ -15,7 +15,7 @@ package struct LEEncrypt: HCICommand {
             self.ciphertext = ciphertext
         }
 
-        /// Names the fields. The block is a key itself where the host derives one.
+        /// Codes the return parameters. The block is printed as a secret, because the host may derive a key with it.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.secret("Encrypted_Data", &ciphertext, count: 16)
@@ -28,7 +28,7 @@ package struct LEEncrypt: HCICommand {
 
     /// The key, 16 octets.
     package var key: PacketBuffer = []
-    /// The block, 16 octets.
+    /// The plaintext block, 16 octets.
     package var plaintext: PacketBuffer = []
 
     package init() {}
@@ -58,7 +58,7 @@ package struct LERand: HCICommand {
             self.number = number
         }
 
-        /// Names the fields. Hosts make keys of the number.
+        /// Codes the return parameters. The number is printed as a secret, because hosts generate keys from it.
         package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
             try coder.field("Status", &status)
             try coder.secret("Random_Number", &number)
@@ -74,19 +74,18 @@ package struct LERand: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Enable Encryption (Core Vol 4 Part E 7.8.24): encrypts a link, or changes its key. For the central. Encryption
-/// Change or Encryption Key Refresh Complete follows.
+/// LE Enable Encryption (Core Vol 4 Part E 7.8.24): as central, encrypts a link or refreshes its key. Encryption Change
+/// or Encryption Key Refresh Complete follows.
 package struct LEEnableEncryption: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0019) }
     package static var name: String { "LE Enable Encryption" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 28, bit: 0) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// What the peripheral finds the key by; 0 with LE Secure Connections.
+    /// Rand, which identifies the key to the peripheral; 0 with LE Secure Connections.
     package var random: UInt64 = 0
-    /// What the peripheral finds the key by; 0 with LE Secure Connections.
+    /// EDIV, which identifies the key to the peripheral; 0 with LE Secure Connections.
     package var encryptedDiversifier: UInt16 = 0
     /// The key, 16 octets, least significant first.
     package var longTermKey: PacketBuffer = []
@@ -108,8 +107,8 @@ package struct LEEnableEncryption: HCICommand {
     }
 }
 
-/// LE Long Term Key Request Reply (Core Vol 4 Part E 7.8.25): gives the key that the controller of a peripheral asks
-/// for.
+/// LE Long Term Key Request Reply (Core Vol 4 Part E 7.8.25): provides the key that a peripheral's controller has
+/// requested.
 package struct LELongTermKeyRequestReply: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -134,7 +133,7 @@ package struct LELongTermKeyRequestReply: HCICommand {
     }
 }
 
-/// LE Long Term Key Request Negative Reply (Core Vol 4 Part E 7.8.26): says that there is no such key.
+/// LE Long Term Key Request Negative Reply (Core Vol 4 Part E 7.8.26): reports that there is no such key.
 package struct LELongTermKeyRequestNegativeReply: HCICommand {
     package typealias Response = StatusAndHandle
 

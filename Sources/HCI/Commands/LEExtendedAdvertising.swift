@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of a set.
+/// LE Set Advertising Set Random Address (Core Vol 4 Part E 7.8.52): sets the random address of an advertising set.
 package struct LESetAdvertisingSetRandomAddress: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0035) }
     package static var name: String { "LE Set Advertising Set Random Address" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 1) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The random address.
     package var address = BluetoothAddress(0, kind: .randomDevice)
@@ -24,11 +24,12 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Parameters [v1] (Core Vol 4 Part E 7.8.53): makes a set, or tells how it advertises.
+/// LE Set Extended Advertising Parameters [v1] (Core Vol 4 Part E 7.8.53): creates an advertising set, or changes its
+/// parameters.
 package struct LESetExtendedAdvertisingParameters: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The power that the controller took, in dBm, -127 to 20.
+        /// The transmit power that the controller selected, in dBm, -127 to 20.
         package var selectedTxPower: Int8 = 0
 
         package init() {}
@@ -48,31 +49,31 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     package static var name: String { "LE Set Extended Advertising Parameters [v1]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 2) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// What the set does.
+    /// The properties of the advertising events.
     package var properties: LEAdvertisingProperties = []
-    /// The shortest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
+    /// The minimum advertising interval, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
     package var intervalMin: UInt32 = 0
-    /// The longest time between two events, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
+    /// The maximum advertising interval, in units of 0.625 ms, 0x000020 to 0xFFFFFF.
     package var intervalMax: UInt32 = 0
-    /// The primary channels, one at least.
+    /// The primary channels, at least one.
     package var channels: LEAdvertisingChannels = []
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// For directed advertising, whom it is for; also selects the entry of the resolving list.
+    /// The target of directed advertising; it also selects the entry of the resolving list.
     package var peerAddress = BluetoothAddress.none
-    /// Whom to answer.
+    /// The devices whose requests are accepted.
     package var filterPolicy = LEAdvertisingFilterPolicy(rawValue: 0)
-    /// The wished transmit power in dBm, -127 to 20; 127 for no wish.
+    /// The preferred transmit power, in dBm, -127 to 20; 127 for no preference.
     package var txPower: Int8 = 0
     /// The PHY of the primary channels: 1M or Coded.
     package var primaryPHY = LEPHY(rawValue: 0)
-    /// How many events may pass before the auxiliary packet is sent.
+    /// The maximum number of advertising events that may be skipped before the auxiliary packet is sent.
     package var secondaryMaxSkip: UInt8 = 0
     /// The PHY of the secondary channels.
     package var secondaryPHY = LEPHY(rawValue: 0)
-    /// What tells this device's sets apart on the air, 0x00 to 0x0F.
+    /// The advertising SID, 0x00 to 0x0F, which identifies the set on the air.
     package var sid: UInt8 = 0
     /// Whether scan requests are reported.
     package var notifiesScanRequests = false
@@ -129,20 +130,20 @@ package struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the data that a set advertises, or a part of
-/// them.
+/// LE Set Extended Advertising Data (Core Vol 4 Part E 7.8.54): sets the advertising data of a set, or a fragment of
+/// it.
 package struct LESetExtendedAdvertisingData: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0037) }
     package static var name: String { "LE Set Extended Advertising Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 3) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which part of the data this is.
+    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
-    /// 0 when the controller may cut the data up, 1 when it should not.
+    /// 0 if the controller may fragment the data, 1 if it should not.
     package var fragmentPreference: UInt8 = 0
-    /// The part, 251 octets at most.
+    /// The fragment, at most 251 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -162,20 +163,20 @@ package struct LESetExtendedAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the data that answer a scan request, or a part
-/// of them.
+/// LE Set Extended Scan Response Data (Core Vol 4 Part E 7.8.55): sets the scan response data of a set, or a fragment
+/// of it.
 package struct LESetExtendedScanResponseData: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0038) }
     package static var name: String { "LE Set Extended Scan Response Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 4) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which part of the data this is.
+    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
-    /// 0 when the controller may cut the data up, 1 when it should not.
+    /// 0 if the controller may fragment the data, 1 if it should not.
     package var fragmentPreference: UInt8 = 0
-    /// The part, 251 octets at most.
+    /// The fragment, at most 251 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -195,16 +196,15 @@ package struct LESetExtendedScanResponseData: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): begins or ends the advertising of sets. Disabling
-/// no set by name disables all.
+/// LE Set Extended Advertising Enable (Core Vol 4 Part E 7.8.56): starts or stops the advertising of sets. Disabling
+/// with an empty list disables all sets.
 package struct LESetExtendedAdvertisingEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0039) }
     package static var name: String { "LE Set Extended Advertising Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 36, bit: 5) }
 
-    /// Whether to advertise.
     package var isEnabled = false
-    /// The sets, 63 at most.
+    /// The sets, at most 63.
     package var sets: [AdvertisingSetEnable] = []
 
     package init() {}
@@ -220,13 +220,13 @@ package struct LESetExtendedAdvertisingEnable: HCICommand {
     }
 }
 
-/// For how long a set advertises, in LE Set Extended Advertising Enable.
+/// The limits for the advertising of a set, in LE Set Extended Advertising Enable.
 package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// For how long, in units of 10 ms; 0 for ever.
+    /// The duration, in units of 10 ms; 0 for no limit.
     package var duration: UInt16 = 0
-    /// How many events; 0 for no limit.
+    /// The maximum number of advertising events; 0 for no limit.
     package var maxEvents: UInt8 = 0
 
     package init() {}
@@ -244,11 +244,12 @@ package struct AdvertisingSetEnable: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads how many octets a set can advertise.
+/// LE Read Maximum Advertising Data Length (Core Vol 4 Part E 7.8.57): reads the maximum length of a set's advertising
+/// data.
 package struct LEReadMaximumAdvertisingDataLength: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The number of octets, 0x001F to 0x0672.
+        /// The maximum length, in octets, 0x001F to 0x0672.
         package var length: UInt16 = 0
 
         package init() {}
@@ -273,7 +274,8 @@ package struct LEReadMaximumAdvertisingDataLength: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads how many sets there can be now.
+/// LE Read Number of Supported Advertising Sets (Core Vol 4 Part E 7.8.58): reads the number of advertising sets that
+/// the controller supports at present.
 package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -302,13 +304,13 @@ package struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes a set.
+/// LE Remove Advertising Set (Core Vol 4 Part E 7.8.59): removes an advertising set.
 package struct LERemoveAdvertisingSet: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003C) }
     package static var name: String { "LE Remove Advertising Set" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 0) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -322,7 +324,7 @@ package struct LERemoveAdvertisingSet: HCICommand {
     }
 }
 
-/// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all sets.
+/// LE Clear Advertising Sets (Core Vol 4 Part E 7.8.60): removes all advertising sets.
 package struct LEClearAdvertisingSets: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003D) }
     package static var name: String { "LE Clear Advertising Sets" }

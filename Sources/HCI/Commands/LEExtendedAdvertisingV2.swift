@@ -1,20 +1,20 @@
 import BluetoothTypes
 
-/// LE Set Extended Advertising Parameters [v2] (Core Vol 4 Part E 7.8.53): makes a set, or tells how it
-/// advertises, with the coding of the Coded PHY.
+/// LE Set Extended Advertising Parameters [v2] (Core Vol 4 Part E 7.8.53): creates an advertising set or changes its
+/// parameters, including the coding on the Coded PHY.
 package struct LESetExtendedAdvertisingParametersV2: HCICommand {
-    /// The power that the controller took.
+    /// The return parameters of version 1: the status and the transmit power that the controller selected.
     package typealias Response = LESetExtendedAdvertisingParameters.Response
 
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007F) }
     package static var name: String { "LE Set Extended Advertising Parameters [v2]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 2) }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LESetExtendedAdvertisingParameters()
-    /// The coding of the primary channels, when their PHY is Coded.
+    /// The coding on the primary channels if their PHY is Coded.
     package var primaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
-    /// The coding of the secondary channels, when their PHY is Coded.
+    /// The coding on the secondary channels if their PHY is Coded.
     package var secondaryPHYOptions = LEAdvertisingPHYOptions(rawValue: 0)
 
     package init() {}

@@ -1,25 +1,24 @@
 import BluetoothTypes
 
-/// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs. LE Enhanced
+/// LE Extended Create Connection [v1] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs. LE Enhanced
 /// Connection Complete follows.
 package struct LEExtendedCreateConnection: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0043) }
     package static var name: String { "LE Extended Create Connection [v1]" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 7) }
 
-    /// Whom to connect to.
+    /// Whether to connect to ``peerAddress`` or to a device on the filter accept list.
     package var filterPolicy = LEInitiatorFilterPolicy(rawValue: 0)
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// Whom to connect to, when no accept list is used.
+    /// The peer's address; not used with the filter accept list.
     package var peerAddress = BluetoothAddress.none
-    /// Scanning and connection parameters on the 1M PHY; nil when it is not used.
+    /// The scanning and connection parameters for the 1M PHY; nil if it is not used.
     package var le1M: PHYConnectionParameters?
-    /// Connection parameters on the 2M PHY, which is not scanned on; nil when it is not used.
+    /// The connection parameters for the 2M PHY, which is not used for scanning; nil if it is not used.
     package var le2M: PHYConnectionParameters?
-    /// Scanning and connection parameters on the Coded PHY; nil when it is not used.
+    /// The scanning and connection parameters for the Coded PHY; nil if it is not used.
     package var coded: PHYConnectionParameters?
 
     package init() {}
@@ -40,7 +39,7 @@ package struct LEExtendedCreateConnection: HCICommand {
         self.coded = coded
     }
 
-    /// Names the parameters: the mask of PHYs says whose parameters follow.
+    /// Codes the parameters. The mask of PHYs determines which ones follow.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Initiator_Filter_Policy", &filterPolicy)
         try coder.field("Own_Address_Type", &ownAddressKind)
@@ -56,23 +55,23 @@ package struct LEExtendedCreateConnection: HCICommand {
     }
 }
 
-/// How to find a peer on one PHY and to be connected on it, in LE Extended Create Connection.
+/// The scanning and connection parameters for one PHY, in LE Extended Create Connection.
 package struct PHYConnectionParameters: PacketFields, Hashable, Sendable {
-    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    /// The scan interval, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanInterval: UInt16 = 0
-    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    /// The scan window, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanWindow: UInt16 = 0
-    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
-    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The maximum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMax: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    /// The maximum peripheral latency, in connection events, 0 to 0x01F3.
     package var maxLatency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
-    /// The least length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred minimum length of a connection event, in units of 0.625 ms.
     package var minCELength: UInt16 = 0
-    /// The greatest length of a connection event that is wished for, in units of 0.625 ms.
+    /// The preferred maximum length of a connection event, in units of 0.625 ms.
     package var maxCELength: UInt16 = 0
 
     package init() {}

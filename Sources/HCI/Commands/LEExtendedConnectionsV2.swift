@@ -1,19 +1,18 @@
 import BluetoothTypes
 
-/// LE Extended Create Connection [v2] (Core Vol 4 Part E 7.8.66): connects to a peer, on one or several PHYs, or
-/// answers to a subevent of periodic advertising. LE Enhanced Connection Complete [v2] follows.
+/// LE Extended Create Connection [v2] (Core Vol 4 Part E 7.8.66): connects to a peer on one or more PHYs, or to a peer
+/// that responded to a subevent of periodic advertising. LE Enhanced Connection Complete [v2] follows.
 package struct LEExtendedCreateConnectionV2: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0085) }
     package static var name: String { "LE Extended Create Connection [v2]" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 0) }
 
-    /// The set whose periodic advertising the peer listens to; 0xFF when it is not used.
+    /// The advertising handle of the train to which the peer is synchronized; 0xFF if no train is used.
     package var set: UInt8 = 0
-    /// The subevent that the connection request is sent in; 0xFF when it is not used.
+    /// The subevent in which the connection request is sent; 0xFF if no train is used.
     package var periodicSubevent: UInt8 = 0
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LEExtendedCreateConnection()
 
     package init() {}

@@ -1,18 +1,18 @@
 import BluetoothTypes
 
-/// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): tells how to scan, on each PHY.
+/// LE Set Extended Scan Parameters (Core Vol 4 Part E 7.8.64): sets the scan parameters for each PHY.
 package struct LESetExtendedScanParameters: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0041) }
     package static var name: String { "LE Set Extended Scan Parameters" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 5) }
 
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// Whose advertisements to report.
+    /// The advertisers to report.
     package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
-    /// How to scan on the 1M PHY; nil for not at all.
+    /// The scan parameters for the 1M PHY; nil if it is not scanned.
     package var le1M: PHYScanParameters?
-    /// How to scan on the Coded PHY; nil for not at all.
+    /// The scan parameters for the Coded PHY; nil if it is not scanned.
     package var coded: PHYScanParameters?
 
     package init() {}
@@ -29,7 +29,7 @@ package struct LESetExtendedScanParameters: HCICommand {
         self.coded = coded
     }
 
-    /// Names the parameters: the mask of PHYs says whose parameters follow.
+    /// Codes the parameters. The mask of PHYs determines which ones follow.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("Own_Address_Type", &ownAddressKind)
         try coder.field("Scanning_Filter_Policy", &filterPolicy)
@@ -42,13 +42,13 @@ package struct LESetExtendedScanParameters: HCICommand {
     }
 }
 
-/// How to scan on one PHY, in LE Set Extended Scan Parameters.
+/// The scan parameters for one PHY, in LE Set Extended Scan Parameters.
 package struct PHYScanParameters: PacketFields, Hashable, Sendable {
-    /// Whether to ask for scan responses.
+    /// Whether to send scan requests.
     package var kind = LEScanKind(rawValue: 0)
-    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    /// The scan interval, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanInterval: UInt16 = 0
-    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0xFFFF.
+    /// The scan window, in units of 0.625 ms, 0x0004 to 0xFFFF.
     package var scanWindow: UInt16 = 0
 
     package init() {}
@@ -66,19 +66,18 @@ package struct PHYScanParameters: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): begins or ends scanning.
+/// LE Set Extended Scan Enable (Core Vol 4 Part E 7.8.65): starts or stops scanning.
 package struct LESetExtendedScanEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0042) }
     package static var name: String { "LE Set Extended Scan Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 6) }
 
-    /// Whether to scan.
     package var isEnabled = false
-    /// Whether to leave duplicates out.
+    /// How duplicates are filtered.
     package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
-    /// For how long, in units of 10 ms; 0 for ever.
+    /// The duration, in units of 10 ms; 0 for no limit.
     package var duration: UInt16 = 0
-    /// From one duration to the next, in units of 1.28 s; 0 for no repetition.
+    /// The scan period, in units of 1.28 s; 0 for a single scan.
     package var period: UInt16 = 0
 
     package init() {}

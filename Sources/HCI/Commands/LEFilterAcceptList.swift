@@ -1,10 +1,10 @@
 import BluetoothTypes
 
-/// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads how many devices the list holds at most.
+/// LE Read Filter Accept List Size (Core Vol 4 Part E 7.8.14): reads the capacity of the list.
 package struct LEReadFilterAcceptListSize: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The number of entries, 1 at least.
+        /// The capacity of the list, at least 1.
         package var size: UInt8 = 0
 
         package init() {}
@@ -29,7 +29,7 @@ package struct LEReadFilterAcceptListSize: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Clear Filter Accept List (Core Vol 4 Part E 7.8.15): empties the list.
+/// LE Clear Filter Accept List (Core Vol 4 Part E 7.8.15): removes all devices from the list.
 package struct LEClearFilterAcceptList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0010) }
     package static var name: String { "LE Clear Filter Accept List" }
@@ -46,7 +46,7 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
     package static var name: String { "LE Add Device To Filter Accept List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 0) }
 
-    /// The device; type 0xFF stands for all that advertise anonymously.
+    /// The device's address; type 0xFF stands for all anonymous advertisers.
     package var address = BluetoothAddress.none
 
     package init() {}
@@ -60,13 +60,13 @@ package struct LEAddDeviceToFilterAcceptList: HCICommand {
     }
 }
 
-/// LE Remove Device From Filter Accept List (Core Vol 4 Part E 7.8.17): takes a device off the list.
+/// LE Remove Device From Filter Accept List (Core Vol 4 Part E 7.8.17): removes a device from the list.
 package struct LERemoveDeviceFromFilterAcceptList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0012) }
     package static var name: String { "LE Remove Device From Filter Accept List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 27, bit: 1) }
 
-    /// The device; type 0xFF stands for all that advertise anonymously.
+    /// The device's address; type 0xFF stands for all anonymous advertisers.
     package var address = BluetoothAddress.none
 
     package init() {}

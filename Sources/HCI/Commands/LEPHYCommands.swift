@@ -5,9 +5,9 @@ package struct LEReadPHY: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// The PHY for sending.
+        /// The PHY for transmission.
         package var txPHY = LEPHY(rawValue: 0)
-        /// The PHY for receiving.
+        /// The PHY for reception.
         package var rxPHY = LEPHY(rawValue: 0)
 
         package init() {}
@@ -44,17 +44,17 @@ package struct LEReadPHY: HCICommand {
     }
 }
 
-/// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the PHYs that new connections prefer.
+/// LE Set Default PHY (Core Vol 4 Part E 7.8.48): sets the preferred PHYs of new connections.
 package struct LESetDefaultPHY: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0031) }
     package static var name: String { "LE Set Default PHY" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 5) }
 
-    /// In which directions the host does not care.
+    /// The directions in which the host has no preference.
     package var preference: LEPHYPreference = []
-    /// The PHYs to send with.
+    /// The preferred PHYs for transmission.
     package var txPHYs: LEPHYs = []
-    /// The PHYs to receive with.
+    /// The preferred PHYs for reception.
     package var rxPHYs: LEPHYs = []
 
     package init() {}
@@ -72,22 +72,21 @@ package struct LESetDefaultPHY: HCICommand {
     }
 }
 
-/// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the PHYs that a connection prefers. LE PHY Update Complete follows.
+/// LE Set PHY (Core Vol 4 Part E 7.8.49): sets the preferred PHYs of a connection. LE PHY Update Complete follows.
 package struct LESetPHY: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0032) }
     package static var name: String { "LE Set PHY" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 6) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// In which directions the host does not care.
+    /// The directions in which the host has no preference.
     package var preference: LEPHYPreference = []
-    /// The PHYs to send with.
+    /// The preferred PHYs for transmission.
     package var txPHYs: LEPHYs = []
-    /// The PHYs to receive with.
+    /// The preferred PHYs for reception.
     package var rxPHYs: LEPHYs = []
-    /// The coding on the Coded PHY.
+    /// The preferred coding on the Coded PHY.
     package var codedOption = LECodedPHYOption(rawValue: 0)
 
     package init() {}

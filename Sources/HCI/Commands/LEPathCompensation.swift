@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): what lies between the radio and the antenna.
+/// LE Read RF Path Compensation (Core Vol 4 Part E 7.8.75): reads the gain or loss between the radio and the antenna.
 package struct LEReadRFPathCompensation: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// What the transmit path adds, in tenths of a dB.
+        /// The gain of the transmit path, in units of 0.1 dB.
         package var transmit: Int16 = 0
-        /// What the receive path adds, in tenths of a dB.
+        /// The gain of the receive path, in units of 0.1 dB.
         package var receive: Int16 = 0
 
         package init() {}
@@ -33,15 +33,15 @@ package struct LEReadRFPathCompensation: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): tells what lies between the radio and the antenna.
+/// LE Write RF Path Compensation (Core Vol 4 Part E 7.8.76): sets the gain or loss between the radio and the antenna.
 package struct LEWriteRFPathCompensation: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004D) }
     package static var name: String { "LE Write RF Path Compensation" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 1) }
 
-    /// What the transmit path adds, in tenths of a dB, -1280 to 1280.
+    /// The gain of the transmit path, in units of 0.1 dB, -1280 to 1280.
     package var transmit: Int16 = 0
-    /// What the receive path adds, in tenths of a dB, -1280 to 1280.
+    /// The gain of the receive path, in units of 0.1 dB, -1280 to 1280.
     package var receive: Int16 = 0
 
     package init() {}

@@ -1,11 +1,10 @@
 import BluetoothTypes
 
-/// LE Request Peer SCA (Core Vol 4 Part E 7.8.108): asks a peer how good its sleep clock is. LE Request Peer SCA Complete
-/// follows.
+/// LE Request Peer SCA (Core Vol 4 Part E 7.8.108): reads the sleep clock accuracy of a peer. LE Request Peer SCA
+/// Complete follows.
 package struct LERequestPeerSCA: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x006D) }
     package static var name: String { "LE Request Peer SCA" }
-    /// Command Status answers it.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 43, bit: 2) }
 
@@ -22,14 +21,14 @@ package struct LERequestPeerSCA: HCICommand {
     }
 }
 
-/// LE Request Peer SCA Complete (Core Vol 4 Part E 7.7.65.31): how good the sleep clock of a peer is.
+/// LE Request Peer SCA Complete (Core Vol 4 Part E 7.7.65.31): the sleep clock accuracy of a peer.
 package struct LERequestPeerSCAComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x1F) }
     package static var name: String { "LE Request Peer SCA Complete" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The peer's clock.
+    /// The clock accuracy of the peer.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}

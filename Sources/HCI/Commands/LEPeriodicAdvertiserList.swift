@@ -1,14 +1,14 @@
 import BluetoothTypes
 
-/// LE Add Device To Periodic Advertiser List (Core Vol 4 Part E 7.8.70): adds a set of an advertiser to the list.
+/// LE Add Device To Periodic Advertiser List (Core Vol 4 Part E 7.8.70): adds an advertiser's set to the list.
 package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0047) }
     package static var name: String { "LE Add Device To Periodic Advertiser List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 3) }
 
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
-    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
 
     package init() {}
@@ -24,15 +24,16 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     }
 }
 
-/// LE Remove Device From Periodic Advertiser List (Core Vol 4 Part E 7.8.71): takes a set off the list.
+/// LE Remove Device From Periodic Advertiser List (Core Vol 4 Part E 7.8.71): removes an advertiser's set from the
+/// list.
 package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0048) }
     package static var name: String { "LE Remove Device From Periodic Advertiser List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 4) }
 
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
-    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
 
     package init() {}
@@ -48,7 +49,7 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     }
 }
 
-/// LE Clear Periodic Advertiser List (Core Vol 4 Part E 7.8.72): empties the list.
+/// LE Clear Periodic Advertiser List (Core Vol 4 Part E 7.8.72): removes all sets from the list.
 package struct LEClearPeriodicAdvertiserList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0049) }
     package static var name: String { "LE Clear Periodic Advertiser List" }
@@ -59,11 +60,11 @@ package struct LEClearPeriodicAdvertiserList: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads how many sets the list holds at most.
+/// LE Read Periodic Advertiser List Size (Core Vol 4 Part E 7.8.73): reads the capacity of the list.
 package struct LEReadPeriodicAdvertiserListSize: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The number of entries, 1 at least.
+        /// The capacity of the list, at least 1.
         package var size: UInt8 = 0
 
         package init() {}

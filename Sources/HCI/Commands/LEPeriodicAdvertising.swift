@@ -1,18 +1,19 @@
 import BluetoothTypes
 
-/// LE Set Periodic Advertising Parameters [v1] (Core Vol 4 Part E 7.8.61): tells how a set advertises at fixed times.
+/// LE Set Periodic Advertising Parameters [v1] (Core Vol 4 Part E 7.8.61): sets the parameters of a set's periodic
+/// advertising train.
 package struct LESetPeriodicAdvertisingParameters: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003E) }
     package static var name: String { "LE Set Periodic Advertising Parameters [v1]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 2) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The shortest interval in units of 1.25 ms, 0x0006 to 0xFFFF.
+    /// The minimum interval, in units of 1.25 ms, 0x0006 to 0xFFFF.
     package var intervalMin: UInt16 = 0
-    /// The longest interval in units of 1.25 ms, 0x0006 to 0xFFFF.
+    /// The maximum interval, in units of 1.25 ms, 0x0006 to 0xFFFF.
     package var intervalMax: UInt16 = 0
-    /// What the packets hold.
+    /// The optional fields of the packets.
     package var properties: LEPeriodicProperties = []
 
     package init() {}
@@ -32,17 +33,17 @@ package struct LESetPeriodicAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Data (Core Vol 4 Part E 7.8.62): sets the data of a train, or a part of them.
+/// LE Set Periodic Advertising Data (Core Vol 4 Part E 7.8.62): sets the data of a train, or a fragment of it.
 package struct LESetPeriodicAdvertisingData: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x003F) }
     package static var name: String { "LE Set Periodic Advertising Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 3) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// Which part it is.
+    /// Which fragment of the data this is.
     package var operation = LEDataOperation(rawValue: 0)
-    /// The data, 252 octets at most.
+    /// The data, at most 252 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -60,16 +61,16 @@ package struct LESetPeriodicAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Enable (Core Vol 4 Part E 7.8.63): begins or ends the train of a set. It begins with the
-/// advertising of the set, and goes on without.
+/// LE Set Periodic Advertising Enable (Core Vol 4 Part E 7.8.63): starts or stops the train of a set. The train starts
+/// when the set advertises, and continues when the set stops advertising.
 package struct LESetPeriodicAdvertisingEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0040) }
     package static var name: String { "LE Set Periodic Advertising Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 37, bit: 4) }
 
-    /// Whether, and how.
+    /// Whether the train is enabled, and its options.
     package var enable: LEPeriodicEnable = []
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}

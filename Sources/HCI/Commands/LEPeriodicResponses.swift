@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Set Periodic Advertising Parameters [v2] (Core Vol 4 Part E 7.8.61): tells how a set advertises at fixed times, and when
-/// others respond.
+/// LE Set Periodic Advertising Parameters [v2] (Core Vol 4 Part E 7.8.61): sets the parameters of a set's periodic
+/// advertising train, including its subevents and response slots.
 package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     package typealias Response = StatusAndSet
 
@@ -9,11 +9,11 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     package static var name: String { "LE Set Periodic Advertising Parameters [v2]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 47, bit: 1) }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LESetPeriodicAdvertisingParameters()
-    /// How events are divided; all zeros for a train without responses.
+    /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
-    /// Response slots of each subevent; 0 for none.
+    /// The number of response slots of each subevent; 0 for none.
     package var responseSlots: UInt8 = 0
 
     package init() {}
@@ -31,8 +31,8 @@ package struct LESetPeriodicAdvertisingParametersV2: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Subevent Data (Core Vol 4 Part E 7.8.125): what is sent in subevents, once, and which response
-/// slots are listened to.
+/// LE Set Periodic Advertising Subevent Data (Core Vol 4 Part E 7.8.125): sets the data that subevents send once, and
+/// the response slots to receive.
 package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     package typealias Response = StatusAndSet
 
@@ -40,9 +40,9 @@ package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     package static var name: String { "LE Set Periodic Advertising Subevent Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 5) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The subevents, 15 at most.
+    /// The subevents, at most 15.
     package var subevents: [LESubeventData] = []
 
     package init() {}
@@ -58,15 +58,15 @@ package struct LESetPeriodicAdvertisingSubeventData: HCICommand {
     }
 }
 
-/// What one subevent sends, in LE Set Periodic Advertising Subevent Data.
+/// The data and response slots of one subevent, in LE Set Periodic Advertising Subevent Data.
 package struct LESubeventData: PacketFields, Hashable, Sendable {
     /// The subevent, 0 to 127.
     package var subevent: UInt8 = 0
-    /// The first response slot that is listened to.
+    /// The first response slot to receive.
     package var firstSlot: UInt8 = 0
-    /// How many response slots are listened to.
+    /// The number of response slots to receive.
     package var slots: UInt8 = 0
-    /// The data, 249 octets at most: a command has no room for more.
+    /// The data, at most 249 octets, which is what a command can carry.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -86,7 +86,7 @@ package struct LESubeventData: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Set Periodic Advertising Response Data (Core Vol 4 Part E 7.8.126): answers to a subevent that was heard, once.
+/// LE Set Periodic Advertising Response Data (Core Vol 4 Part E 7.8.126): sends one response to a received subevent.
 package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package typealias Response = StatusAndSync
 
@@ -94,17 +94,17 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package static var name: String { "LE Set Periodic Advertising Response Data" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 6) }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// paEventCounter of the event that is answered.
+    /// The paEventCounter of the event to which this responds.
     package var requestEvent: UInt16 = 0
-    /// The subevent that is answered.
+    /// The subevent to which this responds.
     package var requestSubevent: UInt8 = 0
-    /// The subevent in whose slots the answer is sent.
+    /// The subevent in whose response slots the response is sent.
     package var responseSubevent: UInt8 = 0
-    /// The slot.
+    /// The response slot.
     package var slot: UInt8 = 0
-    /// The answer, 247 octets at most: the command has no room for more.
+    /// The response, at most 247 octets, which is what a command can carry.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -135,7 +135,7 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     }
 }
 
-/// LE Set Periodic Sync Subevent (Core Vol 4 Part E 7.8.127): says which subevents of a train are listened to.
+/// LE Set Periodic Sync Subevent (Core Vol 4 Part E 7.8.127): selects the subevents of a train to receive.
 package struct LESetPeriodicSyncSubevent: HCICommand {
     package typealias Response = StatusAndSync
 
@@ -143,11 +143,11 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
     package static var name: String { "LE Set Periodic Sync Subevent" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 7) }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// What the responses hold.
+    /// The optional fields of the responses.
     package var properties: LEPeriodicProperties = []
-    /// The subevents, an octet each, 1 to 128 of them.
+    /// The subevents, one octet each, 1 to 128 of them.
     package var subevents: PacketBuffer = []
 
     package init() {}
@@ -165,10 +165,10 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
     }
 }
 
-/// The answer to commands about an advertising set.
+/// The return parameters of commands for an advertising set.
 package struct StatusAndSet: HCIResponse {
     package var status = HCIStatus.success
-    /// The advertising set.
+    /// The advertising handle.
     package var set: UInt8 = 0
 
     package init() {}
@@ -184,10 +184,10 @@ package struct StatusAndSet: HCIResponse {
     }
 }
 
-/// The answer to commands about a train that is followed.
+/// The return parameters of commands for a train to which this device is synchronized.
 package struct StatusAndSync: HCIResponse {
     package var status = HCIStatus.success
-    /// The synchronization.
+    /// The sync handle.
     package var sync: UInt16 = 0
 
     package init() {}

@@ -1,25 +1,24 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Create Sync (Core Vol 4 Part E 7.8.67): follows a train as soon as a scan finds it. LE Periodic
-/// Advertising Sync Established follows.
+/// LE Periodic Advertising Create Sync (Core Vol 4 Part E 7.8.67): synchronizes with a train as soon as a scan finds
+/// it. LE Periodic Advertising Sync Established follows.
 package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0044) }
     package static var name: String { "LE Periodic Advertising Create Sync" }
-    /// Command Status answers it.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 0) }
 
-    /// How.
+    /// Whether the periodic advertiser list is used, and what is reported at first.
     package var options: LEPeriodicSyncOptions = []
-    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
-    /// Events that may be left out behind one that was heard, 0 to 0x01F3.
+    /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
     package var skip: UInt16 = 0
-    /// After how long without the train it is lost, in units of 10 ms, 0x000A to 0x4000.
+    /// The synchronization timeout, in units of 10 ms, 0x000A to 0x4000.
     package var timeout: UInt16 = 0
-    /// Which constant tones the train must not have.
+    /// The types of Constant Tone Extension that the train must not have.
     package var toneKinds: UInt8 = 0
 
     package init() {}
@@ -50,7 +49,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     }
 }
 
-/// LE Periodic Advertising Create Sync Cancel (Core Vol 4 Part E 7.8.68): looks for the train no longer.
+/// LE Periodic Advertising Create Sync Cancel (Core Vol 4 Part E 7.8.68): cancels a pending synchronization.
 package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0045) }
     package static var name: String { "LE Periodic Advertising Create Sync Cancel" }
@@ -61,13 +60,13 @@ package struct LEPeriodicAdvertisingCreateSyncCancel: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Periodic Advertising Terminate Sync (Core Vol 4 Part E 7.8.69): follows a train no longer.
+/// LE Periodic Advertising Terminate Sync (Core Vol 4 Part E 7.8.69): ends the synchronization with a train.
 package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0046) }
     package static var name: String { "LE Periodic Advertising Terminate Sync" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 2) }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -81,15 +80,15 @@ package struct LEPeriodicAdvertisingTerminateSync: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Receive Enable (Core Vol 4 Part E 7.8.88): begins or ends the reports of a train.
+/// LE Set Periodic Advertising Receive Enable (Core Vol 4 Part E 7.8.88): starts or stops the reports of a train.
 package struct LESetPeriodicAdvertisingReceiveEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0059) }
     package static var name: String { "LE Set Periodic Advertising Receive Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 5) }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// Whether, and how.
+    /// Whether the train is reported, and how.
     package var enable: LEPeriodicReceiving = []
 
     package init() {}

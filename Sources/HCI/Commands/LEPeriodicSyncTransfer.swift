@@ -1,6 +1,7 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Transfer (Core Vol 4 Part E 7.8.89): tells a peer of a train that this device follows.
+/// LE Periodic Advertising Sync Transfer (Core Vol 4 Part E 7.8.89): transfers to a peer the synchronization with a
+/// train that this device follows.
 package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -8,11 +9,10 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     package static var name: String { "LE Periodic Advertising Sync Transfer" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 6) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// A number for the host of the peer.
+    /// A value for the peer's host.
     package var serviceData: UInt16 = 0
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -30,7 +30,8 @@ package struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
     }
 }
 
-/// LE Periodic Advertising Set Info Transfer (Core Vol 4 Part E 7.8.90): tells a peer of a train of this device.
+/// LE Periodic Advertising Set Info Transfer (Core Vol 4 Part E 7.8.90): transfers to a peer the synchronization with a
+/// train of this device.
 package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -38,11 +39,10 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     package static var name: String { "LE Periodic Advertising Set Info Transfer" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 40, bit: 7) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// A number for the host of the peer.
+    /// A value for the peer's host.
     package var serviceData: UInt16 = 0
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -60,8 +60,8 @@ package struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     }
 }
 
-/// LE Set Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.91): tells what to do with trains that a peer
-/// tells of.
+/// LE Set Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.91): selects how the controller handles
+/// synchronizations that a peer transfers.
 package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package typealias Response = StatusAndHandle
 
@@ -69,15 +69,14 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package static var name: String { "LE Set Periodic Advertising Sync Transfer Parameters" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 0) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// What to do with trains that peers tell of.
+    /// How the controller handles transferred synchronizations.
     package var mode = LESyncTransferMode(rawValue: 0)
-    /// Events that may be left out behind one that was heard, 0 to 0x01F3.
+    /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
     package var skip: UInt16 = 0
-    /// After how long without the train it is lost, in units of 10 ms, 0x000A to 0x4000.
+    /// The synchronization timeout, in units of 10 ms, 0x000A to 0x4000.
     package var timeout: UInt16 = 0
-    /// Which constant tones the train must not have.
+    /// The types of Constant Tone Extension that the train must not have.
     package var toneKinds: UInt8 = 0
 
     package init() {}
@@ -99,19 +98,20 @@ package struct LESetPeriodicAdvertisingSyncTransferParameters: HCICommand {
     }
 }
 
-/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): the same for links to come.
+/// LE Set Default Periodic Advertising Sync Transfer Parameters (Core Vol 4 Part E 7.8.92): the same for future
+/// connections.
 package struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005D) }
     package static var name: String { "LE Set Default Periodic Advertising Sync Transfer Parameters" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 1) }
 
-    /// What to do with trains that peers tell of.
+    /// How the controller handles transferred synchronizations.
     package var mode = LESyncTransferMode(rawValue: 0)
-    /// Events that may be left out behind one that was heard, 0 to 0x01F3.
+    /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
     package var skip: UInt16 = 0
-    /// After how long without the train it is lost, in units of 10 ms, 0x000A to 0x4000.
+    /// The synchronization timeout, in units of 10 ms, 0x000A to 0x4000.
     package var timeout: UInt16 = 0
-    /// Which constant tones the train must not have.
+    /// The types of Constant Tone Extension that the train must not have.
     package var toneKinds: UInt8 = 0
 
     package init() {}

@@ -1,17 +1,17 @@
 import BluetoothTypes
 
-/// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that private addresses are
-/// made and resolved with.
+/// LE Add Device To Resolving List (Core Vol 4 Part E 7.8.38): adds a peer and the keys that generate and resolve
+/// private addresses.
 package struct LEAddDeviceToResolvingList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0027) }
     package static var name: String { "LE Add Device To Resolving List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 3) }
 
-    /// The identity of the peer: public or static.
+    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
-    /// The peer's identity resolving key, 16 octets, least significant first; zeros for none.
+    /// The peer's identity resolving key, 16 octets, least significant first; zeros if there is none.
     package var peerIRK: PacketBuffer = []
-    /// The identity resolving key towards this peer, 16 octets, least significant first; zeros for none.
+    /// The local identity resolving key for this peer, 16 octets, least significant first; zeros if there is none.
     package var localIRK: PacketBuffer = []
 
     package init() {}
@@ -29,13 +29,13 @@ package struct LEAddDeviceToResolvingList: HCICommand {
     }
 }
 
-/// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): takes a peer off the list.
+/// LE Remove Device From Resolving List (Core Vol 4 Part E 7.8.39): removes a peer from the list.
 package struct LERemoveDeviceFromResolvingList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0028) }
     package static var name: String { "LE Remove Device From Resolving List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 4) }
 
-    /// The identity of the peer: public or static.
+    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -49,7 +49,7 @@ package struct LERemoveDeviceFromResolvingList: HCICommand {
     }
 }
 
-/// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): empties the list.
+/// LE Clear Resolving List (Core Vol 4 Part E 7.8.40): removes all peers from the list.
 package struct LEClearResolvingList: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0029) }
     package static var name: String { "LE Clear Resolving List" }
@@ -60,11 +60,11 @@ package struct LEClearResolvingList: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads how many peers the list holds at most.
+/// LE Read Resolving List Size (Core Vol 4 Part E 7.8.41): reads the capacity of the list.
 package struct LEReadResolvingListSize: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The number of entries.
+        /// The capacity of the list.
         package var size: UInt8 = 0
 
         package init() {}
@@ -89,7 +89,8 @@ package struct LEReadResolvingListSize: HCICommand {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the private address that a peer uses now.
+/// LE Read Peer Resolvable Address (Core Vol 4 Part E 7.8.42): reads the resolvable private address that a peer uses at
+/// present.
 package struct LEReadPeerResolvableAddress: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -115,7 +116,7 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     package static var name: String { "LE Read Peer Resolvable Address" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 7) }
 
-    /// The identity of the peer: public or static.
+    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -129,8 +130,8 @@ package struct LEReadPeerResolvableAddress: HCICommand {
     }
 }
 
-/// LE Read Local Resolvable Address (Core Vol 4 Part E 7.8.43): reads the private address that is used towards a peer
-/// now.
+/// LE Read Local Resolvable Address (Core Vol 4 Part E 7.8.43): reads the resolvable private address that this device
+/// uses for a peer at present.
 package struct LEReadLocalResolvableAddress: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
@@ -156,7 +157,7 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     package static var name: String { "LE Read Local Resolvable Address" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 0) }
 
-    /// The identity of the peer: public or static.
+    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
 
     package init() {}
@@ -170,13 +171,13 @@ package struct LEReadLocalResolvableAddress: HCICommand {
     }
 }
 
-/// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): begins or ends the resolving of addresses.
+/// LE Set Address Resolution Enable (Core Vol 4 Part E 7.8.44): turns the resolution of addresses in the controller on
+/// or off.
 package struct LESetAddressResolutionEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002D) }
     package static var name: String { "LE Set Address Resolution Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 1) }
 
-    /// Whether to resolve.
     package var isEnabled = false
 
     package init() {}
@@ -190,14 +191,14 @@ package struct LESetAddressResolutionEnable: HCICommand {
     }
 }
 
-/// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a private address is used,
-/// version 1.
+/// LE Set Resolvable Private Address Timeout (Core Vol 4 Part E 7.8.45): sets how long a resolvable private address is
+/// used, version 1.
 package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x002E) }
     package static var name: String { "LE Set Resolvable Private Address Timeout" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 35, bit: 2) }
 
-    /// The time in seconds, 0x0001 to 0x0E10.
+    /// The timeout, in seconds, 0x0001 to 0x0E10.
     package var timeout: UInt16 = 0
 
     package init() {}
@@ -211,17 +212,17 @@ package struct LESetResolvablePrivateAddressTimeout: HCICommand {
     }
 }
 
-/// LE Set Resolvable Private Address Timeout [v2] (Core Vol 4 Part E 7.8.45): sets between which times a private address is
-/// used. The controller draws one for each address, so that addresses cannot be told to be the same device's by when they
-/// change.
+/// LE Set Resolvable Private Address Timeout [v2] (Core Vol 4 Part E 7.8.45): sets the range of time for which a
+/// resolvable private address is used. The controller chooses a random time for each address, so that the times of
+/// changes do not link the addresses of a device.
 package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x009E) }
     package static var name: String { "LE Set Resolvable Private Address Timeout [v2]" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 48, bit: 2) }
 
-    /// The shortest time in seconds, 0x0001 to 0x0E10.
+    /// The minimum timeout, in seconds, 0x0001 to 0x0E10.
     package var timeoutMin: UInt16 = 0
-    /// The longest time in seconds, 0x0001 to 0x0E10.
+    /// The maximum timeout, in seconds, 0x0001 to 0x0E10.
     package var timeoutMax: UInt16 = 0
 
     package init() {}
@@ -237,15 +238,14 @@ package struct LESetResolvablePrivateAddressTimeoutV2: HCICommand {
     }
 }
 
-/// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets how strict to be with a peer.
+/// LE Set Privacy Mode (Core Vol 4 Part E 7.8.77): sets the privacy mode for a peer.
 package struct LESetPrivacyMode: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x004E) }
     package static var name: String { "LE Set Privacy Mode" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 39, bit: 2) }
 
-    /// The identity of the peer: public or static.
+    /// The peer's identity address: public or static random.
     package var peerIdentity = BluetoothAddress.none
-    /// How strict.
     package var mode = LEPrivacyMode(rawValue: 0)
 
     package init() {}
@@ -261,16 +261,16 @@ package struct LESetPrivacyMode: HCICommand {
     }
 }
 
-/// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): tells when a set is to get a new private
-/// address because its data have changed.
+/// LE Set Data Related Address Changes (Core Vol 4 Part E 7.8.122): selects the changes of data with which a set
+/// changes its private address.
 package struct LESetDataRelatedAddressChanges: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007C) }
     package static var name: String { "LE Set Data Related Address Changes" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 45, bit: 6) }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// What makes a new address necessary.
+    /// The changes that require a new address.
     package var reasons: LEAddressChangeReasons = []
 
     package init() {}

@@ -1,11 +1,10 @@
 import BluetoothTypes
 
-/// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller draw a new pair of keys. LE
-/// Read Local P-256 Public Key Complete follows.
+/// LE Read Local P-256 Public Key (Core Vol 4 Part E 7.8.36): makes the controller generate a key pair. LE Read Local
+/// P-256 Public Key Complete follows.
 package struct LEReadLocalP256PublicKey: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0025) }
     package static var name: String { "LE Read Local P-256 Public Key" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 1) }
 
@@ -19,7 +18,6 @@ package struct LEReadLocalP256PublicKey: HCICommand {
 package struct LEGenerateDHKey: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x0026) }
     package static var name: String { "LE Generate DHKey [v1]" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 34, bit: 2) }
 
@@ -46,13 +44,12 @@ package struct LEGenerateDHKey: HCICommand {
 package struct LEGenerateDHKeyV2: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x005E) }
     package static var name: String { "LE Generate DHKey [v2]" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 41, bit: 2) }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LEGenerateDHKey()
-    /// Which private key to use.
+    /// The private key to use.
     package var keyKind = LEPrivateKeyKind(rawValue: 0)
 
     package init() {}

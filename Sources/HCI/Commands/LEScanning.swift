@@ -1,20 +1,20 @@
 import BluetoothTypes
 
-/// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): tells how to scan.
+/// LE Set Scan Parameters (Core Vol 4 Part E 7.8.10): sets the parameters of legacy scanning.
 package struct LESetScanParameters: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000B) }
     package static var name: String { "LE Set Scan Parameters" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 2) }
 
-    /// Whether to ask for scan responses.
+    /// Whether to send scan requests.
     package var kind = LEScanKind(rawValue: 0)
-    /// From one scan window to the next, in units of 0.625 ms, 0x0004 to 0x4000.
+    /// The scan interval, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanInterval: UInt16 = 0
-    /// How long the radio listens, in units of 0.625 ms, 0x0004 to 0x4000.
+    /// The scan window, in units of 0.625 ms, 0x0004 to 0x4000.
     package var scanWindow: UInt16 = 0
-    /// The address that is used on the air.
+    /// The type of this device's address on the air.
     package var ownAddressKind = OwnAddressKind(rawValue: 0)
-    /// Whose advertisements to report.
+    /// The advertisers to report.
     package var filterPolicy = LEScanFilterPolicy(rawValue: 0)
 
     package init() {}
@@ -42,15 +42,14 @@ package struct LESetScanParameters: HCICommand {
     }
 }
 
-/// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): begins or ends scanning.
+/// LE Set Scan Enable (Core Vol 4 Part E 7.8.11): starts or stops scanning.
 package struct LESetScanEnable: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x000C) }
     package static var name: String { "LE Set Scan Enable" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 26, bit: 3) }
 
-    /// Whether to scan.
     package var isEnabled = false
-    /// Whether to leave duplicates out.
+    /// How duplicates are filtered.
     package var filterDuplicates = LEDuplicateFilter(rawValue: 0)
 
     package init() {}

@@ -1,21 +1,21 @@
 import BluetoothTypes
 
-/// LE Set Default Subrate (Core Vol 4 Part E 7.8.123): sets what a central takes of what peripherals ask for, on links
-/// to come.
+/// LE Set Default Subrate (Core Vol 4 Part E 7.8.123): sets the subrate parameters that a central accepts from the
+/// peripherals of future connections.
 package struct LESetDefaultSubrate: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007D) }
     package static var name: String { "LE Set Default Subrate" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 0) }
 
-    /// The smallest factor, 1 to 500.
+    /// The minimum subrate factor, 1 to 500.
     package var subrateMin: UInt16 = 0
-    /// The largest factor, 1 to 500.
+    /// The maximum subrate factor, 1 to 500.
     package var subrateMax: UInt16 = 0
-    /// Subrated events that the peripheral may leave out, 0 to 499.
+    /// The maximum peripheral latency, in subrated events, 0 to 499.
     package var maxLatency: UInt16 = 0
-    /// Events behind one with data that stay in use, 0 to 499.
+    /// The continuation number: how many events after one with data stay in use, 0 to 499.
     package var continuation: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}
@@ -43,26 +43,24 @@ package struct LESetDefaultSubrate: HCICommand {
     }
 }
 
-/// LE Subrate Request (Core Vol 4 Part E 7.8.124): uses fewer of a link's events, as central, or asks the central to, as
-/// peripheral. LE Subrate Change follows.
+/// LE Subrate Request (Core Vol 4 Part E 7.8.124): as central, changes the subrate of a link; as peripheral, requests a
+/// change from the central. LE Subrate Change follows.
 package struct LESubrateRequest: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x08, command: 0x007E) }
     package static var name: String { "LE Subrate Request" }
-    /// Command Status answers it.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 46, bit: 1) }
 
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The smallest factor, 1 to 500.
+    /// The minimum subrate factor, 1 to 500.
     package var subrateMin: UInt16 = 0
-    /// The largest factor, 1 to 500.
+    /// The maximum subrate factor, 1 to 500.
     package var subrateMax: UInt16 = 0
-    /// Subrated events that the peripheral may leave out, 0 to 499.
+    /// The maximum peripheral latency, in subrated events, 0 to 499.
     package var maxLatency: UInt16 = 0
-    /// Events behind one with data that stay in use, 0 to 499.
+    /// The continuation number: how many events after one with data stay in use, 0 to 499.
     package var continuation: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}

@@ -4,12 +4,11 @@ import BluetoothTypes
 package struct Disconnect: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x01, command: 0x0006) }
     package static var name: String { "Disconnect" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 0, bit: 5) }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// What the peer is told: one of 0x05, 0x13 to 0x15, 0x1A, 0x29, 0x3B.
+    /// The error code for the peer: one of 0x05, 0x13 to 0x15, 0x1A, 0x29, 0x3B.
     package var reason = HCIStatus.success
 
     package init() {}
@@ -25,12 +24,11 @@ package struct Disconnect: HCICommand {
     }
 }
 
-/// Read Remote Version Information (Core Vol 4 Part E 7.1.23): asks a peer for its version. Read Remote Version
+/// Read Remote Version Information (Core Vol 4 Part E 7.1.23): reads the version of a peer. Read Remote Version
 /// Information Complete follows.
 package struct ReadRemoteVersionInformation: HCICommand {
     package static var opcode: Opcode { Opcode(group: 0x01, command: 0x001D) }
     package static var name: String { "Read Remote Version Information" }
-    /// Command Status answers.
     package static var isAnsweredByStatus: Bool { true }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 2, bit: 7) }
 

@@ -1,11 +1,11 @@
 import BluetoothTypes
 
-/// Read RSSI (Core Vol 4 Part E 7.5.4): reads how strong the peer was heard last.
+/// Read RSSI (Core Vol 4 Part E 7.5.4): reads the RSSI of the last packet from the peer.
 package struct ReadRSSI: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
         package var handle = ConnectionHandle(rawValue: 0)
-        /// The strength in dBm, -127 to 20; 127 when it is not known.
+        /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
         package var rssi: Int8 = 0
 
         package init() {}

@@ -5,11 +5,11 @@ package struct CommandComplete: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x0E) }
     package static var name: String { "Command Complete" }
 
-    /// How many commands the controller takes now.
+    /// The number of commands that the controller can accept.
     package var credits: UInt8 = 0
-    /// The command; none when only the number is meant.
+    /// The opcode of the command; ``Opcode/none`` if the event only updates ``credits``.
     package var opcode = Opcode(rawValue: 0)
-    /// The return parameters, to be read as the command's response.
+    /// The unparsed return parameters, whose layout depends on the command.
     package var parameters: PacketBuffer = []
 
     package init() {}
@@ -24,29 +24,29 @@ package struct CommandComplete: HCIEvent {
         try coder.field("Num_HCI_Command_Packets", &credits)
         try coder.field("Command_Opcode", &opcode)
         try coder.rest("Return_Parameters", &parameters)
-        // What they are the command knows; there may be a key among them.
+        // The layout depends on the command, and there may be a key in the parameters.
         coder.note("Return_Parameters", "\(parameters.count) octets")
     }
 }
 
 extension CommandComplete {
-    /// Answers `command`.
+    /// Creates an event that answers `command`.
     package init<C: HCICommand>(_ command: C.Type, _ response: C.Response, credits: UInt8 = 1) {
         self.init(credits: credits, opcode: command.opcode, parameters: response.encoded())
     }
 }
 
-/// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes a while, or that the controller does not
-/// know.
+/// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes time to execute, or that the controller does
+/// not support.
 package struct CommandStatus: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x0F) }
     package static var name: String { "Command Status" }
 
-    /// Success when the command has begun, or why it has not.
+    /// Success if execution has started, else the error.
     package var status = HCIStatus.success
-    /// How many commands the controller takes now.
+    /// The number of commands that the controller can accept.
     package var credits: UInt8 = 0
-    /// The command; none when only the number is meant.
+    /// The opcode of the command; ``Opcode/none`` if the event only updates ``credits``.
     package var opcode = Opcode(rawValue: 0)
 
     package init() {}

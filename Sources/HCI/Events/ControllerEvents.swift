@@ -5,7 +5,7 @@ package struct HardwareError: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x10) }
     package static var name: String { "Hardware Error" }
 
-    /// What failed, in the maker's numbers.
+    /// The vendor-specific error code.
     package var code: UInt8 = 0
 
     package init() {}
@@ -19,12 +19,12 @@ package struct HardwareError: HCIEvent {
     }
 }
 
-/// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): buffers of the controller are free again.
+/// Number Of Completed Packets (Core Vol 4 Part E 7.7.19): reports buffers of the controller that have become free.
 package struct NumberOfCompletedPackets: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x13) }
     package static var name: String { "Number Of Completed Packets" }
 
-    /// Each connection with how many packets left the buffers.
+    /// The number of completed packets, by connection.
     package var entries: [CompletedPackets] = []
 
     package init() {}
@@ -38,10 +38,10 @@ package struct NumberOfCompletedPackets: HCIEvent {
     }
 }
 
-/// How many packets of a connection left the controller's buffers.
+/// The number of completed packets of a connection.
 package struct CompletedPackets: PacketFields, Hashable, Sendable {
     package var handle = ConnectionHandle(rawValue: 0)
-    /// How many since the last event.
+    /// The number of packets completed since the last report.
     package var count: UInt16 = 0
 
     package init() {}
@@ -57,7 +57,7 @@ package struct CompletedPackets: PacketFields, Hashable, Sendable {
     }
 }
 
-/// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host sent more data than the controller has buffers for.
+/// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host has sent more data than the controller has buffers for.
 package struct DataBufferOverflow: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x1A) }
     package static var name: String { "Data Buffer Overflow" }

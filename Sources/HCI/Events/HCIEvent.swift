@@ -1,24 +1,23 @@
 import BluetoothTypes
 
-/// An event, described once: ``PacketFields/code(_:)`` names its parameters in wire order, without the octet that tells
-/// LE events apart.
+/// An HCI event. ``PacketFields/code(_:)`` codes its parameters in wire order, without the subevent code of LE events.
 package protocol HCIEvent: PacketFields, Hashable, Sendable {
-    /// The event's number.
+    /// The event code.
     static var eventCode: EventCode { get }
-    /// The number among the LE events, when it is one.
+    /// The subevent code; nil unless this is an LE event.
     static var subevent: LESubevent? { get }
-    /// The event's name in the specification, without the `HCI_` in front.
+    /// The name in the specification, without the prefix `HCI_`.
     static var name: String { get }
 }
 
 extension HCIEvent {
-    /// None.
+    /// The default: not an LE event.
     package static var subevent: LESubevent? { nil }
 
-    /// Reads the parameters of an event, the subevent's octet not among them. Octets behind them are left alone: a newer
-    /// controller may know more of them.
+    /// Parses the parameters of an event, without the subevent code. Trailing octets are ignored, because a newer
+    /// controller may add parameters.
     ///
-    /// - Throws: ``PacketError`` when octets are missing or wrong.
+    /// - Throws: ``PacketError`` if the parameters are truncated or malformed.
     @inlinable
     package static func reading(_ parameters: PacketBuffer) throws(PacketError) -> Self {
         var event = Self()
@@ -28,14 +27,14 @@ extension HCIEvent {
     }
 }
 
-/// An event behind ``EventCode/leMeta``.
+/// An LE event, whose event code is ``EventCode/leMeta``.
 package protocol LEEvent: HCIEvent {
-    /// The number among the LE events.
+    /// The subevent code.
     static var leSubevent: LESubevent { get }
 }
 
 extension LEEvent {
-    /// The code that all LE events share.
+    /// ``EventCode/leMeta``, the code of all LE events.
     package static var eventCode: EventCode { .leMeta }
     package static var subevent: LESubevent? { leSubevent }
 }

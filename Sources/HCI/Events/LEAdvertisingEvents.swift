@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has ended because its time was over.
+/// LE Scan Timeout (Core Vol 4 Part E 7.7.65.17): scanning has reached the end of its duration.
 package struct LEScanTimeout: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x11) }
     package static var name: String { "LE Scan Timeout" }
@@ -10,19 +10,19 @@ package struct LEScanTimeout: LEEvent {
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
-/// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has ended because somebody connected, or
-/// because its time was over.
+/// LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18): a set has stopped advertising because of a connection,
+/// or because it has reached its limit.
 package struct LEAdvertisingSetTerminated: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x12) }
     package static var name: String { "LE Advertising Set Terminated" }
 
-    /// Success when somebody connected, 0x3C when its time was over, 0x43 after so many events.
+    /// Success after a connection, 0x3C at the end of the duration, 0x43 after the maximum number of events.
     package var status = HCIStatus.success
-    /// The advertising set.
+    /// The advertising handle.
     package var set: UInt8 = 0
-    /// The connection, when there is one.
+    /// The connection handle; only valid after a connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// How many events there were.
+    /// The number of completed advertising events.
     package var completedEvents: UInt8 = 0
 
     package init() {}
@@ -42,14 +42,14 @@ package struct LEAdvertisingSetTerminated: LEEvent {
     }
 }
 
-/// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): somebody scanned a set.
+/// LE Scan Request Received (Core Vol 4 Part E 7.7.65.19): a set has received a scan request.
 package struct LEScanRequestReceived: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
     package static var name: String { "LE Scan Request Received" }
 
-    /// The advertising set.
+    /// The advertising handle.
     package var set: UInt8 = 0
-    /// Who.
+    /// The scanner's address.
     package var scannerAddress = BluetoothAddress.none
 
     package init() {}

@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// LE Advertising Report (Core Vol 4 Part E 7.7.65.2): legacy advertisements that a legacy scan heard. The fields of
-/// a report stand together, one report after the other (5.2).
+/// LE Advertising Report (Core Vol 4 Part E 7.7.65.2): legacy advertising PDUs received by a legacy scan. The event
+/// contains one complete report after the other (5.2).
 package struct LEAdvertisingReport: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x02) }
     package static var name: String { "LE Advertising Report" }
 
-    /// The reports, one at least.
+    /// The reports, at least one.
     package var reports: [AdvertisingReport] = []
 
     package init() {}
@@ -20,15 +20,15 @@ package struct LEAdvertisingReport: LEEvent {
     }
 }
 
-/// One advertisement or scan response of LE Advertising Report.
+/// An advertising PDU or scan response, in LE Advertising Report.
 package struct AdvertisingReport: PacketFields, Hashable, Sendable {
-    /// The PDU.
+    /// The PDU type.
     package var kind = LEAdvertisingReportKind(rawValue: 0)
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
-    /// The data, 31 octets at most.
+    /// The data, at most 31 octets.
     package var data: PacketBuffer = []
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0
 
     package init() {}
@@ -48,13 +48,13 @@ package struct AdvertisingReport: PacketFields, Hashable, Sendable {
     }
 }
 
-/// LE Directed Advertising Report (Core Vol 4 Part E 7.7.65.11): advertisements to a private address that the
-/// controller could not resolve.
+/// LE Directed Advertising Report (Core Vol 4 Part E 7.7.65.11): directed advertising PDUs whose target is a private
+/// address that the controller could not resolve.
 package struct LEDirectedAdvertisingReport: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0B) }
     package static var name: String { "LE Directed Advertising Report" }
 
-    /// The reports, one at least.
+    /// The reports, at least one.
     package var reports: [DirectedAdvertisingReport] = []
 
     package init() {}
@@ -68,15 +68,15 @@ package struct LEDirectedAdvertisingReport: LEEvent {
     }
 }
 
-/// One advertisement of LE Directed Advertising Report.
+/// A directed advertising PDU, in LE Directed Advertising Report.
 package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
-    /// The PDU: directed.
+    /// The PDU type, always directed.
     package var kind = LEAdvertisingReportKind(rawValue: 0)
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
-    /// Whom it was for.
+    /// The target address.
     package var directAddress = BluetoothAddress.none
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0
 
     package init() {}

@@ -1,23 +1,23 @@
 import BluetoothTypes
 
-/// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been made, or could not be.
+/// LE Connection Complete (Core Vol 4 Part E 7.7.65.1): a connection has been established, or an attempt has failed.
 package struct LEConnectionComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x01) }
     package static var name: String { "LE Connection Complete" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Which end this device is.
+    /// The role of this device.
     package var role = LERole(rawValue: 0)
-    /// The peer.
+    /// The peer's address.
     package var peerAddress = BluetoothAddress.none
-    /// The connection interval in units of 1.25 ms.
+    /// The connection interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out.
+    /// The peripheral latency: how many connection events in a row the peripheral may skip.
     package var latency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms.
+    /// The supervision timeout, in units of 10 ms.
     package var supervisionTimeout: UInt16 = 0
-    /// The central's clock; means something to a peripheral only.
+    /// The clock accuracy of the central; only valid for a peripheral.
     package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
@@ -54,29 +54,29 @@ package struct LEConnectionComplete: LEEvent {
     }
 }
 
-/// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been made, or could not be,
-/// with the private addresses that were used.
+/// LE Enhanced Connection Complete [v1] (Core Vol 4 Part E 7.7.65.10): a connection has been established, or an attempt
+/// has failed. It includes the resolvable private addresses in use.
 package struct LEEnhancedConnectionComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0A) }
     package static var name: String { "LE Enhanced Connection Complete [v1]" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Which end this device is.
+    /// The role of this device.
     package var role = LERole(rawValue: 0)
-    /// The peer.
+    /// The peer's address.
     package var peerAddress = BluetoothAddress.none
-    /// The private address that this device used; zero for none.
+    /// The resolvable private address of this device; zero for none.
     package var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
-    /// The private address that the peer used; zero for none.
+    /// The resolvable private address of the peer; zero for none.
     package var peerResolvableAddress = BluetoothAddress(0, kind: .randomDevice)
-    /// The connection interval in units of 1.25 ms.
+    /// The connection interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out.
+    /// The peripheral latency: how many connection events in a row the peripheral may skip.
     package var latency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms.
+    /// The supervision timeout, in units of 10 ms.
     package var supervisionTimeout: UInt16 = 0
-    /// The central's clock; means something to a peripheral only.
+    /// The clock accuracy of the central; only valid for a peripheral.
     package var centralClockAccuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
@@ -119,19 +119,19 @@ package struct LEEnhancedConnectionComplete: LEEvent {
     }
 }
 
-/// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or could
-/// not.
+/// LE Connection Update Complete (Core Vol 4 Part E 7.7.65.3): the parameters of a connection have changed, or the
+/// change has failed.
 package struct LEConnectionUpdateComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x03) }
     package static var name: String { "LE Connection Update Complete" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The connection interval in units of 1.25 ms.
+    /// The connection interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out.
+    /// The peripheral latency: how many connection events in a row the peripheral may skip.
     package var latency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms.
+    /// The supervision timeout, in units of 10 ms.
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}
@@ -159,20 +159,20 @@ package struct LEConnectionUpdateComplete: LEEvent {
     }
 }
 
-/// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer asks for other connection
-/// parameters, and the host decides.
+/// LE Remote Connection Parameter Request (Core Vol 4 Part E 7.7.65.6): the peer requests other connection parameters,
+/// which the host accepts or rejects.
 package struct LERemoteConnectionParameterRequest: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x06) }
     package static var name: String { "LE Remote Connection Parameter Request" }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The shortest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The minimum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMin: UInt16 = 0
-    /// The longest connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
+    /// The maximum connection interval, in units of 1.25 ms, 0x0006 to 0x0C80.
     package var intervalMax: UInt16 = 0
-    /// How many connection events in a row the peripheral may leave out, 0 to 0x01F3.
+    /// The maximum peripheral latency, in connection events, 0 to 0x01F3.
     package var maxLatency: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms, 0x000A to 0x0C80.
+    /// The supervision timeout, in units of 10 ms, 0x000A to 0x0C80.
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}
@@ -200,14 +200,12 @@ package struct LERemoteConnectionParameterRequest: LEEvent {
     }
 }
 
-/// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): how the channels of a new connection follow each
-/// other.
+/// LE Channel Selection Algorithm (Core Vol 4 Part E 7.7.65.20): the channel selection algorithm of a new connection.
 package struct LEChannelSelectionAlgorithm: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x14) }
     package static var name: String { "LE Channel Selection Algorithm" }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The algorithm.
     package var algorithm = LEChannelSelection(rawValue: 0)
 
     package init() {}

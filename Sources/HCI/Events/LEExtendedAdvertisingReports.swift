@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertisements that an extended scan heard, legacy
-/// ones among them. The data of one advertisement may come in several reports.
+/// LE Extended Advertising Report (Core Vol 4 Part E 7.7.65.13): advertising PDUs received by an extended scan,
+/// including legacy ones. Several reports may contain the data of one advertisement.
 package struct LEExtendedAdvertisingReport: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0D) }
     package static var name: String { "LE Extended Advertising Report" }
 
-    /// The reports, one at least.
+    /// The reports, at least one.
     package var reports: [ExtendedAdvertisingReport] = []
 
     package init() {}
@@ -20,27 +20,27 @@ package struct LEExtendedAdvertisingReport: LEEvent {
     }
 }
 
-/// One advertisement, scan response or part of one of LE Extended Advertising Report.
+/// An advertisement, a scan response, or a fragment of one, in LE Extended Advertising Report.
 package struct ExtendedAdvertisingReport: PacketFields, Hashable, Sendable {
-    /// What it is about.
+    /// The properties of the advertisement, and whether the data is complete.
     package var kind: LEExtendedReportKind = []
-    /// The advertiser; type 0xFF when it is anonymous.
+    /// The advertiser's address; type 0xFF if anonymous.
     package var address = BluetoothAddress.none
     /// The PHY of the primary channel.
     package var primaryPHY = LEPHY(rawValue: 0)
-    /// The PHY of the secondary channel, if one was used.
+    /// The PHY of the secondary channel; none if it was not used.
     package var secondaryPHY = LEPHY(rawValue: 0)
-    /// Which of the advertiser's sets it is, 0x00 to 0x0F; 0xFF for none.
+    /// The advertising SID, 0x00 to 0x0F; 0xFF for none.
     package var sid: UInt8 = 0
-    /// The transmit power that it names, in dBm; 127 for none.
+    /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 0
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0
-    /// The interval of periodic advertising, in units of 1.25 ms; 0 for none.
+    /// The interval of periodic advertising, in units of 1.25 ms; 0 if there is none.
     package var periodicInterval: UInt16 = 0
-    /// Whom it was for, when directed.
+    /// The target address of directed advertising.
     package var directAddress = BluetoothAddress.none
-    /// The data, or a part of them, 229 octets at most.
+    /// The data, or a fragment of it, at most 229 octets.
     package var data: PacketBuffer = []
 
     package init() {}

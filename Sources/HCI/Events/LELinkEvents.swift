@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the features of a peer.
+/// LE Read Remote Features Page 0 Complete (Core Vol 4 Part E 7.7.65.4): the link-layer features of a peer.
 package struct LEReadRemoteFeaturesComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x04) }
     package static var name: String { "LE Read Remote Features Page 0 Complete" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// What the peer can do.
+    /// The link-layer features of the peer.
     package var features: LEFeatures = []
 
     package init() {}
@@ -25,15 +25,15 @@ package struct LEReadRemoteFeaturesComplete: LEEvent {
     }
 }
 
-/// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): the controller of a peripheral needs the key of a link.
+/// LE Long Term Key Request (Core Vol 4 Part E 7.7.65.5): a peripheral's controller requests the key of a link.
 package struct LELongTermKeyRequest: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x05) }
     package static var name: String { "LE Long Term Key Request" }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// What to find the key by; 0 with LE Secure Connections.
+    /// Rand, which identifies the key; 0 with LE Secure Connections.
     package var random: UInt64 = 0
-    /// What to find the key by; 0 with LE Secure Connections.
+    /// EDIV, which identifies the key; 0 with LE Secure Connections.
     package var encryptedDiversifier: UInt16 = 0
 
     package init() {}
@@ -51,19 +51,19 @@ package struct LELongTermKeyRequest: LEEvent {
     }
 }
 
-/// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the packets of a connection may have another length now.
+/// LE Data Length Change (Core Vol 4 Part E 7.7.65.7): the maximum packet lengths of a connection have changed.
 package struct LEDataLengthChange: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x07) }
     package static var name: String { "LE Data Length Change" }
 
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The longest payload to send, in octets.
+    /// The maximum payload for transmission, in octets.
     package var maxTxOctets: UInt16 = 0
-    /// The longest time for sending a packet, in µs.
+    /// The maximum duration of a transmitted packet, in µs.
     package var maxTxTime: UInt16 = 0
-    /// The longest payload to receive, in octets.
+    /// The maximum payload for reception, in octets.
     package var maxRxOctets: UInt16 = 0
-    /// The longest time for receiving a packet, in µs.
+    /// The maximum duration of a received packet, in µs.
     package var maxRxTime: UInt16 = 0
 
     package init() {}
@@ -91,16 +91,17 @@ package struct LEDataLengthChange: LEEvent {
     }
 }
 
-/// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or could not.
+/// LE PHY Update Complete (Core Vol 4 Part E 7.7.65.12): the PHYs of a connection have changed, or the change has
+/// failed.
 package struct LEPHYUpdateComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0C) }
     package static var name: String { "LE PHY Update Complete" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The PHY for sending.
+    /// The PHY for transmission.
     package var txPHY = LEPHY(rawValue: 0)
-    /// The PHY for receiving.
+    /// The PHY for reception.
     package var rxPHY = LEPHY(rawValue: 0)
 
     package init() {}

@@ -1,24 +1,23 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Established [v1] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has come, or the
-/// train could not be followed.
+/// LE Periodic Advertising Sync Established [v1] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
+/// received, or synchronization has failed.
 package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0E) }
     package static var name: String { "LE Periodic Advertising Sync Established [v1]" }
 
-    /// Whether it came about.
     package var status = HCIStatus.success
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
     /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)
-    /// The interval in units of 1.25 ms.
+    /// The periodic advertising interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// The advertiser's clock.
+    /// The clock accuracy of the advertiser.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}
@@ -52,22 +51,22 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Report [v1] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a part of them.
+/// LE Periodic Advertising Report [v1] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it.
 package struct LEPeriodicAdvertisingReport: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x0F) }
     package static var name: String { "LE Periodic Advertising Report [v1]" }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// The transmit power that it names, in dBm; 127 for none.
+    /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 0
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0
-    /// The constant tone; 0xFF for none.
+    /// The type of Constant Tone Extension; 0xFF for none.
     package var toneKind: UInt8 = 0
-    /// Whether there is more.
+    /// Whether the data is complete.
     package var dataStatus = LEPeriodicDataStatus(rawValue: 0)
-    /// The data, or a part of them, 247 octets at most.
+    /// The data, or a fragment of it, at most 247 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -98,12 +97,13 @@ package struct LEPeriodicAdvertisingReport: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Lost (Core Vol 4 Part E 7.7.65.16): a train has not been heard for too long.
+/// LE Periodic Advertising Sync Lost (Core Vol 4 Part E 7.7.65.16): no packet of a train has been received for the
+/// timeout.
 package struct LEPeriodicAdvertisingSyncLost: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x10) }
     package static var name: String { "LE Periodic Advertising Sync Lost" }
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}
@@ -117,29 +117,27 @@ package struct LEPeriodicAdvertisingSyncLost: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Transfer Received [v1] (Core Vol 4 Part E 7.7.65.24): a peer has told of a train, and it is
-/// followed, or could not be.
+/// LE Periodic Advertising Sync Transfer Received [v1] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
+/// synchronization, and this device is synchronized, or synchronization has failed.
 package struct LEPeriodicAdvertisingSyncTransferReceived: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x18) }
     package static var name: String { "LE Periodic Advertising Sync Transfer Received [v1]" }
 
-    /// Whether it came about.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// A number for the host of the peer.
+    /// The value that the peer's host provided.
     package var serviceData: UInt16 = 0
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// Which of the advertiser's sets, 0x00 to 0x0F.
+    /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser.
+    /// The advertiser's address.
     package var address = BluetoothAddress.none
     /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)
-    /// The interval in units of 1.25 ms.
+    /// The periodic advertising interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
-    /// The advertiser's clock.
+    /// The clock accuracy of the advertiser.
     package var accuracy = LEClockAccuracy(rawValue: 0)
 
     package init() {}

@@ -1,13 +1,14 @@
 import BluetoothTypes
 
-/// LE Periodic Advertising Sync Established [v2] (Core Vol 4 Part E 7.7.65.14): the same with how events are divided.
+/// LE Periodic Advertising Sync Established [v2] (Core Vol 4 Part E 7.7.65.14): the first packet of a train has been
+/// received, or synchronization has failed. It includes the division of events into subevents.
 package struct LEPeriodicAdvertisingSyncEstablishedV2: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x24) }
     package static var name: String { "LE Periodic Advertising Sync Established [v2]" }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncEstablished()
-    /// How events are divided; all zeros for a train without responses.
+    /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
 
     package init() {}
@@ -23,30 +24,30 @@ package struct LEPeriodicAdvertisingSyncEstablishedV2: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Report [v2] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a part of them, and where they
-/// were heard.
+/// LE Periodic Advertising Report [v2] (Core Vol 4 Part E 7.7.65.15): the data of a train, or a fragment of it, with
+/// the event and subevent in which it was received.
 package struct LEPeriodicAdvertisingReportV2: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x25) }
     package static var name: String { "LE Periodic Advertising Report [v2]" }
 
-    /// A train without responses has no subevents.
+    /// The subevent of trains without responses.
     package static let noSubevent: UInt8 = 0xFF
 
-    /// The synchronization, 0x0000 to 0x0EFF.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
-    /// The transmit power that it names, in dBm; 127 for none.
+    /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 0
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0
-    /// The constant tone; 0xFF for none.
+    /// The type of Constant Tone Extension; 0xFF for none.
     package var toneKind: UInt8 = 0
-    /// paEventCounter of the event.
+    /// The paEventCounter of the event.
     package var event: UInt16 = 0
-    /// The subevent; ``noSubevent`` for none.
+    /// The subevent, or ``noSubevent``.
     package var periodicSubevent: UInt8 = 0
-    /// Whether there is more.
+    /// Whether the data is complete.
     package var dataStatus = LEPeriodicDataStatus(rawValue: 0)
-    /// The data, or a part of them, 244 octets at most.
+    /// The data, or a fragment of it, at most 244 octets.
     package var data: PacketBuffer = []
 
     package init() {}
@@ -70,14 +71,16 @@ package struct LEPeriodicAdvertisingReportV2: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Sync Transfer Received [v2] (Core Vol 4 Part E 7.7.65.24): the same with how events are divided.
+/// LE Periodic Advertising Sync Transfer Received [v2] (Core Vol 4 Part E 7.7.65.24): a peer has transferred a
+/// synchronization, and this device is synchronized, or synchronization has failed. It includes the division of events
+/// into subevents.
 package struct LEPeriodicAdvertisingSyncTransferReceivedV2: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x26) }
     package static var name: String { "LE Periodic Advertising Sync Transfer Received [v2]" }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = LEPeriodicAdvertisingSyncTransferReceived()
-    /// How events are divided; all zeros for a train without responses.
+    /// The division of events into subevents; all zeros for a train without responses.
     package var timing = LESubeventTiming()
 
     package init() {}
@@ -93,17 +96,17 @@ package struct LEPeriodicAdvertisingSyncTransferReceivedV2: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Subevent Data Request (Core Vol 4 Part E 7.7.65.36): the controller has room for the data of so many
-/// subevents.
+/// LE Periodic Advertising Subevent Data Request (Core Vol 4 Part E 7.7.65.36): the controller can accept the data of
+/// further subevents.
 package struct LEPeriodicAdvertisingSubeventDataRequest: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x27) }
     package static var name: String { "LE Periodic Advertising Subevent Data Request" }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The first subevent.
+    /// The first subevent for which the controller accepts data.
     package var first: UInt8 = 0
-    /// How many; behind the last comes the first.
+    /// The number of subevents; the first follows the last.
     package var count: UInt8 = 0
 
     package init() {}
@@ -121,18 +124,19 @@ package struct LEPeriodicAdvertisingSubeventDataRequest: LEEvent {
     }
 }
 
-/// LE Periodic Advertising Response Report (Core Vol 4 Part E 7.7.65.37): what was heard in the response slots of a subevent.
+/// LE Periodic Advertising Response Report (Core Vol 4 Part E 7.7.65.37): the responses in the response slots of a
+/// subevent.
 package struct LEPeriodicAdvertisingResponseReport: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x28) }
     package static var name: String { "LE Periodic Advertising Response Report" }
 
-    /// The advertising set, 0x00 to 0xEF.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The subevent.
     package var periodicSubevent: UInt8 = 0
-    /// Whether AUX_SYNC_SUBEVENT_IND was left out.
+    /// Whether AUX_SYNC_SUBEVENT_IND was not transmitted.
     package var wasLeftOut = false
-    /// What was heard in the slots.
+    /// The responses, by slot.
     package var responses: [LEPeriodicResponse] = []
 
     package init() {}
@@ -152,19 +156,19 @@ package struct LEPeriodicAdvertisingResponseReport: LEEvent {
     }
 }
 
-/// What was heard in one response slot.
+/// The response in one response slot.
 package struct LEPeriodicResponse: PacketFields, Hashable, Sendable {
-    /// The transmit power that it names, in dBm; 127 for none.
+    /// The transmit power given in the packet, in dBm; 127 if absent.
     package var txPower: Int8 = 127
-    /// How strong it was heard, in dBm, -127 to 20; 127 when it is not known.
+    /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 127
-    /// The constant tone; 0xFF for none.
+    /// The type of Constant Tone Extension; 0xFF for none.
     package var toneKind: UInt8 = 0xFF
-    /// The slot.
+    /// The response slot.
     package var slot: UInt8 = 0
-    /// Whether there is more, or nothing was heard.
+    /// Whether the data is complete, incomplete or was not received.
     package var dataStatus = LEPeriodicDataStatus.lost
-    /// The data, or a part of them.
+    /// The data, or a fragment of it.
     package var data: PacketBuffer = []
 
     package init() {}

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// LE Read Local P-256 Public Key Complete (Core Vol 4 Part E 7.7.65.8): the public key of the pair that the
-/// controller has drawn.
+/// LE Read Local P-256 Public Key Complete (Core Vol 4 Part E 7.7.65.8): the public key of the key pair that the
+/// controller has generated.
 package struct LEReadLocalP256PublicKeyComplete: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x08) }
     package static var name: String { "LE Read Local P-256 Public Key Complete" }
@@ -33,7 +33,7 @@ package struct LEGenerateDHKeyComplete: LEEvent {
     package static var name: String { "LE Generate DHKey Complete" }
 
     package var status = HCIStatus.success
-    /// The secret, 32 octets, least significant first.
+    /// The shared secret, 32 octets, least significant first.
     package var key: PacketBuffer = []
 
     package init() {}

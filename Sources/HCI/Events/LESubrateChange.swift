@@ -1,21 +1,20 @@
 import BluetoothTypes
 
-/// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): a link uses other events from now on, or what was asked for was refused.
+/// LE Subrate Change (Core Vol 4 Part E 7.7.65.35): the subrate parameters of a link have changed, or a request has
+/// failed.
 package struct LESubrateChange: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x23) }
     package static var name: String { "LE Subrate Change" }
 
-    /// Whether it came about.
     package var status = HCIStatus.success
-    /// The connection.
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Every so many events are used.
+    /// The subrate factor: the link uses every `factor`-th connection event.
     package var factor: UInt16 = 0
-    /// Subrated events that the peripheral may leave out.
+    /// The peripheral latency, in subrated events.
     package var latency: UInt16 = 0
-    /// Events behind one with data that stay in use.
+    /// The continuation number: how many events after one with data stay in use.
     package var continuation: UInt16 = 0
-    /// How long silence is borne, in units of 10 ms.
+    /// The supervision timeout, in units of 10 ms.
     package var supervisionTimeout: UInt16 = 0
 
     package init() {}

@@ -7,7 +7,7 @@ package struct DisconnectionComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Why it ended.
+    /// The reason for the disconnection.
     package var reason = HCIStatus.success
 
     package init() {}
@@ -25,14 +25,14 @@ package struct DisconnectionComplete: HCIEvent {
     }
 }
 
-/// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
+/// Encryption Change [v1] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed.
 package struct EncryptionChange: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x08) }
     package static var name: String { "Encryption Change [v1]" }
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// Whether it is encrypted now.
+    /// The current state of encryption.
     package var state = EncryptionState(rawValue: 0)
 
     package init() {}
@@ -50,14 +50,15 @@ package struct EncryptionChange: HCIEvent {
     }
 }
 
-/// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): a link has been encrypted, or has not.
+/// Encryption Change [v2] (Core Vol 4 Part E 7.7.8): the encryption of a link has changed, or the change has failed. It
+/// includes the size of the key.
 package struct EncryptionChangeV2: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x59) }
     package static var name: String { "Encryption Change [v2]" }
 
-    /// What version 1 says too.
+    /// The fields of version 1.
     package var v1 = EncryptionChange()
-    /// The size of the key in octets, 7 to 16.
+    /// The size of the key, in octets, 7 to 16.
     package var keySize: UInt8 = 0
 
     package init() {}
@@ -73,7 +74,7 @@ package struct EncryptionChangeV2: HCIEvent {
     }
 }
 
-/// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been changed.
+/// Encryption Key Refresh Complete (Core Vol 4 Part E 7.7.39): the key of a link has been refreshed.
 package struct EncryptionKeyRefreshComplete: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x30) }
     package static var name: String { "Encryption Key Refresh Complete" }
@@ -101,11 +102,11 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
 
     package var status = HCIStatus.success
     package var handle = ConnectionHandle(rawValue: 0)
-    /// The version of its link layer.
+    /// The peer's link-layer version.
     package var version = SpecificationVersion(rawValue: 0)
-    /// The maker, by the number that the Bluetooth SIG gave it.
+    /// The manufacturer's company identifier, as assigned by the Bluetooth SIG.
     package var companyIdentifier: UInt16 = 0
-    /// The maker's revision.
+    /// The manufacturer's revision of the peer's link layer.
     package var subversion: UInt16 = 0
 
     package init() {}
@@ -133,8 +134,8 @@ package struct ReadRemoteVersionInformationComplete: HCIEvent {
     }
 }
 
-/// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet came for the time that
-/// was set.
+/// Authenticated Payload Timeout Expired (Core Vol 4 Part E 7.7.75): no authenticated packet has arrived within the
+/// timeout.
 package struct AuthenticatedPayloadTimeoutExpired: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x57) }
     package static var name: String { "Authenticated Payload Timeout Expired" }
