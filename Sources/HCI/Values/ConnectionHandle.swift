@@ -1,15 +1,16 @@
 import BluetoothTypes
 
-/// Names a connection between a host and its controller: 0x0000 to 0x0EFF (Core Vol 4 Part E 5.3.1).
+/// A connection handle, which identifies a connection between a host and its controller: 0x0000 to 0x0EFF (Core Vol 4
+/// Part E 5.3.1).
 package struct ConnectionHandle: WireValue, CustomStringConvertible {
     package var rawValue: UInt16
 
-    /// Any number; only the 12 low bits name a connection.
+    /// Creates a handle. Only the 12 low bits are significant.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// The highest number that a controller may use.
+    /// The highest handle that a controller may assign.
     package static let maximum = ConnectionHandle(rawValue: 0x0EFF)
 
     /// The number in hexadecimal.

@@ -1,28 +1,26 @@
 import BluetoothTypes
 
-/// The number of an event (Core Vol 4 Part E 7.7).
+/// An event code (Core Vol 4 Part E 7.7).
 package struct EventCode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// LE events share this code; the first octet of their parameters tells them apart.
+    /// The code of all LE events. The first parameter is the subevent code.
     package static let leMeta = EventCode(rawValue: 0x3E)
-    /// The maker of the controller defines the rest.
+    /// The code of all vendor-specific events.
     package static let vendorSpecific = EventCode(rawValue: 0xFF)
 
     /// The number in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }
 
-/// The number of an LE event behind ``EventCode/leMeta`` (Core Vol 4 Part E 7.7.65).
+/// A subevent code, which identifies an LE event with the code ``EventCode/leMeta`` (Core Vol 4 Part E 7.7.65).
 package struct LESubevent: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

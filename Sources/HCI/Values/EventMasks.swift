@@ -1,10 +1,9 @@
 import BluetoothTypes
 
-/// The events that a controller may send (Core Vol 4 Part E 7.3.1). Those that LE needs have names.
+/// The mask of events that a controller may send (Core Vol 4 Part E 7.3.1). Only the events that LE needs have names.
 package struct EventMask: WireFlags {
     package var rawValue: UInt64
 
-    /// Any bits, known or not.
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -21,13 +20,12 @@ package struct EventMask: WireFlags {
     package static let dataBufferOverflow = bit(25)
     /// Encryption Key Refresh Complete.
     package static let encryptionKeyRefreshComplete = bit(47)
-    /// All LE events, as the LE event mask says.
+    /// All LE events that ``LEEventMask`` permits.
     package static let leMeta = bit(61)
 
-    /// What a controller sends when nobody set a mask: no LE events.
+    /// The default mask of a controller, without LE events.
     package static let initial = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: EventMask, name: String)] = [
         (.disconnectionComplete, "disconnection complete"),
         (.encryptionChange, "encryption change"),
@@ -39,11 +37,10 @@ package struct EventMask: WireFlags {
     ]
 }
 
-/// More events that a controller may send (Core Vol 4 Part E 7.3.69).
+/// The second page of the event mask (Core Vol 4 Part E 7.3.69).
 package struct EventMaskPage2: WireFlags {
     package var rawValue: UInt64
 
-    /// Any bits, known or not.
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -53,18 +50,17 @@ package struct EventMaskPage2: WireFlags {
     /// Encryption Change, version 2.
     package static let encryptionChangeV2 = bit(25)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: EventMaskPage2, name: String)] = [
         (.authenticatedPayloadTimeoutExpired, "authenticated payload timeout expired"),
         (.encryptionChangeV2, "encryption change V2"),
     ]
 }
 
-/// The LE events that a controller may send (Core Vol 4 Part E 7.8.1). The bit is the subevent less one.
+/// The mask of LE events that a controller may send (Core Vol 4 Part E 7.8.1). The bit number is the subevent code
+/// minus one.
 package struct LEEventMask: WireFlags {
     package var rawValue: UInt64
 
-    /// Any bits, known or not.
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -128,15 +124,14 @@ package struct LEEventMask: WireFlags {
     /// LE Enhanced Connection Complete, version 2.
     package static let enhancedConnectionCompleteV2 = bit(40)
 
-    /// What a controller sends when nobody set a mask: the five events of version 4.0.
+    /// The default mask of a controller: the five events of version 4.0.
     package static let initial = LEEventMask(rawValue: 0x1F)
 
-    /// Whether the event passes the mask.
+    /// Returns whether the mask permits an event.
     package func allows(_ subevent: LESubevent) -> Bool {
         subevent.rawValue >= 1 && subevent.rawValue <= 64 && rawValue >> UInt64(subevent.rawValue - 1) & 1 == 1
     }
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEEventMask, name: String)] = [
         (.connectionComplete, "connection complete"),
         (.advertisingReport, "advertising report"),

@@ -1,132 +1,131 @@
 import BluetoothTypes
 
-/// The error codes of the controller (Core Vol 1 Part F 1.3).
+/// An error code of the controller, or success (Core Vol 1 Part F 1.3).
 package struct HCIStatus: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log, with the number.
+    /// The name and the number, such as `connection timeout (0x8)`.
     package var description: String {
         "\(Self.names[rawValue] ?? "reserved") (0x\(String(rawValue, radix: 16)))"
     }
 
     /// Success.
     package static let success = HCIStatus(rawValue: 0x00)
-    /// The controller does not know the command.
+    /// The controller does not support the command.
     package static let unknownCommand = HCIStatus(rawValue: 0x01)
-    /// No connection, set or sync has this number.
+    /// No connection, advertising set or sync has this identifier.
     package static let unknownConnection = HCIStatus(rawValue: 0x02)
-    /// The controller failed in a way that no other code describes.
+    /// The controller has failed in a way that no other code describes.
     package static let hardwareFailure = HCIStatus(rawValue: 0x03)
     /// The peer did not answer a page (BR/EDR).
     package static let pageTimeout = HCIStatus(rawValue: 0x04)
     /// Authentication or pairing failed.
     package static let authenticationFailure = HCIStatus(rawValue: 0x05)
-    /// The peer has no key to encrypt with.
+    /// The peer has no key for encryption.
     package static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
-    /// The controller has no memory left for this, for example no free entry in a list.
+    /// The controller lacks the memory for this, such as a free entry in a list.
     package static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
-    /// Nothing was heard from the peer for the supervision timeout.
+    /// Nothing was received from the peer within the supervision timeout.
     package static let connectionTimeout = HCIStatus(rawValue: 0x08)
-    /// The controller holds as many connections as it can.
+    /// The controller has reached its maximum number of connections.
     package static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
-    /// As many synchronous connections as possible are open to this peer.
+    /// The maximum number of synchronous connections to this peer has been reached.
     package static let synchronousConnectionLimitExceeded = HCIStatus(rawValue: 0x0A)
-    /// There is a connection to this peer already.
+    /// A connection to this peer already exists.
     package static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
-    /// The controller is in a state in which the command is not allowed.
+    /// The command is not allowed in the current state of the controller.
     package static let commandDisallowed = HCIStatus(rawValue: 0x0C)
-    /// The peer refused for want of resources.
+    /// The peer refused because of limited resources.
     package static let rejectedForLimitedResources = HCIStatus(rawValue: 0x0D)
-    /// The peer refused for reasons of security.
+    /// The peer refused for security reasons.
     package static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
     /// The peer refused this address.
     package static let rejectedForUnacceptableAddress = HCIStatus(rawValue: 0x0F)
-    /// Nobody accepted the connection in time.
+    /// The connection was not accepted in time.
     package static let connectionAcceptTimeout = HCIStatus(rawValue: 0x10)
     /// The controller does not support the feature or the value.
     package static let unsupportedFeatureOrParameter = HCIStatus(rawValue: 0x11)
-    /// A parameter of the command is out of its range, or contradicts another.
+    /// A parameter of the command is out of range or contradicts another one.
     package static let invalidParameters = HCIStatus(rawValue: 0x12)
-    /// The user of the peer, or its host, ended the connection.
+    /// The peer's user or host has ended the connection.
     package static let remoteUserTerminated = HCIStatus(rawValue: 0x13)
-    /// The peer ended the connection for want of resources.
+    /// The peer has ended the connection because of low resources.
     package static let remoteLowResources = HCIStatus(rawValue: 0x14)
-    /// The peer ended the connection because it switches off.
+    /// The peer has ended the connection because it is about to power off.
     package static let remotePowerOff = HCIStatus(rawValue: 0x15)
-    /// This host ended the connection.
+    /// This host has ended the connection.
     package static let localHostTerminated = HCIStatus(rawValue: 0x16)
-    /// Authentication is not allowed again so soon.
+    /// Too little time has passed since the last failed attempt to authenticate.
     package static let repeatedAttempts = HCIStatus(rawValue: 0x17)
     /// The peer does not allow pairing.
     package static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
-    /// The peer does not know an LMP message.
+    /// The peer does not support an LMP PDU.
     package static let unknownLMPPDU = HCIStatus(rawValue: 0x19)
     /// The peer does not support the feature.
     package static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
-    /// A link-layer message has a parameter that is not allowed.
+    /// A link-layer PDU has an invalid parameter.
     package static let invalidLinkLayerParameters = HCIStatus(rawValue: 0x1E)
     /// No other code fits.
     package static let unspecifiedError = HCIStatus(rawValue: 0x1F)
-    /// A link-layer message has a parameter value that is not supported.
+    /// A link-layer PDU has an unsupported parameter value.
     package static let unsupportedLinkLayerParameter = HCIStatus(rawValue: 0x20)
-    /// The role cannot be changed now.
+    /// A role change is not allowed at this time.
     package static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
-    /// The peer's link layer did not answer in time.
+    /// The peer's link layer has not responded in time.
     package static let linkLayerResponseTimeout = HCIStatus(rawValue: 0x22)
-    /// Both sides began the same procedure.
+    /// Both devices have started the same procedure.
     package static let linkLayerProcedureCollision = HCIStatus(rawValue: 0x23)
-    /// An LMP message came at a moment at which it is not allowed.
+    /// An LMP PDU was received that is not allowed at this time.
     package static let lmpPDUNotAllowed = HCIStatus(rawValue: 0x24)
-    /// The encryption mode is not acceptable now.
+    /// The requested encryption mode is not acceptable at this time.
     package static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
-    /// The instant at which a change was to happen is over.
+    /// The instant of a change has already passed.
     package static let instantPassed = HCIStatus(rawValue: 0x28)
-    /// A unit key was asked for.
+    /// Pairing with a unit key was requested.
     package static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
-    /// Another procedure that excludes this one is under way.
+    /// A different procedure is in progress that excludes this one.
     package static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
-    /// The peer does not classify channels.
+    /// The peer does not support channel classification.
     package static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
-    /// The link is not secure enough for this.
+    /// The link does not have the required security.
     package static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
     /// A parameter is outside its mandatory range.
     package static let parameterOutOfRange = HCIStatus(rawValue: 0x30)
-    /// The peer's host pairs with somebody else.
+    /// The peer's host is busy with another pairing.
     package static let hostBusyPairing = HCIStatus(rawValue: 0x38)
-    /// No channel fits the connection.
+    /// No suitable channel was found.
     package static let noSuitableChannel = HCIStatus(rawValue: 0x39)
-    /// The controller cannot do this now.
+    /// The controller is busy.
     package static let controllerBusy = HCIStatus(rawValue: 0x3A)
     /// The connection parameters are not acceptable.
     package static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
-    /// Advertising ended because its time was over.
+    /// Advertising has reached its time limit.
     package static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
-    /// An encrypted packet did not authenticate, so the connection ended.
+    /// The connection has ended because the authentication of an encrypted packet failed.
     package static let terminatedByMICFailure = HCIStatus(rawValue: 0x3D)
-    /// The peer did not answer in the first six connection events, or synchronisation failed.
+    /// The peer did not respond within the first six connection events, or synchronization failed.
     package static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
-    /// The clock will be dragged instead of set.
+    /// The coarse clock adjustment is rejected; the clock is adjusted by dragging instead.
     package static let coarseClockAdjustmentRejected = HCIStatus(rawValue: 0x40)
-    /// A submap of channels is not defined.
+    /// A channel submap is not defined.
     package static let type0SubmapNotDefined = HCIStatus(rawValue: 0x41)
-    /// No advertising set or sync has this number.
+    /// No advertising set or sync has this identifier.
     package static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
-    /// As many events or advertisements as asked for have been sent.
+    /// The requested number of events has been reached.
     package static let limitReached = HCIStatus(rawValue: 0x43)
-    /// The host cancelled the operation.
+    /// The host has cancelled the operation.
     package static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
-    /// The packet does not fit the time or the length that is left.
+    /// The packet exceeds the remaining time or length.
     package static let packetTooLong = HCIStatus(rawValue: 0x45)
-    /// It is too late for what was asked.
+    /// The request came too late.
     package static let tooLate = HCIStatus(rawValue: 0x46)
-    /// It is too early for what was asked.
+    /// The request came too early.
     package static let tooEarly = HCIStatus(rawValue: 0x47)
-    /// Too few channels are left.
+    /// Too few channels are available.
     package static let insufficientChannels = HCIStatus(rawValue: 0x48)
 
     static let names: [UInt8: String] = [

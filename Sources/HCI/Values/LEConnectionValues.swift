@@ -1,20 +1,19 @@
 import BluetoothTypes
 
-/// Which end of a connection a device is (Core Vol 4 Part E 7.7.65.1).
+/// The role of a device in a connection (Core Vol 4 Part E 7.7.65.1).
 package struct LERole: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// It connected.
+    /// The device that initiated the connection.
     package static let central = LERole(rawValue: 0x00)
-    /// It advertised.
+    /// The device that accepted the connection.
     package static let peripheral = LERole(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -23,21 +22,20 @@ package struct LERole: NamedWireValue {
     ]
 }
 
-/// Whom to connect to (Core Vol 4 Part E 7.8.12).
+/// The peers to which an initiator connects (Core Vol 4 Part E 7.8.12).
 package struct LEInitiatorFilterPolicy: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// The peer that the command names.
+    /// The peer given in the command.
     package static let peerAddress = LEInitiatorFilterPolicy(rawValue: 0x00)
-    /// Whoever of the accept list comes first.
+    /// The first device found that is on the filter accept list.
     package static let acceptList = LEInitiatorFilterPolicy(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -46,33 +44,32 @@ package struct LEInitiatorFilterPolicy: NamedWireValue {
     ]
 }
 
-/// The worst error of the sleep clock of a central (Core Vol 4 Part E 7.7.65.1).
+/// The accuracy of a sleep clock, as its maximum error (Core Vol 4 Part E 7.7.65.1).
 package struct LEClockAccuracy: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// 500 parts in a million.
+    /// 500 parts per million.
     package static let ppm500 = LEClockAccuracy(rawValue: 0x00)
-    /// 250 parts in a million.
+    /// 250 parts per million.
     package static let ppm250 = LEClockAccuracy(rawValue: 0x01)
-    /// 150 parts in a million.
+    /// 150 parts per million.
     package static let ppm150 = LEClockAccuracy(rawValue: 0x02)
-    /// 100 parts in a million.
+    /// 100 parts per million.
     package static let ppm100 = LEClockAccuracy(rawValue: 0x03)
-    /// 75 parts in a million.
+    /// 75 parts per million.
     package static let ppm75 = LEClockAccuracy(rawValue: 0x04)
-    /// 50 parts in a million.
+    /// 50 parts per million.
     package static let ppm50 = LEClockAccuracy(rawValue: 0x05)
-    /// 30 parts in a million.
+    /// 30 parts per million.
     package static let ppm30 = LEClockAccuracy(rawValue: 0x06)
-    /// 20 parts in a million.
+    /// 20 parts per million.
     package static let ppm20 = LEClockAccuracy(rawValue: 0x07)
 
     static let names: [UInt8: String] = [
@@ -87,21 +84,20 @@ package struct LEClockAccuracy: NamedWireValue {
     ]
 }
 
-/// Whether a link is encrypted (Core Vol 4 Part E 7.7.8).
+/// The encryption state of a link (Core Vol 4 Part E 7.7.8).
 package struct EncryptionState: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// It is not.
+    /// Not encrypted.
     package static let off = EncryptionState(rawValue: 0x00)
-    /// It is, with AES-CCM on LE links.
+    /// Encrypted; on LE links with AES-CCM.
     package static let on = EncryptionState(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -110,21 +106,21 @@ package struct EncryptionState: NamedWireValue {
     ]
 }
 
-/// How strict a controller is about a peer that has an identity resolving key (Core Vol 4 Part E 7.8.77).
+/// The privacy mode, which determines the addresses accepted from a peer with an identity resolving key (Core Vol 4
+/// Part E 7.8.77).
 package struct LEPrivacyMode: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// Only private addresses of the peer are accepted.
+    /// Only resolvable private addresses of the peer are accepted.
     package static let network = LEPrivacyMode(rawValue: 0x00)
-    /// Its identity address is accepted too.
+    /// The peer's identity address is accepted too.
     package static let device = LEPrivacyMode(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -133,16 +129,15 @@ package struct LEPrivacyMode: NamedWireValue {
     ]
 }
 
-/// How the channels of a connection follow each other (Core Vol 4 Part E 7.7.65.20).
+/// The channel selection algorithm of a connection (Core Vol 4 Part E 7.7.65.20).
 package struct LEChannelSelection: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
     /// Channel Selection Algorithm #1.

@@ -1,10 +1,9 @@
 import BluetoothTypes
 
-/// What a link layer can do (Core Vol 6 Part B 4.6).
+/// The features of a link layer, page 0 (Core Vol 6 Part B 4.6).
 package struct LEFeatures: WireFlags {
     package var rawValue: UInt64
 
-    /// Any bits, known or not.
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -110,7 +109,6 @@ package struct LEFeatures: WireFlags {
     /// LL Extended Feature Set.
     package static let extendedFeatureSet = bit(63)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEFeatures, name: String)] = [
         (.encryption, "encryption"),
         (.connectionParametersRequest, "connection parameters request"),

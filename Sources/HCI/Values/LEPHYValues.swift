@@ -1,24 +1,23 @@
 import BluetoothTypes
 
-/// One of the physical layers (Core Vol 4 Part E 7.8.47).
+/// A physical layer (Core Vol 4 Part E 7.8.47).
 package struct LEPHY: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// None: there is no secondary channel.
+    /// No PHY, because there is no secondary channel.
     package static let none = LEPHY(rawValue: 0x00)
-    /// One million symbols in a second.
+    /// LE 1M: one million symbols per second.
     package static let le1M = LEPHY(rawValue: 0x01)
-    /// Two million symbols in a second.
+    /// LE 2M: two million symbols per second.
     package static let le2M = LEPHY(rawValue: 0x02)
-    /// The coded one, for long range.
+    /// LE Coded, for long range.
     package static let coded = LEPHY(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
@@ -29,23 +28,21 @@ package struct LEPHY: NamedWireValue {
     ]
 }
 
-/// Some of the physical layers (Core Vol 4 Part E 7.8.48).
+/// A set of physical layers (Core Vol 4 Part E 7.8.48).
 package struct LEPHYs: WireFlags {
     package var rawValue: UInt8
 
-    /// Any bits, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// One million symbols in a second.
+    /// LE 1M: one million symbols per second.
     package static let le1M = bit(0)
-    /// Two million symbols in a second.
+    /// LE 2M: two million symbols per second.
     package static let le2M = bit(1)
-    /// The coded one, for long range.
+    /// LE Coded, for long range.
     package static let coded = bit(2)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPHYs, name: String)] = [
         (.le1M, "1M"),
         (.le2M, "2M"),
@@ -53,44 +50,41 @@ package struct LEPHYs: WireFlags {
     ]
 }
 
-/// In which directions the host does not care about the PHY (Core Vol 4 Part E 7.8.48).
+/// The directions in which the host has no preference for a PHY (Core Vol 4 Part E 7.8.48).
 package struct LEPHYPreference: WireFlags {
     package var rawValue: UInt8
 
-    /// Any bits, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// Any PHY to transmit with.
+    /// Any PHY for transmission.
     package static let anyTransmitter = bit(0)
-    /// Any PHY to receive with.
+    /// Any PHY for reception.
     package static let anyReceiver = bit(1)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPHYPreference, name: String)] = [
         (.anyTransmitter, "any transmitter"),
         (.anyReceiver, "any receiver"),
     ]
 }
 
-/// Which coding a transmitter on the Coded PHY prefers (Core Vol 4 Part E 7.8.49).
+/// The preferred coding of a transmitter on the Coded PHY (Core Vol 4 Part E 7.8.49).
 package struct LECodedPHYOption: NamedWireValue {
     package var rawValue: UInt16
 
-    /// Any number, known or not.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
     /// No preference.
     package static let noPreference = LECodedPHYOption(rawValue: 0x0000)
-    /// Two symbols for a bit.
+    /// S=2 coding: two symbols per bit.
     package static let s2 = LECodedPHYOption(rawValue: 0x0001)
-    /// Eight symbols for a bit.
+    /// S=8 coding: eight symbols per bit.
     package static let s8 = LECodedPHYOption(rawValue: 0x0002)
 
     static let names: [UInt16: String] = [

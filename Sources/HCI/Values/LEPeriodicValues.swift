@@ -1,10 +1,9 @@
 import BluetoothTypes
 
-/// What the packets of a train hold (Core Vol 4 Part E 7.8.61).
+/// The optional fields in the packets of a train (Core Vol 4 Part E 7.8.61).
 package struct LEPeriodicProperties: WireFlags {
     package var rawValue: UInt16
 
-    /// Any bits, known or not.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -12,50 +11,45 @@ package struct LEPeriodicProperties: WireFlags {
     /// The transmit power.
     package static let includeTxPower = bit(6)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPeriodicProperties, name: String)] = [
         (.includeTxPower, "TX power")
     ]
 }
 
-/// Whether a set has a train (Core Vol 4 Part E 7.8.63).
+/// Whether the train of a set is enabled, and its options (Core Vol 4 Part E 7.8.63).
 package struct LEPeriodicEnable: WireFlags {
     package var rawValue: UInt8
 
-    /// Any bits, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// It has.
+    /// The train is enabled.
     package static let enable = bit(0)
-    /// The packets hold ADI.
+    /// The packets include the ADI field.
     package static let includeInfo = bit(1)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPeriodicEnable, name: String)] = [
         (.enable, "enable"),
         (.includeInfo, "ADI"),
     ]
 }
 
-/// How a train is looked for (Core Vol 4 Part E 7.8.67).
+/// The options of a synchronization with a train (Core Vol 4 Part E 7.8.67).
 package struct LEPeriodicSyncOptions: WireFlags {
     package var rawValue: UInt8
 
-    /// Any bits, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// One of the periodic advertiser list, and not the one that is named.
+    /// Synchronizes with a train on the periodic advertiser list instead of the one given in the command.
     package static let usesList = bit(0)
-    /// Nothing of it is reported at first.
+    /// Reports are disabled initially.
     package static let withoutReports = bit(1)
-    /// The same data are reported once at first.
+    /// Duplicate filtering is enabled initially.
     package static let filtersDuplicates = bit(2)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPeriodicSyncOptions, name: String)] = [
         (.usesList, "list"),
         (.withoutReports, "without reports"),
@@ -63,46 +57,43 @@ package struct LEPeriodicSyncOptions: WireFlags {
     ]
 }
 
-/// Whether a train is reported (Core Vol 4 Part E 7.8.88).
+/// Whether a train is reported, and how (Core Vol 4 Part E 7.8.88).
 package struct LEPeriodicReceiving: WireFlags {
     package var rawValue: UInt8
 
-    /// Any bits, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// It is.
+    /// Reports are enabled.
     package static let reports = bit(0)
-    /// The same data are reported once.
+    /// Duplicate filtering is enabled.
     package static let filtersDuplicates = bit(1)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEPeriodicReceiving, name: String)] = [
         (.reports, "reports"),
         (.filtersDuplicates, "filters duplicates"),
     ]
 }
 
-/// What a controller does with trains that a peer tells of (Core Vol 4 Part E 7.8.91).
+/// How a controller handles the synchronizations that a peer transfers (Core Vol 4 Part E 7.8.91).
 package struct LESyncTransferMode: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// Nothing.
+    /// Ignores them.
     package static let ignore = LESyncTransferMode(rawValue: 0x00)
-    /// It follows them, and reports nothing of them.
+    /// Synchronizes with the trains, without reports.
     package static let withoutReports = LESyncTransferMode(rawValue: 0x01)
-    /// It follows and reports them.
+    /// Synchronizes with the trains, with reports.
     package static let reports = LESyncTransferMode(rawValue: 0x02)
-    /// The same, and reports the same data once.
+    /// Synchronizes with the trains, with reports and duplicate filtering.
     package static let filtersDuplicates = LESyncTransferMode(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
@@ -113,25 +104,24 @@ package struct LESyncTransferMode: NamedWireValue {
     ]
 }
 
-/// Whether data of a train are whole (Core Vol 4 Part E 7.7.65.15).
+/// Whether the data in a report is complete (Core Vol 4 Part E 7.7.65.15).
 package struct LEPeriodicDataStatus: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// They are, or their last part is.
+    /// The data is complete, or this is its last fragment.
     package static let complete = LEPeriodicDataStatus(rawValue: 0x00)
-    /// Other parts follow.
+    /// Further fragments follow.
     package static let moreToCome = LEPeriodicDataStatus(rawValue: 0x01)
-    /// No other part comes.
+    /// The data is truncated; no further fragments follow.
     package static let truncated = LEPeriodicDataStatus(rawValue: 0x02)
-    /// The packet was not heard.
+    /// The packet was not received.
     package static let lost = LEPeriodicDataStatus(rawValue: 0xFF)
 
     static let names: [UInt8: String] = [

@@ -1,20 +1,19 @@
 import BluetoothTypes
 
-/// Whether a scanner asks for scan responses (Core Vol 4 Part E 7.8.10).
+/// Whether a scanner sends scan requests (Core Vol 4 Part E 7.8.10).
 package struct LEScanKind: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// It only listens.
+    /// Only receives.
     package static let passive = LEScanKind(rawValue: 0x00)
-    /// It sends scan requests.
+    /// Sends scan requests.
     package static let active = LEScanKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -23,25 +22,25 @@ package struct LEScanKind: NamedWireValue {
     ]
 }
 
-/// Whose advertisements a scanner reports (Core Vol 4 Part E 7.8.10).
+/// The advertisements that a scanner reports (Core Vol 4 Part E 7.8.10).
 package struct LEScanFilterPolicy: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// All, except directed ones to others.
+    /// All, except directed ones with another target.
     package static let everybody = LEScanFilterPolicy(rawValue: 0x00)
-    /// Those on the accept list, except directed ones to others.
+    /// Those of devices on the accept list, except directed ones with another target.
     package static let acceptListOnly = LEScanFilterPolicy(rawValue: 0x01)
-    /// All, with directed ones to a resolvable private address that is not resolved.
+    /// All, including directed ones whose target is an unresolved resolvable private address.
     package static let everybodyAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x02)
-    /// Those on the accept list, with directed ones to a resolvable private address that is not resolved.
+    /// Those of devices on the accept list, including directed ones whose target is an unresolved resolvable private
+    /// address.
     package static let acceptListAndUnresolvedDirected = LEScanFilterPolicy(rawValue: 0x03)
 
     static let names: [UInt8: String] = [
@@ -52,23 +51,22 @@ package struct LEScanFilterPolicy: NamedWireValue {
     ]
 }
 
-/// Whether a controller reports an advertiser once or each time (Core Vol 4 Part E 7.8.65).
+/// The duplicate filter of a scan (Core Vol 4 Part E 7.8.65).
 package struct LEDuplicateFilter: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
     /// Every advertisement is reported.
     package static let disabled = LEDuplicateFilter(rawValue: 0x00)
-    /// Duplicates are left out.
+    /// Duplicates are not reported.
     package static let enabled = LEDuplicateFilter(rawValue: 0x01)
-    /// Duplicates are left out within each scan period. Extended scanning only.
+    /// Duplicates are not reported within a scan period; for extended scanning only.
     package static let enabledPerPeriod = LEDuplicateFilter(rawValue: 0x02)
 
     static let names: [UInt8: String] = [
@@ -78,16 +76,15 @@ package struct LEDuplicateFilter: NamedWireValue {
     ]
 }
 
-/// The PDU behind a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
+/// The PDU type in a legacy advertising report (Core Vol 4 Part E 7.7.65.2).
 package struct LEAdvertisingReportKind: NamedWireValue {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The name for a log; the number in hexadecimal when it has none.
+    /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
     /// Connectable and scannable, undirected.
@@ -110,45 +107,43 @@ package struct LEAdvertisingReportKind: NamedWireValue {
     ]
 }
 
-/// What an extended advertising report is about (Core Vol 4 Part E 7.7.65.13).
+/// The properties of an advertisement in an extended advertising report (Core Vol 4 Part E 7.7.65.13).
 package struct LEExtendedReportKind: WireFlags {
     package var rawValue: UInt16
 
-    /// Any bits, known or not.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// The advertiser can be connected to.
+    /// The advertisement is connectable.
     package static let connectable = bit(0)
-    /// The advertiser answers scan requests.
+    /// The advertisement is scannable.
     package static let scannable = bit(1)
-    /// The advertisement is meant for one peer.
+    /// The advertisement is directed.
     package static let directed = bit(2)
-    /// The data are a scan response.
+    /// The data is a scan response.
     package static let scanResponse = bit(3)
-    /// The PDU was one of legacy advertising.
+    /// A legacy advertising PDU was used.
     package static let legacy = bit(4)
 
-    /// How much of the data a report holds: bits 5 and 6.
+    /// Whether the data is complete: bits 5 and 6.
     package enum DataStatus: UInt16, Sendable {
-        /// The data end with this report.
+        /// The data is complete with this report.
         case complete = 0
-        /// More reports with data of the same advertisement follow.
+        /// Further reports with data of the same advertisement follow.
         case moreToCome = 1
-        /// The data end with this report, but the controller has lost the rest.
+        /// The data is truncated: the controller has lost the rest.
         case truncated = 2
         /// Reserved for future use.
         case reserved = 3
     }
 
-    /// How much of the data the report holds.
+    /// Whether the data in the report is complete.
     package var dataStatus: DataStatus {
         get { DataStatus(rawValue: rawValue >> 5 & 0b11) ?? .reserved }
         set { rawValue = rawValue & ~0b110_0000 | newValue.rawValue << 5 }
     }
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEExtendedReportKind, name: String)] = [
         (.connectable, "connectable"),
         (.scannable, "scannable"),

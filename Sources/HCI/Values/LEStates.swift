@@ -1,10 +1,9 @@
 import BluetoothTypes
 
-/// Which states a link layer can be in, and in which at once (Core Vol 4 Part E 7.8.27).
+/// The supported link-layer states and combinations of states (Core Vol 4 Part E 7.8.27).
 package struct LEStates: WireFlags {
     package var rawValue: UInt64
 
-    /// Any bits, known or not.
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -15,15 +14,15 @@ package struct LEStates: WireFlags {
     package static let scannableAdvertising = bit(1)
     /// Connectable advertising.
     package static let connectableAdvertising = bit(2)
-    /// Directed advertising at the highest rate.
+    /// High duty cycle directed advertising.
     package static let highDutyCycleAdvertising = bit(3)
     /// Passive scanning.
     package static let passiveScanning = bit(4)
     /// Active scanning.
     package static let activeScanning = bit(5)
-    /// Initiating, and so being a central.
+    /// Initiating, and a connection as central.
     package static let initiating = bit(6)
-    /// Being a peripheral.
+    /// A connection as peripheral.
     package static let peripheral = bit(7)
     /// Non-connectable advertising and passive scanning.
     package static let nonConnectableWithPassive = bit(8)
@@ -31,7 +30,7 @@ package struct LEStates: WireFlags {
     package static let scannableWithPassive = bit(9)
     /// Connectable advertising and passive scanning.
     package static let connectableWithPassive = bit(10)
-    /// Directed advertising at the highest rate and passive scanning.
+    /// High duty cycle directed advertising and passive scanning.
     package static let highDutyCycleWithPassive = bit(11)
     /// Non-connectable advertising and active scanning.
     package static let nonConnectableWithActive = bit(12)
@@ -39,65 +38,64 @@ package struct LEStates: WireFlags {
     package static let scannableWithActive = bit(13)
     /// Connectable advertising and active scanning.
     package static let connectableWithActive = bit(14)
-    /// Directed advertising at the highest rate and active scanning.
+    /// High duty cycle directed advertising and active scanning.
     package static let highDutyCycleWithActive = bit(15)
     /// Non-connectable advertising and initiating.
     package static let nonConnectableWithInitiating = bit(16)
     /// Scannable advertising and initiating.
     package static let scannableWithInitiating = bit(17)
-    /// Non-connectable advertising and being a central.
+    /// Non-connectable advertising and a connection as central.
     package static let nonConnectableWithCentral = bit(18)
-    /// Scannable advertising and being a central.
+    /// Scannable advertising and a connection as central.
     package static let scannableWithCentral = bit(19)
-    /// Non-connectable advertising and being a peripheral.
+    /// Non-connectable advertising and a connection as peripheral.
     package static let nonConnectableWithPeripheral = bit(20)
-    /// Scannable advertising and being a peripheral.
+    /// Scannable advertising and a connection as peripheral.
     package static let scannableWithPeripheral = bit(21)
     /// Passive scanning and initiating.
     package static let passiveWithInitiating = bit(22)
     /// Active scanning and initiating.
     package static let activeWithInitiating = bit(23)
-    /// Passive scanning and being a central.
+    /// Passive scanning and a connection as central.
     package static let passiveWithCentral = bit(24)
-    /// Active scanning and being a central.
+    /// Active scanning and a connection as central.
     package static let activeWithCentral = bit(25)
-    /// Passive scanning and being a peripheral.
+    /// Passive scanning and a connection as peripheral.
     package static let passiveWithPeripheral = bit(26)
-    /// Active scanning and being a peripheral.
+    /// Active scanning and a connection as peripheral.
     package static let activeWithPeripheral = bit(27)
-    /// Initiating while being a central.
+    /// Initiating and a connection as central.
     package static let initiatingWithCentral = bit(28)
-    /// Directed advertising at a set interval.
+    /// Low duty cycle directed advertising.
     package static let lowDutyCycleAdvertising = bit(29)
-    /// Directed advertising at a set interval and passive scanning.
+    /// Low duty cycle directed advertising and passive scanning.
     package static let lowDutyCycleWithPassive = bit(30)
-    /// Directed advertising at a set interval and active scanning.
+    /// Low duty cycle directed advertising and active scanning.
     package static let lowDutyCycleWithActive = bit(31)
     /// Connectable advertising and initiating.
     package static let connectableWithInitiating = bit(32)
-    /// Directed advertising at the highest rate and initiating.
+    /// High duty cycle directed advertising and initiating.
     package static let highDutyCycleWithInitiating = bit(33)
-    /// Directed advertising at a set interval and initiating.
+    /// Low duty cycle directed advertising and initiating.
     package static let lowDutyCycleWithInitiating = bit(34)
-    /// Connectable advertising and being a central.
+    /// Connectable advertising and a connection as central.
     package static let connectableWithCentral = bit(35)
-    /// Directed advertising at the highest rate and being a central.
+    /// High duty cycle directed advertising and a connection as central.
     package static let highDutyCycleWithCentral = bit(36)
-    /// Directed advertising at a set interval and being a central.
+    /// Low duty cycle directed advertising and a connection as central.
     package static let lowDutyCycleWithCentral = bit(37)
-    /// Connectable advertising and being a peripheral.
+    /// Connectable advertising and a connection as peripheral.
     package static let connectableWithPeripheral = bit(38)
-    /// Directed advertising at the highest rate and being a peripheral.
+    /// High duty cycle directed advertising and a connection as peripheral.
     package static let highDutyCycleWithPeripheral = bit(39)
-    /// Directed advertising at a set interval and being a peripheral.
+    /// Low duty cycle directed advertising and a connection as peripheral.
     package static let lowDutyCycleWithPeripheral = bit(40)
-    /// Initiating while being a peripheral.
+    /// Initiating and a connection as peripheral.
     package static let initiatingWithPeripheral = bit(41)
 
-    /// Every state and every combination.
+    /// All states and combinations.
     package static let all = LEStates(rawValue: 0x3FF_FFFF_FFFF)
 
-    /// The names of the bits, for a log.
     package static let names: [(flag: LEStates, name: String)] = [
         (.nonConnectableAdvertising, "non connectable advertising"),
         (.scannableAdvertising, "scannable advertising"),

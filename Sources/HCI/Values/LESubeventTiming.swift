@@ -1,15 +1,17 @@
 import BluetoothTypes
 
-/// How the events of periodic advertising with responses are divided (Core Vol 4 Part E 7.8.61, 7.7.65.14, 7.7.65.24). All zeros
-/// for a train without responses.
+/// The division of periodic advertising events into subevents and response slots (Core Vol 4 Part E 7.8.61, 7.7.65.14,
+/// 7.7.65.24). All zeros for a train without responses.
 package struct LESubeventTiming: PacketFields, Hashable, Sendable {
-    /// Subevents of each event, 1 to 128; 0 for a train without responses.
+    /// The number of subevents in each event, 1 to 128; 0 for a train without responses.
     package var subevents: UInt8 = 0
-    /// From the beginning of one subevent to that of the next, in units of 1.25 ms, 6 to 255.
+    /// The time from the start of one subevent to the start of the next, in units of 1.25 ms, 6 to 255.
     package var interval: UInt8 = 0
-    /// From the beginning of a subevent to its first response slot, in units of 1.25 ms, 1 to 254; 0 for no slots.
+    /// The time from the start of a subevent to its first response slot, in units of 1.25 ms, 1 to 254; 0 without
+    /// slots.
     package var responseSlotDelay: UInt8 = 0
-    /// From one response slot to the next, in units of 0.125 ms, 2 to 255; 0 for no slots.
+    /// The time from the start of one response slot to the start of the next, in units of 0.125 ms, 2 to 255; 0 without
+    /// slots.
     package var responseSlotSpacing: UInt8 = 0
 
     package init() {}

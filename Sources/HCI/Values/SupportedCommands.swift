@@ -1,42 +1,43 @@
 import BluetoothTypes
 
-/// Which commands a controller knows: 64 octets of bits (Core Vol 4 Part E 6.27). Each ``HCICommand`` names its bit.
+/// The commands that a controller supports, a bitmap of 64 octets (Core Vol 4 Part E 6.27). ``HCICommand/supportBit``
+/// is the bit of a command.
 package struct SupportedCommands: PacketFields, Hashable, Sendable {
-    /// A place among the bits.
+    /// The position of a bit.
     package struct Bit: Hashable, Sendable {
         /// The octet, 0 to 63.
         package var octet: Int
         /// The bit in the octet, 0 to 7.
         package var bit: Int
 
-        /// The bit of an octet, as the specification's table lists them.
+        /// Creates a position, with numbers as in the specification's table.
         package init(octet: Int, bit: Int) {
             self.octet = octet
             self.bit = bit
         }
     }
 
-    /// Octets on the wire.
+    /// The length of the bitmap, in octets.
     package static let size = 64
 
     private var octets = PacketBuffer([UInt8](repeating: 0, count: size))
 
-    /// No command at all.
+    /// Creates an empty set.
     package init() {}
 
-    /// The given commands.
+    /// Creates a set of commands.
     package init(_ commands: [any HCICommand.Type]) {
         for command in commands {
             if let bit = command.supportBit { insert(bit) }
         }
     }
 
-    /// Whether the controller knows the command at `bit`.
+    /// Returns whether a bit is set.
     package func contains(_ bit: Bit) -> Bool {
         octets.indices.contains(bit.octet) && octets[bit.octet] >> bit.bit & 1 == 1
     }
 
-    /// Whether the controller knows the command. A command without a bit counts as known.
+    /// Returns whether the controller supports a command. A command without a bit counts as supported.
     package func contains(_ command: any HCICommand.Type) -> Bool {
         command.supportBit.map { contains($0) } ?? true
     }
@@ -47,20 +48,20 @@ package struct SupportedCommands: PacketFields, Hashable, Sendable {
         octets[bit.octet] |= 1 << UInt8(truncatingIfNeeded: bit.bit)
     }
 
-    /// Takes a command away.
+    /// Removes a command.
     package mutating func remove(_ command: any HCICommand.Type) {
         guard let bit = command.supportBit, octets.indices.contains(bit.octet) else { return }
         octets[bit.octet] &= ~(1 << UInt8(truncatingIfNeeded: bit.bit))
     }
 
-    /// Names the field.
+    /// Codes the bitmap. Printed output lists the names of the commands.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.bytes("Supported_Commands", &octets, count: Self.size)
         let value = self
         coder.note("Supported_Commands", "\(value.names)")
     }
 
-    /// The names of the commands in the set that this host has names for.
+    /// The names of the commands in the set that this module defines.
     private var names: [String] {
         HCICommandRegistry.all.compactMap { command in
             command.supportBit.map { contains($0) } ?? false ? command.name : nil

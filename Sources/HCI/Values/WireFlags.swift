@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// A set of bits on the wire whose bits have names. Bits that nobody named are kept as they are.
+/// A set of named bits on the wire. Bits without a name are valid and preserved.
 package protocol WireFlags: WireValue, OptionSet, CustomStringConvertible where RawValue: UnsignedInteger {
-    /// The names of the bits, for a log.
+    /// The bits with their names, as printed in logs.
     static var names: [(flag: Self, name: String)] { get }
 }
 
 extension WireFlags {
-    /// The names of the bits that are set, then the bits without a name in hexadecimal.
+    /// The names of the set bits, followed by the unnamed bits in hexadecimal.
     package var description: String {
         var parts: [String] = []
         var rest = rawValue
@@ -19,11 +19,11 @@ extension WireFlags {
         return "[\(parts.joined(separator: ", "))]"
     }
 
-    /// A set of one bit.
+    /// Returns a set of one bit.
     static func bit(_ number: Int) -> Self { Self(rawValue: 1 << RawValue(number)) }
 }
 
-/// A number on the wire some of whose values have names.
+/// A value on the wire with names for some values. Values without a name are valid.
 protocol NamedWireValue: WireValue, CustomStringConvertible {
     static var names: [RawValue: String] { get }
 }
