@@ -66,18 +66,18 @@ extension HCIHostError: CustomStringConvertible {
     /// A clause for log lines.
     package var description: String {
         switch self {
-        case .transport(let error): "the line to the controller is gone: \(error)"
+        case .transport(let error): "the transport to the controller has closed: \(error)"
         case .commandTimedOut(let opcode): "the controller does not answer \(Self.name(opcode))"
-        case .noCommandCredits: "the controller takes no more commands"
-        case .linkNotEnded(let handle): "the controller does not end link \(handle.rawValue)"
-        case .attemptNotEnded: "the controller does not end its attempt to connect"
-        case .dataNotTaken: "the controller sends no more data"
+        case .noCommandCredits: "the controller accepts no more commands"
+        case .linkNotEnded(let handle): "the controller does not report the end of link \(handle.rawValue)"
+        case .attemptNotEnded: "the controller does not report the end of a cancelled connection attempt"
+        case .dataNotTaken: "the controller has stopped sending data"
         case .commandRefused(let opcode, let status): "the controller refuses \(Self.name(opcode)): \(status)"
-        case .malformedResponse(let opcode, let error): "the answer to \(Self.name(opcode)) cannot be read: \(error)"
+        case .malformedResponse(let opcode, let error): "the answer to \(Self.name(opcode)) is malformed: \(error)"
         case .hardwareError(let code): "the controller reports hardware error 0x\(String(code, radix: 16))"
         case .unsupportedController(let reason): "the controller cannot be used: \(reason)"
         case .resetTooOften(let cause): "the controller keeps failing: \(cause)"
-        case .resetFailed(let after, let cause): "\(after), and then, after a reset, \(cause)"
+        case .resetFailed(let after, let cause): "\(after); the reset failed too: \(cause)"
         case .notRunning: "the host is not running"
         }
     }
@@ -114,7 +114,7 @@ extension HCICommandError: CustomStringConvertible {
         switch self {
         case .refused(let opcode, let status): HCIHostError.commandRefused(opcode, status).description
         case .malformedResponse(let opcode, let error): HCIHostError.malformedResponse(opcode, error).description
-        case .queueFull: "too many commands wait for the controller"
+        case .queueFull: "the command queue is full"
         case .host(let error): error.description
         }
     }

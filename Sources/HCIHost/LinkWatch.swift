@@ -129,8 +129,8 @@ package enum LinkStall: String, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .data: "nothing of what was given to the controller for it leaves"
-        case .encryption: "the controller does not say what became of its encryption"
+        case .data: "the controller does not send the link's data"
+        case .encryption: "the controller does not report the outcome of the link's encryption"
         }
     }
 }

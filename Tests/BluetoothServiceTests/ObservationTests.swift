@@ -188,7 +188,7 @@ import Testing
         #expect(
             log.all == [
                 "error: \(HCIHostError.notRunning) [layer=\(HCIHostError.notRunning.layer.rawValue)]",
-                "warning: the controller has no room for data [link type=1]",
+                "warning: the controller's data buffers have overflowed [link type=1]",
                 "warning: the controller did not stop using the radio in time; continuing anyway",
                 "notice: refused a second link to \(BluetoothAddress.none), which already has an encrypted one",
                 "warning: ending the link to \(BluetoothAddress.none), which is no longer secure",

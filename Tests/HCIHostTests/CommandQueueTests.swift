@@ -53,7 +53,7 @@ import Testing
         #expect(text(queue.handle(entry(2, LERand()))) == "timer 4")
         #expect(text(queue.handle(entry(3, LERand()))) == "")
         var other = queue
-        #expect(text(queue.handle(.timeout)) == "fail the controller takes no more commands")
+        #expect(text(queue.handle(.timeout)) == "fail the controller accepts no more commands")
         let leave = CommandComplete(credits: 1, opcode: .none, parameters: [])
         #expect(text(other.handle(.complete(leave))) == "send 0x2018, timer 2")
     }

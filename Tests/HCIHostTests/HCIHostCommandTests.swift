@@ -113,7 +113,7 @@ import Testing
         #expect(errors == [.host(cause)])
         #expect(
             bench.error?.description
-                == "the controller does not answer LE Rand (0x2018), and then, after a reset, the controller does not "
+                == "the controller does not answer LE Rand (0x2018); the reset failed too: the controller does not "
                 + "answer Reset (0xc03)"
         )
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }

@@ -35,12 +35,12 @@ package enum HostHappening: StackHappening {
         switch self {
         case .ready: "controller ready"
         case .failed(let error): "\(error)"
-        case .reset(let cause): "\(cause); resetting it"
+        case .reset(let cause): "\(cause); resetting the controller"
         case .linkStalled(_, let stall): "ending a link: \(stall)"
         case .malformed(_, let error): "\(error)"
-        case .bufferOverflow: "the controller has no room for data"
-        case .notBelieved: "event not believed"
-        case .unexpectedAnswer: "answer to a command that is not under way"
+        case .bufferOverflow: "the controller's data buffers have overflowed"
+        case .notBelieved: "ignoring an event that contradicts the state of the host"
+        case .unexpectedAnswer: "answer to a command that is not pending"
         }
     }
 
