@@ -54,7 +54,7 @@ import Testing
         let pair = try Pair()
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(1))
-        #expect(pair.central.encryptions == ["pin or key missing (0x6)"] && pair.peripheral.encryptions.isEmpty)
+        #expect(pair.central.encryptions == ["PIN or key missing (0x6)"] && pair.peripheral.encryptions.isEmpty)
         #expect(pair.isPlain)
         pair.central.send([1], on: pair.centralHandle)
         pair.peripheral.send([2], on: pair.peripheralHandle)
@@ -77,7 +77,7 @@ import Testing
         pair.peripheral.send(LESetEventMask(mask: LEEventMask(rawValue: ~LEEventMask.longTermKeyRequest.rawValue)))
         pair.central.encrypt(pair.centralHandle)
         pair.world.run(.seconds(1))
-        #expect(pair.central.encryptions == ["pin or key missing (0x6)"])
+        #expect(pair.central.encryptions == ["PIN or key missing (0x6)"])
         #expect(pair.isPlain)
     }
 

@@ -97,9 +97,9 @@ extension CaptureError: CustomStringConvertible {
     package var reason: String {
         switch fault {
         case .system(let code):
-            "\(String(cString: strerror(code))); name a file in a folder that exists and may be written to"
-        case .notAFile: "there is a link, or something else that is no ordinary file; remove it, or name another file"
-        case .notOurs: "the file that is there belongs to another user; name another file"
+            "\(String(cString: strerror(code))); choose a file in a folder that exists and is writable"
+        case .notAFile: "the path is a symbolic link or not a regular file; remove it or choose another path"
+        case .notOurs: "the existing file belongs to another user; choose another path"
         }
     }
 }

@@ -52,7 +52,7 @@ package struct EventMaskPage2: WireFlags {
 
     package static let names: [(flag: EventMaskPage2, name: String)] = [
         (.authenticatedPayloadTimeoutExpired, "authenticated payload timeout expired"),
-        (.encryptionChangeV2, "encryption change V2"),
+        (.encryptionChangeV2, "encryption change v2"),
     ]
 }
 
@@ -144,7 +144,7 @@ package struct LEEventMask: WireFlags {
         (.generateDHKeyComplete, "generate DH key complete"),
         (.enhancedConnectionComplete, "enhanced connection complete"),
         (.directedAdvertisingReport, "directed advertising report"),
-        (.phyUpdateComplete, "phy update complete"),
+        (.phyUpdateComplete, "PHY update complete"),
         (.extendedAdvertisingReport, "extended advertising report"),
         (.periodicSyncEstablished, "periodic sync established"),
         (.periodicReport, "periodic report"),

@@ -114,7 +114,7 @@ import Testing
         bench.loop.run(for: .milliseconds(4_900))
         #expect(bench.closures.isEmpty)
         bench.loop.run(for: .milliseconds(200))
-        #expect(bench.closures == [.failed(reason: "what was sent was not acknowledged for five seconds")])
+        #expect(bench.closures == [.failed(reason: "no packet was acknowledged for five seconds")])
         // That was the end.
         let count = bench.wires.near.sent.count
         bench.loop.run(for: .seconds(60))
@@ -143,7 +143,7 @@ import Testing
         bench.controller?.close()
         bench.begin()
         bench.loop.run(for: .milliseconds(300))
-        #expect(bench.closures == [.failed(reason: "the controller has begun anew")])
+        #expect(bench.closures == [.failed(reason: "the controller has restarted the link")])
     }
 
     @Test(

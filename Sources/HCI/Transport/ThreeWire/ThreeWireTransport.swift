@@ -120,10 +120,10 @@ extension ThreeWireMachine.Failure {
     fileprivate var words: String {
         switch self {
         case .noAnswer:
-            "nobody speaks the three-wire protocol there; check the baud rate, the wires and whether it is H4 instead"
-        case .noAcknowledgement: "what was sent was not acknowledged for five seconds"
-        case .peerReset: "the controller has begun anew"
-        case .tooMuchWaiting: "more packets wait than a controller ever takes"
+            "no answer in the three-wire protocol; check the baud rate, the wiring and whether the device uses H4"
+        case .noAcknowledgement: "no packet was acknowledged for five seconds"
+        case .peerReset: "the controller has restarted the link"
+        case .tooMuchWaiting: "the packet queue is full"
         case .packetTooLong(let length): "a packet of \(length) octets is too long for the three-wire transport"
         }
     }
