@@ -15,8 +15,10 @@ extension ATTBearer {
         }
     }
 
-    /// A PDU that the channel does not take was begun: it is longer than what this side has told the peer. Nothing of it
-    /// counts, and nobody waits 30 s for an answer that has come.
+    /// Handles the first octets of a PDU that exceeds the MTU announced to the peer. The channel drops the rest.
+    ///
+    /// The value is discarded. An oversized response still ends its request, so that the caller does not wait for the
+    /// 30 s time-out.
     func receive(oversized opcode: ATTOpcode, length: Int, at moment: LinkMoment) {
         guard case .open = state else { return }
         switch opcode.kind {
@@ -26,20 +28,20 @@ extension ATTBearer {
             else { return }
             finishRequest(.failure(.oversizedResponse(opcode, length: length)), moment)
         case .indication: confirm()
-        // An opcode without parameters is no request, and is answered so in its turn.
+        // A lone opcode is a malformed request, which gets its error response in turn.
         case .request: receiveRequest([opcode.rawValue], moment)
         case .notification, .command, .confirmation: break
         }
     }
 
-    /// Whether the peer kept to the MTU (Core Vol 3 Part F 3.2.8).
+    /// Whether the PDU respects the MTU (Core Vol 3 Part F 3.2.8).
     private func fits(_ payload: PacketBuffer) -> Bool { payload.count <= mtu }
 }
 
-// MARK: - From the peer's server
+// MARK: - PDUs from the peer's server
 
 extension ATTBearer {
-    /// The path that a stream of values takes: nothing is copied and nothing allocated.
+    /// The hot path of a stream of values: no copy and no allocation.
     private func receiveNotification(_ opcode: ATTOpcode, _ payload: PacketBuffer, _ moment: LinkMoment) {
         guard fits(payload) else { return }
         if opcode == .handleValueNotification {
@@ -50,7 +52,7 @@ extension ATTBearer {
         }
     }
 
-    /// Confirms at once, whatever becomes of the value (AB-A09); a PDU without a whole handle indicates nothing.
+    /// Confirms at once, whatever the handler does with the value (AB-A09). A PDU without a complete handle is ignored.
     private func receiveIndication(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard payload.count >= 3 else { return }
         confirm()
@@ -63,8 +65,8 @@ extension ATTBearer {
         channel.send(ATTHandleValueConfirmation().framed())
     }
 
-    /// Ends the request under way if this is an answer to it; another answer is ignored (AB-A05). So is one that began to
-    /// arrive before the request was sent: whoever sent it did not know the request (AB-A10).
+    /// Completes the current request if this PDU answers it. Any other response is ignored (AB-A05), and so is a
+    /// response that began to arrive before the request was sent, since it cannot answer that request (AB-A10).
     private func receiveResponse(_ opcode: ATTOpcode, _ payload: PacketBuffer, _ moment: LinkMoment) {
         guard let request = requests.current, moment > request.start.moment,
             let result = Self.result(of: request.waiter.opcode, opcode, payload, mtu: mtu)
@@ -105,7 +107,7 @@ extension ATTBearer {
     }
 }
 
-// MARK: - From the peer's client
+// MARK: - PDUs from the peer's client
 
 extension ATTBearer {
     private func receiveConfirmation(_ payload: PacketBuffer, _ moment: LinkMoment) {
@@ -119,15 +121,15 @@ extension ATTBearer {
         offerRoom()
     }
 
-    /// Commands that are unknown, malformed or too long are ignored (Core Vol 3 Part F 3.3; GATT/SR/UNS/BI-02). So are
-    /// signed ones on an enhanced bearer (3.4.5.4).
+    /// Delivers a command. Unknown, malformed and oversized commands are ignored (Core Vol 3 Part F 3.3;
+    /// GATT/SR/UNS/BI-02), and so are signed ones on an enhanced bearer (3.4.5.4).
     private func receiveCommand(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
         if isEnhanced, case .signedWriteCommand = pdu { return }
         onCommand(pdu, moment)
     }
 
-    /// Whether the peer takes what it is sent, so that another answer may be queued (AB-A06).
+    /// Whether another answer may be queued. False when the peer does not drain the ones before (AB-A06).
     private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
 
     private func receiveRequest(_ payload: PacketBuffer, _ moment: LinkMoment) {
@@ -147,7 +149,7 @@ extension ATTBearer {
             let pdu = try ATTPDU(reading: payload)
             guard fits(payload) else { return reply.fail(.invalidPDU) }
             if case .exchangeMTURequest(let request) = pdu {
-                // AB-A04: an enhanced bearer has the MTU of its channel (Vol 3 Part F 3.4.2.1).
+                // AB-A04: an enhanced bearer uses the MTU of its channel (Vol 3 Part F 3.4.2.1).
                 if isEnhanced { return reply.fail(.requestNotSupported) }
                 serveExchange(request, reply)
             } else if let onRequest {
@@ -160,14 +162,18 @@ extension ATTBearer {
         }
     }
 
-    /// The new MTU counts for what follows the response (Vol 3 Part F 3.4.2.2), so it is told after that.
+    /// Answers the exchange before applying the new MTU, which is valid for the PDUs after the response (Vol 3 Part F
+    /// 3.4.2.2).
     private func serveExchange(_ request: ATTExchangeMTURequest, _ reply: ATTReply) {
         let hasChanged = agree(onMTU: Int(request.mtu))
         reply.send(.exchangeMTUResponse(ATTExchangeMTUResponse(mtu: UInt16(preferredMTU))))
         if hasChanged { onMTUChange?(mtu) }
     }
 
-    /// AB-A04: less than 23 counts as 23, and only the first exchange counts.
+    /// Applies the result of an exchange. Values below 23 are treated as 23, and only the first exchange has an effect
+    /// (AB-A04).
+    ///
+    /// - Returns: Whether the MTU changed.
     private func agree(onMTU peer: Int) -> Bool {
         guard !hasExchangedMTU else { return false }
         hasExchangedMTU = true

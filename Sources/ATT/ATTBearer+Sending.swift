@@ -4,8 +4,10 @@ import L2CAP
 // MARK: - Client
 
 extension ATTBearer {
-    /// Sends a request when those before it are answered. `completion` is called exactly once, with the response that
-    /// belongs to the request, and the moment at which that began to arrive.
+    /// Sends a request once the requests before it have completed.
+    ///
+    /// - Parameter completion: Called exactly once, with the matching response and the moment at which it began to
+    ///   arrive.
     package func request(
         _ request: consuming ATTPDU,
         completion: @escaping (Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) -> Void
@@ -23,8 +25,10 @@ extension ATTBearer {
         }
     }
 
-    /// Agrees with the peer on an MTU (Core Vol 3 Part F 3.4.2), unless either side has done so before: a bearer
-    /// exchanges once. A peer that does not know the request leaves it at 23.
+    /// Negotiates the MTU with the peer (Core Vol 3 Part F 3.4.2).
+    ///
+    /// A bearer exchanges once. If either side has already done so, this method completes with the MTU in force. A peer
+    /// that does not support the request leaves the MTU at 23.
     package func exchangeMTU(completion: @escaping (Result<Int, ATTBearerError>) -> Void) {
         if let closure { return completion(.failure(.closed(closure))) }
         if hasExchangedMTU { return completion(.success(mtu)) }
@@ -49,9 +53,9 @@ extension ATTBearer {
         offerRoom()
     }
 
-    /// Sends a value without an answer. One longer than ``maximumValueLength`` is cut (behaviour 5.11).
+    /// Sends a Write Command. A value longer than ``maximumValueLength`` is truncated (behaviour 5.11).
     ///
-    /// - Returns: false when there is no room; then nothing is sent, and ``onCommandRoom`` follows.
+    /// - Returns: False if there is no room. Nothing is sent then, and ``onCommandRoom`` is called later.
     package func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         guard askForCommandRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
@@ -61,9 +65,9 @@ extension ATTBearer {
 }
 
 extension ATTBearer {
-    /// Sends a value with a signature and without an answer (Core Vol 3 Part F 3.4.5.4).
+    /// Sends a Signed Write Command (Core Vol 3 Part F 3.4.5.4).
     ///
-    /// - Returns: false when there is no room, or the PDU is longer than the MTU. Never taken on an enhanced bearer.
+    /// - Returns: False if there is no room, if the PDU exceeds the MTU, or if this is an enhanced bearer.
     package func write(_ command: ATTSignedWriteCommand) -> Bool {
         guard !isEnhanced, askForCommandRoom() else { return false }
         let pdu = command.framed()
@@ -76,11 +80,11 @@ extension ATTBearer {
 // MARK: - Server
 
 extension ATTBearer {
-    /// Notifies the peer of a value. One longer than ``maximumValueLength`` is cut (behaviour 7.44).
+    /// Sends a notification. A value longer than ``maximumValueLength`` is truncated (behaviour 7.44).
     ///
-    /// - Parameter mayJoin: whether the peer takes several values in one PDU. Then a value that would have to wait for the
-    ///   controller may wait together with others.
-    /// - Returns: false when there is no room; then nothing is sent, and ``onNotificationRoom`` follows.
+    /// - Parameter mayJoin: Whether the peer supports Multiple Handle Value Notifications. A value that would have to
+    ///   wait for the controller is then batched with others.
+    /// - Returns: False if there is no room. Nothing is sent then, and ``onNotificationRoom`` is called later.
     package func notify(_ value: consuming PacketBuffer, of handle: UInt16, mayJoin: Bool = false) -> Bool {
         guard askForNotificationRoom() else { return false }
         if value.count > maximumValueLength { value = value.prefix(upTo: maximumValueLength) }
@@ -93,8 +97,10 @@ extension ATTBearer {
         return true
     }
 
-    /// Notifies the peer of several values in as few PDUs as they need (Core Vol 3 Part F 3.4.7.4). For a peer that takes
-    /// such PDUs, and when ``askForNotificationRoom()`` has been answered yes.
+    /// Notifies the peer of several values in as few PDUs as possible (Core Vol 3 Part F 3.4.7.4).
+    ///
+    /// Call this only if the peer supports Multiple Handle Value Notifications and ``askForNotificationRoom()`` has
+    /// returned true.
     package func notify(_ values: [(handle: UInt16, value: PacketBuffer)]) {
         guard closure == nil else { return }
         for (handle, value) in values {
@@ -113,16 +119,17 @@ extension ATTBearer {
         joined.add(value, of: handle, behind: channel.queuedPDUs)
     }
 
-    /// Sends the values that wait together.
+    /// Flushes the batched notifications.
     func sendJoined() {
         guard !joined.isEmpty, let pdu = joined.take() else { return }
         channel.send(pdu)
     }
 
-    /// Indicates a value to the peer when those before it are confirmed. `completion` is called exactly once, when
-    /// the peer has confirmed or the bearer is closed.
+    /// Sends an indication once the indications before it are confirmed.
     ///
-    /// - Returns: false when there is no room; then `completion` is not called, and ``onNotificationRoom`` follows.
+    /// - Parameter completion: Called exactly once, when the peer has confirmed or the bearer is closed. Not called if
+    ///   this method returns false.
+    /// - Returns: False if there is no room; ``onNotificationRoom`` is called later.
     package func indicate(
         _ value: consuming PacketBuffer,
         of handle: UInt16,
@@ -142,7 +149,7 @@ extension ATTBearer {
         return true
     }
 
-    /// The answer to the request whose turn it is; later ones for the same turn are dropped.
+    /// Sends the response for `turn` and serves the queued requests. A second response for the same turn is dropped.
     func answer(turn: UInt64, _ pdu: consuming PacketBuffer) {
         guard case .open = state, peerRequests.finish(turn: turn) else { return }
         channel.send(pdu)

@@ -2,32 +2,33 @@ import BluetoothTypes
 import EventLoops
 import L2CAP
 
-/// The Attribute Protocol on one channel, in both roles at once (Core Vol 3 Part F 3).
+/// An ATT bearer: the Attribute Protocol on one channel, as client and server at once (Core Vol 3 Part F 3).
 ///
-/// Each role keeps its own order: one request of ours under way and one of the peer's, one indication of ours and one
-/// of the peer's. The exchange of the MTU is dealt with here; all else goes to whoever has set the handlers.
+/// Each direction has its own order: one outstanding request and one outstanding indication per side. The bearer
+/// handles the MTU exchange itself and passes everything else to its handlers.
 ///
-/// A link has one bearer on the fixed channel, and may have several *enhanced* ones on credit-based channels. Those get
-/// their MTU from the channel, so that they exchange none, and no signed writes (Core Vol 3 Part F 3.2.8 and 3.4.5.4).
+/// A link has one bearer on the fixed channel, and may have several *enhanced* bearers on credit-based channels. An
+/// enhanced bearer derives its MTU from the channel, so it supports neither the MTU exchange nor signed writes (Core
+/// Vol 3 Part F 3.2.8 and 3.4.5.4).
 ///
-/// A peer that does not answer within ``transactionTimeout`` closes the bearer: whoever waits hears of it, nothing is
-/// sent or taken any more, and the owner should end the link.
+/// If the peer does not answer within ``transactionTimeout``, the bearer closes: pending operations fail, nothing more
+/// is sent or received, and the owner should disconnect the link.
 package final class ATTBearer {
-    /// The MTU before an exchange, and the least that one can lead to (Core Vol 3 Part G 5.2.1).
+    /// The MTU before an exchange, and the smallest that an exchange can result in (Core Vol 3 Part G 5.2.1).
     package static let defaultMTU = 23
-    /// The least MTU of an enhanced bearer (Vol 3 Part G 5.3.1).
+    /// The minimum MTU of an enhanced bearer (Vol 3 Part G 5.3.1).
     package static let minimumEnhancedMTU = 64
-    /// The longest attribute value, in octets (Vol 3 Part F 3.2.9).
+    /// The maximum length of an attribute value, in octets (Vol 3 Part F 3.2.9).
     package static let maximumAttributeLength = 512
     /// How long a request waits for its response, and an indication for its confirmation (Vol 3 Part F 3.3.3).
     package static let transactionTimeout = Duration.seconds(30)
-    /// Most requests of ours that wait behind the one under way.
+    /// The maximum number of local requests queued behind the outstanding one.
     package static let maximumWaitingRequests = 64
-    /// Most indications of ours that wait behind the one under way.
+    /// The maximum number of local indications queued behind the outstanding one.
     package static let maximumWaitingIndications = 20
-    /// Most requests of the peer that wait while one is being answered.
+    /// The maximum number of peer requests queued behind the one being answered.
     package static let maximumPeerRequests = 16
-    /// PDUs that may wait for the controller before commands and notifications are held back (behaviour 5.14).
+    /// The number of PDUs queued for the controller at which commands and notifications are held back (behaviour 5.14).
     package static let maximumQueuedPDUs = 20
 
     enum State {
@@ -35,43 +36,45 @@ package final class ATTBearer {
         case closed(ATTBearerClosure)
     }
 
-    /// The longest PDU that either side may send now, in octets.
+    /// The current MTU, in octets.
     package internal(set) var mtu = ATTBearer.defaultMTU
-    /// The longest PDU that this side takes, which an exchange tells the peer.
+    /// The longest PDU that this side accepts, in octets, as announced in an exchange.
     package let preferredMTU: Int
 
-    /// Most octets of a value in one command, notification or indication now: three less than the MTU, and never more
-    /// than a value may have.
+    /// The longest value that fits into a command, notification or indication: the MTU less three octets, but no more
+    /// than ``maximumAttributeLength``.
     package var maximumValueLength: Int { min(mtu - 3, Self.maximumAttributeLength) }
 
-    /// Called after an exchange has changed the MTU.
+    /// Called after an exchange or a reconfiguration of the channel has changed the MTU.
     package var onMTUChange: ((Int) -> Void)?
-    /// Called once when the bearer is closed, except by ``close()``.
+    /// Called once when the bearer closes for any reason other than ``close()``.
     package var onClose: ((ATTBearerClosure) -> Void)?
 
-    /// As server: takes each request of the peer. Without a handler they are not supported.
+    /// Server role: called with each request of the peer. Without a handler, requests are answered with Request Not
+    /// Supported.
     package var onRequest: ((ATTPDU, ATTReply) -> Void)?
-    /// As server: takes each command of the peer, and the moment at which it began to arrive.
+    /// Server role: called with each command of the peer and the moment at which it began to arrive.
     package var onCommand: ((ATTPDU, _ moment: LinkMoment) -> Void)?
-    /// As client: takes each notified value, and the moment at which it began to arrive.
+    /// Client role: called with each notified value and the moment at which it began to arrive.
     package var onNotification: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
-    /// As client: takes each indicated value, which the bearer has confirmed, and the moment at which it began to arrive.
+    /// Client role: called with each indicated value, which the bearer has already confirmed, and the moment at which
+    /// it began to arrive.
     package var onIndication: ((_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) -> Void)?
 
-    /// As client: called once when the bearer is closed, by whomever, after everybody who waited has heard of it.
+    /// Client role: called once when the bearer closes for any reason, after pending operations have completed.
     package var onClientClose: ((ATTBearerClosure) -> Void)?
-    /// As client: called once when there is room for commands after ``askForCommandRoom()`` was answered no.
+    /// Client role: called once when there is room for commands again after ``askForCommandRoom()`` returned false.
     package var onCommandRoom: (() -> Void)?
-    /// As server: called once when there is room for notifications and indications after
-    /// ``askForNotificationRoom()`` was answered no.
+    /// Server role: called once when there is room for notifications and indications again after
+    /// ``askForNotificationRoom()`` returned false.
     package var onNotificationRoom: (() -> Void)?
 
     typealias ResponseHandler = (Result<ATTPDU, ATTBearerError>, LinkMoment) -> Void
     typealias ConfirmationHandler = (Result<Void, ATTBearerError>) -> Void
 
-    /// Whether this is an enhanced bearer.
+    /// Whether this is an enhanced bearer (EATT).
     package let isEnhanced: Bool
-    /// The loop that the bearer lives on.
+    /// The event loop on which the bearer runs and calls its handlers.
     package let loop: any EventLoop
 
     let channel: any L2CAPChannel
@@ -88,12 +91,13 @@ package final class ATTBearer {
     private var wantsCommandRoom = false
     private var wantsNotificationRoom = false
 
-    /// A bearer on `channel`, whose callbacks it takes over.
+    /// Creates a bearer on `channel` and replaces the channel's callbacks.
     ///
     /// - Parameters:
-    ///   - preferredMTU: the longest PDU that this side takes, 23 to 65,535 octets; the channel has to take payloads as
-    ///     long. For an enhanced bearer the smaller of both ends' channel MTUs, at least 64, which is in force at once.
-    ///   - isEnhanced: whether this is an enhanced bearer.
+    ///   - preferredMTU: The longest PDU that this side accepts, 23 to 65,535 octets. The channel must accept payloads
+    ///     of that length. For an enhanced bearer this is the smaller of the two channel MTUs, at least 64, and takes
+    ///     effect at once.
+    ///   - isEnhanced: Whether `channel` carries an enhanced bearer.
     package init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int, isEnhanced: Bool = false) {
         self.channel = channel
         self.loop = loop
@@ -112,22 +116,22 @@ package final class ATTBearer {
         channel.onClose = { [weak self] in self?.close(.linkLost) }
     }
 
-    /// The present moment of the link: what begins to arrive from now on is later.
+    /// The current moment of the link. PDUs that begin to arrive from now on have a later moment.
     package var moment: LinkMoment { channel.moment }
 
-    /// Whether nothing can be sent or received any more.
+    /// The reason why the bearer is closed; nil while it is open.
     package var closure: ATTBearerClosure? {
         if case .closed(let closure) = state { closure } else { nil }
     }
 
-    /// The channel of an enhanced bearer was reconfigured. An MTU never shrinks (Core Vol 3 Part A 4.27).
+    /// Applies the MTU of a reconfigured channel to its enhanced bearer. An MTU never shrinks (Core Vol 3 Part A 4.27).
     package func channelMTUChanged(to new: Int) {
         guard isEnhanced, new > mtu, case .open = state else { return }
         mtu = min(new, Int(UInt16.max))
         onMTUChange?(mtu)
     }
 
-    /// Ends the bearer from this side. Whoever waits hears of it.
+    /// Closes the bearer from this side. Pending operations fail with ``ATTBearerClosure/local``.
     package func close() {
         onClose = nil
         close(.local)
@@ -140,7 +144,7 @@ package final class ATTBearer {
         (channel as? L2CAPFixedChannel)?.onOversized = nil
         channel.onDrain = nil
         channel.onClose = nil
-        // The channel of an enhanced bearer is nobody else's.
+        // An enhanced bearer owns its channel.
         if isEnhanced { (channel as? L2CAPCreditBasedChannel)?.disconnect() }
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -164,15 +168,16 @@ package final class ATTBearer {
     }
 }
 
-// MARK: - Timeouts and room
+// MARK: - Time-outs and backpressure
 
 extension ATTBearer {
-    /// What is known of a transaction that begins now.
+    /// The deadline and the moment of a transaction that starts now.
     var start: TransactionStart {
         TransactionStart(deadline: loop.now + Self.transactionTimeout, moment: moment)
     }
 
-    /// One timer for both queues. It is not moved with each transaction: when it goes off it looks for the oldest.
+    /// Arms the timer that both queues share. It is not rescheduled for each transaction: when it fires, it checks the
+    /// oldest.
     func armTimer() {
         guard timer == nil,
             let first = [requests.current?.start.deadline, indications.current?.start.deadline]
@@ -202,21 +207,22 @@ extension ATTBearer {
         offerRoom()
     }
 
-    /// As client: whether a command would be taken now. After a no, ``onCommandRoom`` is called once when there is room.
+    /// Client role: whether a command can be sent now. If false, ``onCommandRoom`` is called once when there is room.
     package func askForCommandRoom() -> Bool {
         wantsCommandRoom = !hasRoom
         return !wantsCommandRoom
     }
 
-    /// As server: whether a notification and an indication would be taken now. After a no, ``onNotificationRoom`` is
-    /// called once when there is room. There is none while our exchange of the MTU waits for its answer (Core Vol 3 Part F
-    /// 3.4.2.2).
+    /// Server role: whether a notification or an indication can be sent now. If false, ``onNotificationRoom`` is called
+    /// once when there is room.
+    ///
+    /// There is no room while a local MTU exchange is outstanding (Core Vol 3 Part F 3.4.2.2).
     package func askForNotificationRoom() -> Bool {
         wantsNotificationRoom = !hasNotificationRoom
         return !wantsNotificationRoom
     }
 
-    /// Tells those who were answered no.
+    /// Calls the room handlers that are waiting, if there is room.
     func offerRoom() {
         if wantsCommandRoom, hasRoom {
             wantsCommandRoom = false

@@ -1,34 +1,34 @@
 import BluetoothTypes
 
-/// Why a bearer could not do what was asked of it.
+/// An error of an operation on a bearer.
 package enum ATTBearerError: Error, Hashable, Sendable {
-    /// The peer answered with an error.
+    /// The peer answered with an error response.
     case response(ATTErrorResponse)
-    /// The peer's answer has the right opcode and impossible fields.
+    /// The peer's response has the expected opcode and invalid fields.
     case malformedResponse(ATTOpcode, PacketError)
-    /// The peer's answer is longer than the MTU.
+    /// The peer's response is longer than the MTU.
     case oversizedResponse(ATTOpcode, length: Int)
     /// The request is longer than the MTU.
     case requestTooLong(length: Int)
-    /// Too much waits already.
+    /// The queue of waiting requests is full.
     case queueFull
-    /// The bearer is closed, for the given reason.
+    /// The bearer is closed.
     case closed(ATTBearerClosure)
 }
 
-/// Why a bearer is closed. Except for ``linkLost`` and ``local`` the link should go with it.
+/// The reason why a bearer closed. Disconnect the link for any reason other than ``linkLost`` and ``local``.
 package enum ATTBearerClosure: Hashable, Sendable {
-    /// The link is gone.
+    /// The channel closed, in general because the link was lost.
     case linkLost
     /// The owner closed the bearer.
     case local
-    /// The peer did not answer a request in time (Core Vol 3 Part F 3.3.3).
+    /// The peer did not answer a request within ``ATTBearer/transactionTimeout`` (Core Vol 3 Part F 3.3.3).
     case requestTimeout
-    /// The peer did not confirm an indication in time.
+    /// The peer did not confirm an indication within ``ATTBearer/transactionTimeout``.
     case indicationTimeout
-    /// The peer sent more requests than it may have waiting, or does not take the answers (AB-A06).
+    /// The peer queued too many requests, or does not drain the answers (AB-A06).
     case tooManyRequests
 
-    /// Whether the peer broke the protocol, and the link should go.
+    /// Whether the peer violated the protocol, so that the link should be disconnected.
     package var isFailure: Bool { self != .linkLost && self != .local }
 }

@@ -1,17 +1,17 @@
 import BluetoothTypes
 
-/// Why a request failed (Core Vol 3 Part F 3.4.1.1 and Core Specification Supplement Part B 1.2).
+/// An ATT error code (Core Vol 3 Part F 3.4.1.1 and Core Specification Supplement Part B 1.2).
 package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
-    /// The number on the wire. 0x80 to 0x9F belong to the application.
+    /// The code on the wire. 0x80 to 0x9F are reserved for applications.
     package var rawValue: UInt8
 
-    /// Any number, known or not.
+    /// Creates a code, which may be an unassigned one.
     @inlinable
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The handle is not one of this server.
+    /// The server has no attribute with this handle.
     package static let invalidHandle = ATTErrorCode(rawValue: 0x01)
     /// The attribute cannot be read.
     package static let readNotPermitted = ATTErrorCode(rawValue: 0x02)
@@ -19,46 +19,46 @@ package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
     package static let writeNotPermitted = ATTErrorCode(rawValue: 0x03)
     /// The PDU is malformed.
     package static let invalidPDU = ATTErrorCode(rawValue: 0x04)
-    /// The attribute asks for a key, or for a better one than there is.
+    /// The attribute requires an authenticated link or a stronger key.
     package static let insufficientAuthentication = ATTErrorCode(rawValue: 0x05)
-    /// The server does not know the request.
+    /// The server does not support the request.
     package static let requestNotSupported = ATTErrorCode(rawValue: 0x06)
     /// The offset is past the end of the value.
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
-    /// The application does not allow it.
+    /// The application denied the access.
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
-    /// Too many prepared writes.
+    /// Too many writes are prepared.
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
-    /// No such attribute in the range.
+    /// The range contains no such attribute.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
-    /// The value fits one response and cannot be read in parts.
+    /// The value fits into one response and cannot be read in parts.
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
-    /// The key of the link is too short.
+    /// The link's encryption key is too short.
     package static let encryptionKeySizeTooShort = ATTErrorCode(rawValue: 0x0C)
     /// The value is too long or too short for the attribute.
     package static let invalidAttributeValueLength = ATTErrorCode(rawValue: 0x0D)
-    /// Something went wrong that has no code.
+    /// An error for which no other code fits.
     package static let unlikelyError = ATTErrorCode(rawValue: 0x0E)
-    /// There is a key, and the link is not encrypted.
+    /// The attribute requires encryption; a key exists, but the link is not encrypted.
     package static let insufficientEncryption = ATTErrorCode(rawValue: 0x0F)
-    /// The type does not begin a group.
+    /// The attribute type is not a grouping type.
     package static let unsupportedGroupType = ATTErrorCode(rawValue: 0x10)
-    /// The server has no room for it.
+    /// The server lacks the resources to complete the request.
     package static let insufficientResources = ATTErrorCode(rawValue: 0x11)
-    /// The client has to look at the database again.
+    /// The client's view of the database is out of date; it must discover the database again.
     package static let databaseOutOfSync = ATTErrorCode(rawValue: 0x12)
-    /// The attribute does not take this value.
+    /// The attribute does not accept this value.
     package static let valueNotAllowed = ATTErrorCode(rawValue: 0x13)
-    /// The profile does not allow the write now.
+    /// The profile rejects the write for now.
     package static let writeRequestRejected = ATTErrorCode(rawValue: 0xFC)
-    /// The client configuration is not one that the characteristic can follow.
+    /// The Client Characteristic Configuration does not suit the characteristic.
     package static let improperlyConfigured = ATTErrorCode(rawValue: 0xFD)
-    /// The profile is busy with the same procedure.
+    /// The profile is already running this procedure.
     package static let procedureAlreadyInProgress = ATTErrorCode(rawValue: 0xFE)
-    /// The value is outside of the range of the profile.
+    /// The value is outside the range that the profile defines.
     package static let outOfRange = ATTErrorCode(rawValue: 0xFF)
 
-    /// Whether a better link may help: pairing, encryption or a longer key (Core Vol 3 Part C 10.3.2).
+    /// Whether better security may help: pairing, encryption or a longer key (Core Vol 3 Part C 10.3.2).
     package var isInsufficientSecurity: Bool {
         self == .insufficientAuthentication || self == .insufficientEncryption || self == .encryptionKeySizeTooShort
     }
@@ -74,6 +74,6 @@ package struct ATTErrorCode: WireValue, Error, CustomStringConvertible {
         0xFE: "procedure already in progress", 0xFF: "out of range",
     ]
 
-    /// The name for a log, or the number.
+    /// The name of the code, or its number in hexadecimal.
     package var description: String { Self.names[rawValue] ?? "error 0x" + String(rawValue, radix: 16) }
 }

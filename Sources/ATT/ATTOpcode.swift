@@ -4,7 +4,7 @@ import BluetoothTypes
 package struct ATTOpcode: WireValue, CustomStringConvertible {
     package var rawValue: UInt8
 
-    /// Any number, known or not.
+    /// Creates an opcode, which may be an unassigned one.
     @inlinable
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -73,29 +73,28 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
     /// ATT_SIGNED_WRITE_CMD.
     package static let signedWriteCommand = ATTOpcode(rawValue: 0xD2)
 
-    /// The command flag: nobody answers.
+    /// The command flag: the PDU has no response.
     @inlinable package var isCommand: Bool { rawValue & 0x40 != 0 }
-    /// The authentication signature flag: twelve octets of signature are at the end.
+    /// The authentication signature flag: the PDU ends with a signature of twelve octets.
     @inlinable package var isSigned: Bool { rawValue & 0x80 != 0 }
 
-    /// What kind of PDU this is. An unknown opcode without the command flag is a request, to be answered with
-    /// Request Not Supported (Vol 3 Part F 3.3).
+    /// The kind of a PDU. An unknown opcode without the command flag is a request, to be answered with Request Not
+    /// Supported (Vol 3 Part F 3.3).
     package enum Kind: Sendable {
-        /// Wants a response.
+        /// Requires a response.
         case request
         /// Answers a request.
         case response
-        /// Wants nothing.
+        /// Has no response.
         case command
-        /// A value that wants nothing.
+        /// Carries a value and has no response.
         case notification
-        /// A value that wants a confirmation.
+        /// Carries a value and requires a confirmation.
         case indication
         /// Answers an indication.
         case confirmation
     }
 
-    /// What kind of PDU this is.
     package var kind: Kind {
         switch self {
         case .handleValueNotification, .multipleHandleValueNotification: .notification
@@ -109,6 +108,6 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
         }
     }
 
-    /// The number in hexadecimal.
+    /// The opcode in hexadecimal.
     package var description: String { "0x" + String(rawValue, radix: 16) }
 }

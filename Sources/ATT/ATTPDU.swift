@@ -34,7 +34,6 @@ package enum ATTPDU: Hashable, Sendable {
     case writeCommand(ATTWriteCommand)
     case signedWriteCommand(ATTSignedWriteCommand)
 
-    /// The PDU's fields.
     package var packet: any ATTPacket {
         switch self {
         case .error(let packet): packet
@@ -71,22 +70,21 @@ package enum ATTPDU: Hashable, Sendable {
         }
     }
 
-    /// The PDU's first octet.
     package var opcode: ATTOpcode { type(of: packet).opcode }
 }
 
-/// Why octets are not an ATT PDU.
+/// An error in decoding an ATT PDU.
 package enum ATTDecodingError: Error, Hashable, Sendable {
-    /// There are no octets.
+    /// The payload is empty.
     case empty
-    /// Nobody knows the opcode.
+    /// The opcode is not assigned.
     case unknownOpcode(ATTOpcode)
-    /// The fields do not fit the opcode.
+    /// The fields are invalid for the opcode.
     case malformed(ATTOpcode, PacketError)
 }
 
 extension ATTPDU {
-    /// Reads a whole PDU.
+    /// Decodes a complete PDU.
     package init(reading payload: PacketBuffer) throws(ATTDecodingError) {
         guard let first = payload.first else { throw .empty }
         let opcode = ATTOpcode(rawValue: first)
@@ -142,8 +140,10 @@ extension ATTPDU {
 }
 
 extension ATTPDU {
-    /// The PDU as octets, with headroom for the layers below. A value at the end of the PDU keeps its storage when
-    /// nobody else holds it, and what stands before it goes into its headroom.
+    /// Encodes the PDU, with headroom for the layers below.
+    ///
+    /// A value at the end of the PDU keeps its storage if this is the only reference to it: the opcode and the fields
+    /// before the value go into its headroom.
     package consuming func encoded() -> PacketBuffer {
         switch consume self {
         case .readResponse(let packet): Self.frame(.readResponse, packet.value)
@@ -153,13 +153,13 @@ extension ATTPDU {
         }
     }
 
-    /// An opcode in front of a value.
+    /// Prepends an opcode to a value.
     static func frame(_ opcode: ATTOpcode, _ value: consuming PacketBuffer) -> PacketBuffer {
         value.prepend(opcode.rawValue)
         return value
     }
 
-    /// An opcode and a handle in front of a value.
+    /// Prepends an opcode and a handle to a value.
     static func frame(_ opcode: ATTOpcode, _ handle: UInt16, _ value: consuming PacketBuffer) -> PacketBuffer {
         value.prepend(integer: handle)
         value.prepend(opcode.rawValue)

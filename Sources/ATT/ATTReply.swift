@@ -1,26 +1,27 @@
 import BluetoothTypes
 import L2CAP
 
-/// The one answer that a request of the peer gets, now or later. Only the first counts; after the bearer is closed
-/// nothing happens.
+/// The response to one request of the peer, sent at once or later.
+///
+/// Only the first response is sent. After the bearer has closed, the methods do nothing.
 package struct ATTReply {
-    /// Where the request came in; nil when the bearer is gone.
+    /// The bearer that received the request; nil when it no longer exists.
     package internal(set) weak var bearer: ATTBearer?
     let turn: UInt64
-    /// The request.
+    /// The opcode of the request.
     package let opcode: ATTOpcode
-    /// The moment at which the request began to arrive. It may have waited for others since.
+    /// The moment at which the request began to arrive. The request may have been queued since.
     package let moment: LinkMoment
 
-    /// The longest answer, in octets.
+    /// The MTU of the bearer, which limits the response, in octets.
     package var mtu: Int { bearer?.mtu ?? ATTBearer.defaultMTU }
 
-    /// Answers.
+    /// Sends the response.
     package func send(_ response: consuming ATTPDU) {
         bearer?.answer(turn: turn, response.encoded())
     }
 
-    /// Answers with an error at `handle`.
+    /// Sends an error response that names `handle`.
     package func fail(_ code: ATTErrorCode, at handle: UInt16 = 0) {
         bearer?.answer(turn: turn, ATTErrorResponse(code, to: opcode, at: handle).framed())
     }

@@ -2,22 +2,24 @@ import BluetoothTypes
 import DequeModule
 import L2CAP
 
-/// What the peer started: one request is being answered, others wait (Core Vol 3 Part F 3.3.2). A peer that keeps to
-/// the specification never lets one wait; one that does not is answered in order up to a bound (AB-A06).
+/// The peer's requests: one being answered, the others queued (Core Vol 3 Part F 3.3.2).
+///
+/// A conforming peer never queues a request. Requests of a peer that does are answered in order, up to a limit
+/// (AB-A06).
 struct ATTServerQueue {
-    /// A request, and the moment at which it began to arrive.
+    /// A request and the moment at which it began to arrive.
     struct Request {
         let pdu: PacketBuffer
         let moment: LinkMoment
     }
 
-    /// What becomes of a request that arrives.
+    /// The decision about an incoming request.
     enum Admission {
-        /// It is to be answered, under the given number.
+        /// Answer it now, under the given turn.
         case serve(Request, turn: UInt64)
-        /// It waits.
+        /// The request is queued.
         case waits
-        /// Too many wait.
+        /// The queue is full.
         case overflow
     }
 
@@ -39,14 +41,14 @@ struct ATTServerQueue {
         return serve(request)
     }
 
-    /// Ends turn number `turn`; false when it is over already, so that nothing is answered twice.
+    /// Ends the given turn. Returns false if it has already ended, so that no request is answered twice.
     mutating func finish(turn: UInt64) -> Bool {
         guard isServing, turn == self.turn else { return false }
         isServing = false
         return true
     }
 
-    /// The request that waits longest, unless one is being answered.
+    /// Starts serving the oldest queued request, unless one is being answered.
     mutating func next() -> Admission? {
         guard !isServing, let request = waiting.popFirst() else { return nil }
         return serve(request)

@@ -3,30 +3,32 @@ import DequeModule
 import EventLoops
 import L2CAP
 
-/// When a transaction was begun.
+/// The deadline and the starting moment of a transaction.
 struct TransactionStart {
-    /// When it has failed.
+    /// The time at which the transaction fails.
     let deadline: Instant
-    /// What answers it begins to arrive later than this.
+    /// The moment at which the transaction started. A valid answer begins to arrive later than this.
     let moment: LinkMoment
 }
 
-/// What one end started: one transaction under way, others waiting behind it in order (Core Vol 3 Part F 3.3.2).
-/// Requests of a client are one such queue, indications of a server another.
+/// The transactions that this side starts: one outstanding, the others queued in order (Core Vol 3 Part F 3.3.2).
+///
+/// Client requests form one such queue, server indications another.
 struct ATTTransactionQueue<Waiter> {
-    /// What became of a new transaction.
+    /// The decision about a new transaction.
     enum Admission {
-        /// The PDU is to be sent now.
+        /// Send the PDU now.
         case send(PacketBuffer)
-        /// It waits for those before it.
+        /// The transaction is queued.
         case waits
-        /// Too many wait.
+        /// The queue is full.
         case full
     }
 
-    /// Most transactions that wait.
+    /// The maximum number of queued transactions.
     let maximumWaiting: Int
-    // The PDU under way is not kept: whoever sends it is to be its only holder, so that headers go into its headroom.
+    // The outstanding PDU is not retained: the sender must hold the only reference, so that headers go into its
+    // headroom.
     private(set) var current: (waiter: Waiter, start: TransactionStart)?
     private var waiting = Deque<(pdu: PacketBuffer, waiter: Waiter)>()
 
@@ -47,7 +49,7 @@ struct ATTTransactionQueue<Waiter> {
         return .waits
     }
 
-    /// Ends the transaction under way and begins the next, whose PDU is to be sent.
+    /// Ends the outstanding transaction and starts the next one, whose PDU the caller must send.
     mutating func finish(nextStart: TransactionStart) -> (finished: Waiter?, next: PacketBuffer?) {
         let finished = current?.waiter
         guard let next = waiting.popFirst() else {
@@ -58,7 +60,7 @@ struct ATTTransactionQueue<Waiter> {
         return (finished, next.pdu)
     }
 
-    /// Ends everything, in order.
+    /// Removes all transactions and returns their waiters in order.
     mutating func removeAll() -> [Waiter] {
         defer {
             current = nil

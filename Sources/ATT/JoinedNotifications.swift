@@ -1,33 +1,33 @@
 import BluetoothTypes
 
-/// Notified values on their way into one PDU (Core Vol 3 Part F 3.4.7.4).
+/// Notified values being batched into one PDU (Core Vol 3 Part F 3.4.7.4).
 struct JoinedNotifications {
     private var entries: [ATTMultipleHandleValueNotification.Entry] = []
     private var octets = 1
-    // PDUs that were there first, and are to go first.
+    // The PDUs that were queued before the batch and must be sent before it.
     private var ahead = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether those that were there first have gone.
+    /// Whether the PDUs queued before the batch have been sent.
     var isDue: Bool { !isEmpty && ahead <= 0 }
 
-    /// Whether a value fits whole beside those that are there; none may be cut.
+    /// Whether the value fits into the batch as a whole. Batched values must not be truncated.
     func fits(_ value: PacketBuffer, mtu: Int) -> Bool { octets + 4 + value.count <= mtu }
 
-    /// Adds a value. The first one learns how many PDUs there are before it.
+    /// Adds a value. For the first value, `waiting` is the number of PDUs queued ahead of the batch.
     mutating func add(_ value: PacketBuffer, of handle: UInt16, behind waiting: Int) {
         if isEmpty { ahead = waiting }
         octets += 4 + value.count
         entries.append(.init(handle: handle, value: value))
     }
 
-    /// A PDU has gone.
+    /// Records that the controller has accepted a PDU.
     mutating func pduLeft() {
         ahead -= 1
     }
 
-    /// The values in one PDU; a single one in the PDU that is made for it. Nothing is left.
+    /// Encodes and removes the batched values. A single value becomes an ordinary notification.
     mutating func take() -> PacketBuffer? {
         defer { self = JoinedNotifications() }
         guard let first = entries.first else { return nil }

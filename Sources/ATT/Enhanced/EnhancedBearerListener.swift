@@ -1,6 +1,6 @@
 import L2CAP
 
-/// Takes the enhanced bearers that peers open, for all links of a system.
+/// Accepts the enhanced bearers that peers open, for all links of a system.
 package final class EnhancedBearerListener {
     private struct Link {
         weak var bearers: EnhancedBearers?
@@ -8,7 +8,7 @@ package final class EnhancedBearerListener {
 
     private var links: [ObjectIdentifier: Link] = [:]
 
-    /// Listens at the number of EATT (Core Vol 3 Part G 5.3).
+    /// Listens on the EATT PSM (Core Vol 3 Part G 5.3).
     package init(servers: ChannelServers) throws(ChannelListenError) {
         let server = try servers.listen(
             on: .enhancedAttribute,

@@ -1,31 +1,32 @@
 import EventLoops
 import L2CAP
 
-/// When enhanced bearers are asked for on one link, and what happens when both ends ask at once (Core Vol 3 Part G 5.4).
+/// The state machine that opens enhanced bearers on one link and resolves collisions (Core Vol 3 Part G 5.4).
 ///
-/// Each end counts its own requests against its bound, so that both refuse for want of room. Then the central asks again
-/// at once, and the peripheral waits: by then it finds the bearers that the central has opened.
+/// When both ends request bearers at once, each counts its own request against its limit, so both refuse for lack of
+/// resources. The central then retries at once. The peripheral waits first, and by then finds the bearers that the
+/// central has opened.
 struct EnhancedBearerMachine {
-    /// Most requests for one wish.
+    /// The maximum number of requests for one call to open bearers.
     static let maximumAttempts = 3
-    /// The least that a peripheral waits after a collision (Vol 3 Part G 5.4).
+    /// The minimum wait of a peripheral after a collision (Vol 3 Part G 5.4).
     static let minimumDelay = Duration.milliseconds(100)
 
     enum Event {
-        /// So many bearers are wanted in all, and `open` are there.
+        /// The total number of bearers wanted; `open` are open now.
         case want(Int, open: Int)
-        /// A request was answered; now `open` are there.
+        /// The peer answered a request; `open` are open now.
         case answered(ChannelOpenError?, open: Int)
-        /// The wait is over; now `open` are there.
+        /// The wait is over; `open` are open now.
         case due(open: Int)
     }
 
     enum Action: Equatable {
-        /// Ask for so many.
+        /// Request this number of bearers.
         case request(Int)
-        /// Wait for so long.
+        /// Wait, then report ``Event/due(open:)``.
         case wait(Duration)
-        /// The wish is dealt with: nil, or why bearers are missing.
+        /// The request is complete. The error, if any, is the reason for missing bearers.
         case finished(ChannelOpenError?)
     }
 
@@ -36,8 +37,8 @@ struct EnhancedBearerMachine {
     }
 
     let role: L2CAPConnection.Role
-    /// How long one event of the link can take to be answered: twice the connection interval times the peripheral
-    /// latency plus one.
+    /// The longest time in which the peer can answer: twice the connection interval times the peripheral latency plus
+    /// one.
     var linkDelay = Duration.zero
     private var state = State.idle
 

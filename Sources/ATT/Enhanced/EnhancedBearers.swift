@@ -2,28 +2,30 @@ import BluetoothTypes
 import EventLoops
 import L2CAP
 
-/// The enhanced bearers of one link: opened from here or by the peer, each on its own credit-based channel (Core Vol 3
-/// Part F 3.2.11 and Part G 5.3).
+/// The enhanced bearers of one link, opened by either side, each on its own credit-based channel (Core Vol 3 Part F
+/// 3.2.11 and Part G 5.3).
 ///
-/// The specification wants the link encrypted. What ``L2CAPConnection/protection`` says decides: before that, nothing
-/// is opened, and what the peer opens is refused.
+/// The specification requires an encrypted link. While ``L2CAPConnection/protection`` does not satisfy ``requirement``,
+/// no bearer is opened and those that the peer opens are refused.
 package final class EnhancedBearers {
-    /// Most bearers of one link, whoever opened them: as many as one request may open (Vol 3 Part A 4.25).
+    /// The maximum number of bearers per link, whichever side opens them: as many as one request may open (Vol 3 Part A
+    /// 4.25).
     package static let maximumBearers = 5
-    /// What the link has to fulfil.
+    /// The security that a link must have.
     package static let requirement = SecurityLevel.encrypted.with(keySize: 16)
-    /// What this end takes on each channel: a value of full length in one PDU, a few of them ahead.
+    /// The channel parameters of this end: an MTU for a value of full length in one PDU, and a window of a few such
+    /// PDUs.
     package static let parameters = ChannelParameters(mtu: 517, mps: 247, window: 8)
 
-    /// Called with each bearer that is open; nothing has been received on it yet.
+    /// Called with each bearer that opens, before it receives its first PDU.
     package var onOpen: ((ATTBearer) -> Void)?
-    /// Called once with each bearer that is closed, except when this object closed it.
+    /// Called once with each bearer that closes, except by ``close()`` or ``ATTBearer/close()``.
     package var onClose: ((ATTBearer, ATTBearerClosure) -> Void)?
-    /// The bearers that are open, in the order of their opening.
+    /// The open bearers, oldest first.
     package var bearers: [ATTBearer] { known.filter { $0.closure == nil } }
 
     let connection: L2CAPConnection
-    // Whoever closes a bearer need not say so here.
+    // May contain bearers that their owners have closed; `bearers` filters them out.
     private var known: [ATTBearer] = []
     private let loop: any EventLoop
     private weak var listener: EnhancedBearerListener?
@@ -32,9 +34,9 @@ package final class EnhancedBearers {
     private var completion: ((ChannelOpenError?) -> Void)?
     private var isClosed = false
 
-    /// The enhanced bearers of `connection`.
+    /// Creates the set of enhanced bearers of `connection`.
     ///
-    /// - Parameter listener: where those that the peer opens come in; without it the peer opens none.
+    /// - Parameter listener: Delivers the bearers that the peer opens. Without it the peer cannot open any.
     package init(connection: L2CAPConnection, loop: any EventLoop, listener: EnhancedBearerListener? = nil) {
         self.connection = connection
         self.loop = loop
@@ -43,22 +45,23 @@ package final class EnhancedBearers {
         listener?.add(self)
     }
 
-    /// Tells the connection's parameters, on which a peripheral's wait after a collision depends (Vol 3 Part G 5.4).
+    /// Updates the connection parameters, which determine a peripheral's wait after a collision (Vol 3 Part G 5.4).
     ///
     /// - Parameters:
-    ///   - interval: the connection interval.
-    ///   - latency: connection events that the peripheral may leave out.
+    ///   - interval: The connection interval.
+    ///   - latency: The peripheral latency, in connection events.
     package func linkTiming(interval: Duration, latency: Int) {
         machine.linkDelay = interval * 2 * (latency + 1)
     }
 
-    /// Whether the link is protected as enhanced bearers want it (Vol 3 Part G 5.3).
+    /// Whether the link is secure enough for enhanced bearers (Vol 3 Part G 5.3).
     package var mayOpen: Bool { connection.protection.channelRefusal(of: Self.requirement) == nil }
 
-    /// Opens as many bearers as are missing to `count`, of at most ``maximumBearers``. `completion` is called exactly
-    /// once: with nil when there are as many, or some and the peer has no room for more, else with the reason.
+    /// Opens bearers until there are `count`, at most ``maximumBearers``.
     ///
-    /// A wish while another is under way is `noResources`, one on a link that is not encrypted `notAllowed`.
+    /// - Parameter completion: Called exactly once. The error is nil if `count` bearers are open, or some are and the
+    ///   peer has no room for more. It is `noResources` if an earlier call is still pending, and `notAllowed` if the
+    ///   link is not sufficiently encrypted.
     package func open(_ count: Int, completion: @escaping (ChannelOpenError?) -> Void) {
         guard !isClosed else { return completion(.closed) }
         guard mayOpen else { return completion(.notAllowed) }
@@ -67,7 +70,7 @@ package final class EnhancedBearers {
         perform(machine.handle(.want(min(count, Self.maximumBearers), open: bearers.count)))
     }
 
-    /// Closes all bearers and takes no more.
+    /// Closes all bearers and refuses new ones.
     package func close() {
         isClosed = true
         listener?.remove(self)
@@ -122,7 +125,7 @@ package final class EnhancedBearers {
         timer = nil
     }
 
-    /// A bearer on a channel that is open. Its MTU is the smaller of what both ends take (Vol 3 Part G 5.3.1).
+    /// Creates a bearer on an open channel. Its MTU is the smaller of the two ends' MTUs (Vol 3 Part G 5.3.1).
     func add(_ channel: L2CAPCreditBasedChannel) {
         let mtu = { [unowned channel] in min(channel.mtu, channel.peerMTU) }
         let bearer = ATTBearer(channel: channel, loop: loop, preferredMTU: mtu(), isEnhanced: true)

@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// The fields of an ATT PDU after its opcode, described once (Core Vol 3 Part F 3.4).
+/// The fields of an ATT PDU after its opcode (Core Vol 3 Part F 3.4). One description serves decoding, encoding and
+/// printing.
 package protocol ATTPacket: PacketFields, Hashable, Sendable {
-    /// The PDU's first octet.
     static var opcode: ATTOpcode { get }
 }
 
 extension ATTPacket {
-    /// The PDU as octets, opcode first, with headroom for the layers below.
+    /// Encodes the PDU with its opcode, with headroom for the layers below.
     func framed(capacity: Int = 24) -> PacketBuffer {
         var buffer = PacketBuffer(capacity: capacity)
         buffer.append(Self.opcode.rawValue)
@@ -16,22 +16,21 @@ extension ATTPacket {
     }
 }
 
-/// A range of handles at the front of a request.
+/// A handle range, as it begins a request.
 package struct ATTHandleRange: PacketFields, Hashable, Sendable {
-    /// The first handle.
     package var start: UInt16 = 0
-    /// The last handle, included.
+    /// The last handle, inclusive.
     package var end: UInt16 = 0
 
     package init() {}
 
-    /// From `start` to `end`, both included.
+    /// Creates a range from `start` through `end`.
     package init(_ start: UInt16, _ end: UInt16) {
         self.start = start
         self.end = end
     }
 
-    /// The range with the bounds in order; nil when it is empty or begins at 0 (Core Vol 3 Part F 3.4.3.1).
+    /// The range as a `ClosedRange`; nil if it is empty or begins at 0 (Core Vol 3 Part F 3.4.3.1).
     package var closed: ClosedRange<UInt16>? {
         start > 0 && start <= end ? start...end : nil
     }
@@ -43,12 +42,12 @@ package struct ATTHandleRange: PacketFields, Hashable, Sendable {
 }
 
 extension FieldCoder {
-    /// A UUID of 16 or 128 bits that takes all octets left (Core Vol 3 Part F 3.2.1).
+    /// Decodes or encodes a UUID of 16 or 128 bits that extends to the end of the PDU (Core Vol 3 Part F 3.2.1).
     mutating func attributeType(_ name: String, _ uuid: inout BluetoothUUID) throws(PacketError) {
         try attributeType(name, &uuid, octets: isReading ? remaining : uuid.attributeForm.width.octets)
     }
 
-    /// A UUID of 2 or 16 octets.
+    /// Decodes or encodes a UUID of 2 or 16 octets.
     mutating func attributeType(_ name: String, _ uuid: inout BluetoothUUID, octets: Int) throws(PacketError) {
         guard octets == 2 || octets == 16 else { throw PacketError(.length(octets), at: name) }
         if octets == 2 {
@@ -64,7 +63,7 @@ extension FieldCoder {
         note(name, "\(shown)")
     }
 
-    /// Elements of `size` octets that take all octets left, at least one.
+    /// Decodes or encodes elements of `size` octets that extend to the end of the PDU. At least one is required.
     mutating func elementsToEnd<T: PacketFields>(
         _ name: String,
         _ values: inout [T],

@@ -2,18 +2,16 @@ import BluetoothTypes
 
 /// ATT_ERROR_RSP (Core Vol 3 Part F 3.4.1.1).
 package struct ATTErrorResponse: ATTPacket, Error {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.errorResponse
     /// The request that failed.
     package var request = ATTOpcode(rawValue: 0)
-    /// The attribute that it failed at; 0 when there is none.
+    /// The attribute at which the request failed; 0 if there is none.
     package var handle: UInt16 = 0
-    /// Why it failed.
     package var code = ATTErrorCode(rawValue: 0)
 
     package init() {}
 
-    /// An error for `request` at `handle`.
+    /// Creates an error response for `request` at `handle`.
     package init(_ code: ATTErrorCode, to request: ATTOpcode, at handle: UInt16 = 0) {
         self.request = request
         self.handle = handle
@@ -29,14 +27,12 @@ package struct ATTErrorResponse: ATTPacket, Error {
 
 /// ATT_EXCHANGE_MTU_REQ (Core Vol 3 Part F 3.4.2.1).
 package struct ATTExchangeMTURequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.exchangeMTURequest
-    /// The longest PDU that the client takes.
+    /// The longest PDU that the client accepts, in octets.
     package var mtu: UInt16 = 0
 
     package init() {}
 
-    /// The given size.
     package init(mtu: UInt16) { self.mtu = mtu }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -46,14 +42,12 @@ package struct ATTExchangeMTURequest: ATTPacket {
 
 /// ATT_EXCHANGE_MTU_RSP (Core Vol 3 Part F 3.4.2.2).
 package struct ATTExchangeMTUResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.exchangeMTUResponse
-    /// The longest PDU that the server takes.
+    /// The longest PDU that the server accepts, in octets.
     package var mtu: UInt16 = 0
 
     package init() {}
 
-    /// The given size.
     package init(mtu: UInt16) { self.mtu = mtu }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -2,14 +2,11 @@ import BluetoothTypes
 
 /// ATT_FIND_INFORMATION_REQ (Core Vol 3 Part F 3.4.3.1).
 package struct ATTFindInformationRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.findInformationRequest
-    /// Where to look.
     package var range = ATTHandleRange()
 
     package init() {}
 
-    /// A search in `range`.
     package init(_ range: ATTHandleRange) { self.range = range }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -19,31 +16,26 @@ package struct ATTFindInformationRequest: ATTPacket {
 
 /// ATT_FIND_INFORMATION_RSP (Core Vol 3 Part F 3.4.3.2).
 package struct ATTFindInformationResponse: ATTPacket {
-    /// An attribute and its type.
+    /// An attribute handle and type.
     package struct Entry: Hashable, Sendable {
-        /// The attribute.
         package var handle: UInt16
-        /// Its type.
         package var type: BluetoothUUID
 
-        /// An attribute and its type.
         package init(handle: UInt16, type: BluetoothUUID) {
             self.handle = handle
             self.type = type
         }
     }
 
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.findInformationResponse
     /// 1 when the types are 16 bits wide, 2 when they are 128 bits wide.
     package var format: UInt8 = 1
     /// The attributes found, at least one.
     package var entries: [Entry] = []
 
-    /// Nothing found.
     package init() {}
 
-    /// Attributes whose types are all as wide as the first.
+    /// Creates a response. All types must be as wide as the first.
     package init(_ entries: [Entry]) {
         self.entries = entries
         format = entries.first?.type.uint16 == nil ? 2 : 1
@@ -69,19 +61,14 @@ package struct ATTFindInformationResponse: ATTPacket {
 
 /// ATT_FIND_BY_TYPE_VALUE_REQ (Core Vol 3 Part F 3.4.3.3).
 package struct ATTFindByTypeValueRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.findByTypeValueRequest
-    /// Where to look.
     package var range = ATTHandleRange()
-    /// The type, 16 bits wide.
+    /// The attribute type, always a 16-bit UUID.
     package var type: UInt16 = 0
-    /// The value.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A search for a value.
     package init(_ range: ATTHandleRange, type: UInt16, value: PacketBuffer) {
         self.range = range
         self.type = type
@@ -97,15 +84,13 @@ package struct ATTFindByTypeValueRequest: ATTPacket {
 
 /// ATT_FIND_BY_TYPE_VALUE_RSP (Core Vol 3 Part F 3.4.3.4).
 package struct ATTFindByTypeValueResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.findByTypeValueResponse
-    /// The attributes found, each with the end of its group; at least one.
+    /// The attributes found, each with the last handle of its group; at least one.
     package var groups: [ATTHandleRange] = []
 
-    /// Nothing found.
     package init() {}
 
-    /// Attributes with the ends of their groups.
+    /// Creates a response with the given groups.
     package init(_ groups: [ATTHandleRange]) { self.groups = groups }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

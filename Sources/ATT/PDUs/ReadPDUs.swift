@@ -2,14 +2,11 @@ import BluetoothTypes
 
 /// ATT_READ_REQ (Core Vol 3 Part F 3.4.4.3).
 package struct ATTReadRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readRequest
-    /// The attribute.
     package var handle: UInt16 = 0
 
     package init() {}
 
-    /// A read of `handle`.
     package init(handle: UInt16) { self.handle = handle }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -19,15 +16,12 @@ package struct ATTReadRequest: ATTPacket {
 
 /// ATT_READ_RSP (Core Vol 3 Part F 3.4.4.4).
 package struct ATTReadResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readResponse
     /// The value, or its first part.
     package var value = PacketBuffer(headroom: 0)
 
-    /// An empty value.
     package init() {}
 
-    /// The given value.
     package init(value: PacketBuffer) { self.value = value }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -37,16 +31,13 @@ package struct ATTReadResponse: ATTPacket {
 
 /// ATT_READ_BLOB_REQ (Core Vol 3 Part F 3.4.4.5).
 package struct ATTReadBlobRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readBlobRequest
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// The first octet wanted.
+    /// The offset of the first octet to read.
     package var offset: UInt16 = 0
 
     package init() {}
 
-    /// A read of `handle` from `offset` on.
     package init(handle: UInt16, offset: UInt16) {
         self.handle = handle
         self.offset = offset
@@ -60,15 +51,12 @@ package struct ATTReadBlobRequest: ATTPacket {
 
 /// ATT_READ_BLOB_RSP (Core Vol 3 Part F 3.4.4.6).
 package struct ATTReadBlobResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readBlobResponse
-    /// A part of the value.
+    /// The part of the value that begins at the requested offset.
     package var value = PacketBuffer(headroom: 0)
 
-    /// An empty part.
     package init() {}
 
-    /// The given part.
     package init(value: PacketBuffer) { self.value = value }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -76,12 +64,10 @@ package struct ATTReadBlobResponse: ATTPacket {
     }
 }
 
-/// Two handles or more, as many as there are octets.
+/// A set of two or more handles that extends to the end of the PDU.
 package struct ATTHandleSet: PacketFields, Hashable, Sendable {
-    /// The handles.
     package var handles: [UInt16] = []
 
-    /// No handles.
     package init() {}
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -96,15 +82,12 @@ package struct ATTHandleSet: PacketFields, Hashable, Sendable {
 
 /// ATT_READ_MULTIPLE_REQ (Core Vol 3 Part F 3.4.4.7).
 package struct ATTReadMultipleRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readMultipleRequest
-    /// The attributes, two or more.
+    /// The attributes to read, two or more.
     package var set = ATTHandleSet()
 
-    /// No attributes.
     package init() {}
 
-    /// A read of several attributes.
     package init(handles: [UInt16]) { set.handles = handles }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -114,15 +97,12 @@ package struct ATTReadMultipleRequest: ATTPacket {
 
 /// ATT_READ_MULTIPLE_RSP (Core Vol 3 Part F 3.4.4.8).
 package struct ATTReadMultipleResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readMultipleResponse
-    /// The values one behind the other, cut where the PDU ends.
+    /// The concatenated values, truncated at the end of the PDU.
     package var values = PacketBuffer(headroom: 0)
 
-    /// No values.
     package init() {}
 
-    /// The given values.
     package init(values: PacketBuffer) { self.values = values }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -132,15 +112,12 @@ package struct ATTReadMultipleResponse: ATTPacket {
 
 /// ATT_READ_MULTIPLE_VARIABLE_REQ (Core Vol 3 Part F 3.4.4.11).
 package struct ATTReadMultipleVariableRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readMultipleVariableRequest
-    /// The attributes, two or more.
+    /// The attributes to read, two or more.
     package var set = ATTHandleSet()
 
-    /// No attributes.
     package init() {}
 
-    /// A read of several attributes.
     package init(handles: [UInt16]) { set.handles = handles }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -150,29 +127,24 @@ package struct ATTReadMultipleVariableRequest: ATTPacket {
 
 /// ATT_READ_MULTIPLE_VARIABLE_RSP (Core Vol 3 Part F 3.4.4.12).
 package struct ATTReadMultipleVariableResponse: ATTPacket {
-    /// A value with its length.
+    /// A value and its full length.
     package struct Entry: Hashable, Sendable {
-        /// The length of the whole value.
+        /// The length of the complete value, in octets.
         package var length: UInt16
-        /// The value; the last one may be cut where the PDU ends.
+        /// The value. The last one of a response may be truncated.
         package var value: PacketBuffer
 
-        /// A value that is cut or whole.
         package init(length: UInt16, value: PacketBuffer) {
             self.length = length
             self.value = value
         }
     }
 
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.readMultipleVariableResponse
-    /// The values.
     package var entries: [Entry] = []
 
-    /// No values.
     package init() {}
 
-    /// The given values.
     package init(_ entries: [Entry]) { self.entries = entries }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

@@ -2,17 +2,13 @@ import BluetoothTypes
 
 /// ATT_HANDLE_VALUE_NTF (Core Vol 3 Part F 3.4.7.1).
 package struct ATTHandleValueNotification: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.handleValueNotification
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// Its value, or the first part.
+    /// The value, or its first part.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A value that nobody confirms.
     package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
@@ -26,17 +22,13 @@ package struct ATTHandleValueNotification: ATTPacket {
 
 /// ATT_HANDLE_VALUE_IND (Core Vol 3 Part F 3.4.7.2).
 package struct ATTHandleValueIndication: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.handleValueIndication
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// Its value, or the first part.
+    /// The value, or its first part.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A value that the client confirms.
     package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
@@ -50,41 +42,32 @@ package struct ATTHandleValueIndication: ATTPacket {
 
 /// ATT_HANDLE_VALUE_CFM (Core Vol 3 Part F 3.4.7.3).
 package struct ATTHandleValueConfirmation: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.handleValueConfirmation
 
-    /// The confirmation.
     package init() {}
 
-    /// There are no fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// ATT_MULTIPLE_HANDLE_VALUE_NTF (Core Vol 3 Part F 3.4.7.4).
 package struct ATTMultipleHandleValueNotification: ATTPacket {
-    /// An attribute and its value.
+    /// An attribute handle and value.
     package struct Entry: Hashable, Sendable {
-        /// The attribute.
         package var handle: UInt16
-        /// Its value.
         package var value: PacketBuffer
 
-        /// An attribute and its value.
         package init(handle: UInt16, value: PacketBuffer) {
             self.handle = handle
             self.value = value
         }
     }
 
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.multipleHandleValueNotification
     /// The attributes, two or more.
     package var entries: [Entry] = []
 
-    /// No attributes.
     package init() {}
 
-    /// The given attributes.
     package init(_ entries: [Entry]) { self.entries = entries }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {

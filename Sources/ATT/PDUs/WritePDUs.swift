@@ -2,17 +2,12 @@ import BluetoothTypes
 
 /// ATT_WRITE_REQ (Core Vol 3 Part F 3.4.5.1).
 package struct ATTWriteRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.writeRequest
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// The new value.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A write of a whole value.
     package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
@@ -26,29 +21,21 @@ package struct ATTWriteRequest: ATTPacket {
 
 /// ATT_WRITE_RSP (Core Vol 3 Part F 3.4.5.2).
 package struct ATTWriteResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.writeResponse
 
-    /// Success.
     package init() {}
 
-    /// There are no fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
 
 /// ATT_WRITE_CMD (Core Vol 3 Part F 3.4.5.3).
 package struct ATTWriteCommand: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.writeCommand
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// The new value.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A write of a whole value that nobody answers.
     package init(handle: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.value = value
@@ -62,29 +49,25 @@ package struct ATTWriteCommand: ATTPacket {
 
 /// ATT_SIGNED_WRITE_CMD (Core Vol 3 Part F 3.4.5.4).
 package struct ATTSignedWriteCommand: ATTPacket {
-    /// Octets of the signature: four of a counter, eight of a code (Vol 3 Part F 3.3.1).
+    /// The length of a signature: a counter of four octets and a message authentication code of eight (Vol 3 Part F
+    /// 3.3.1).
     package static let signatureLength = 12
 
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.signedWriteCommand
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// The new value.
     package var value = PacketBuffer(headroom: 0)
-    /// The signature over all before it.
+    /// The signature over everything before it.
     package var signature = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A write of a whole value, and what shows who made it.
     package init(handle: UInt16, value: PacketBuffer, signature: PacketBuffer) {
         self.handle = handle
         self.value = value
         self.signature = signature
     }
 
-    /// What is signed: the PDU up to the signature (Vol 3 Part F 3.3.1).
+    /// The signed octets: the PDU without the signature (Vol 3 Part F 3.3.1).
     package var message: PacketBuffer { ATTPDU.frame(Self.opcode, handle, value) }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -97,19 +80,15 @@ package struct ATTSignedWriteCommand: ATTPacket {
 
 /// ATT_PREPARE_WRITE_REQ (Core Vol 3 Part F 3.4.6.1).
 package struct ATTPrepareWriteRequest: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.prepareWriteRequest
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// Where the part begins in the value.
+    /// The offset of the part in the value.
     package var offset: UInt16 = 0
-    /// A part of the value.
+    /// The part of the value.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// A part to be written when the queue is executed.
     package init(handle: UInt16, offset: UInt16, value: PacketBuffer) {
         self.handle = handle
         self.offset = offset
@@ -123,21 +102,18 @@ package struct ATTPrepareWriteRequest: ATTPacket {
     }
 }
 
-/// ATT_PREPARE_WRITE_RSP: the request as the server understood it (Core Vol 3 Part F 3.4.6.2).
+/// ATT_PREPARE_WRITE_RSP, which echoes the request as the server received it (Core Vol 3 Part F 3.4.6.2).
 package struct ATTPrepareWriteResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.prepareWriteResponse
-    /// The attribute.
     package var handle: UInt16 = 0
-    /// Where the part begins in the value.
+    /// The offset of the part in the value.
     package var offset: UInt16 = 0
-    /// A part of the value.
+    /// The part of the value.
     package var value = PacketBuffer(headroom: 0)
 
-    /// All zero and empty.
     package init() {}
 
-    /// The echo of `request`.
+    /// Creates the echo of `request`.
     package init(_ request: ATTPrepareWriteRequest) {
         handle = request.handle
         offset = request.offset
@@ -153,27 +129,23 @@ package struct ATTPrepareWriteResponse: ATTPacket {
 
 /// ATT_EXECUTE_WRITE_REQ (Core Vol 3 Part F 3.4.6.3).
 package struct ATTExecuteWriteRequest: ATTPacket {
-    /// What becomes of the queue.
+    /// Whether to execute or discard the prepared writes.
     package struct Flags: WireValue {
         package var rawValue: UInt8
-        /// Any number, known or not.
+        /// Creates a value, which may be an unassigned one.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Forget everything that was prepared.
+        /// Discard all prepared writes.
         package static let cancel = Flags(rawValue: 0)
-        /// Write everything that was prepared.
+        /// Execute all prepared writes.
         package static let write = Flags(rawValue: 1)
     }
 
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.executeWriteRequest
-    /// What becomes of the queue.
     package var flags = Flags.cancel
 
-    /// A cancellation.
     package init() {}
 
-    /// The given flags.
     package init(_ flags: Flags) { self.flags = flags }
 
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
@@ -183,12 +155,9 @@ package struct ATTExecuteWriteRequest: ATTPacket {
 
 /// ATT_EXECUTE_WRITE_RSP (Core Vol 3 Part F 3.4.6.4).
 package struct ATTExecuteWriteResponse: ATTPacket {
-    /// The PDU's first octet.
     package static let opcode = ATTOpcode.executeWriteResponse
 
-    /// Success.
     package init() {}
 
-    /// There are no fields.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {}
 }
