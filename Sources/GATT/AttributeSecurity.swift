@@ -3,11 +3,12 @@ import BluetoothTypes
 import L2CAP
 
 extension LinkSecurity {
-    /// The shortest key that protects an attribute, in octets, whatever that asks for (AB-A13).
+    /// The shortest encryption key accepted for a protected attribute, in octets, whatever the attribute requires
+    /// (AB-A13).
     package static let minimumKeySize = 16
 
-    /// Why the link does not meet what an attribute asks for; nil when it does (Core Vol 3 Part C 10.3.1, table 10.2). As long
-    /// as it is not encrypted, how good the key is does not matter.
+    /// The error with which an attribute that requires `level` refuses access over this link; nil if access is allowed
+    /// (Core Vol 3 Part C 10.3.1, table 10.2). The quality of the key matters only once the link is encrypted.
     package func attributeRefusal(of level: SecurityLevel) -> ATTErrorCode? {
         guard level.isEncrypted else { return nil }
         guard let encryption else { return hasKey ? .insufficientEncryption : .insufficientAuthentication }

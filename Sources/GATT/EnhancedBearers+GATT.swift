@@ -1,9 +1,13 @@
 import ATT
 
 extension EnhancedBearers {
-    /// Lets GATT use every enhanced bearer of the link, the client's half and the server's as far as they exist. Takes over
-    /// the callbacks, and tells `onFailure` of a peer that broke the protocol on a bearer, for which the link should go
-    /// (Core Vol 3 Part F 3.3.3).
+    /// Connects the enhanced bearers of the link to GATT: to the client and to the server session, as far as they
+    /// exist.
+    ///
+    /// Replaces `onOpen` and `onClose`.
+    ///
+    /// - Parameter onFailure: Called when the peer violated the protocol on a bearer, after which the link should be
+    ///   disconnected (Core Vol 3 Part F 3.3.3).
     package func serve(
         client: GATTClient?,
         session: GATTServerSession?,

@@ -1,26 +1,30 @@
 import BluetoothTypes
 
-/// What has been found in a peer's database, to be kept for as long as the database stays as it is: within a connection
-/// until Service Changed, and beyond it if the hash is still the same (Core Vol 3 Part G 2.5.2).
+/// The discovered parts of a peer's database.
+///
+/// A cache is valid until the database changes: within a connection until Service Changed, and across connections while
+/// the Database Hash stays the same (Core Vol 3 Part G 2.5.2).
 package struct AttributeCache: Hashable, Sendable {
-    /// The hash of the database that all of this was found in; nil when the peer has none, or it was not read.
+    /// The hash of the cached database; nil if the peer has none or it was not read.
     package var hash: DatabaseHash?
-    /// All primary services; nil before they were discovered.
+    /// All primary services; nil before discovery.
     package var services: [RemoteService]?
-    /// The services that a service includes, by its first handle.
+    /// The included services of each service, keyed by the service's first handle.
     package var includes: [UInt16: [RemoteService]] = [:]
-    /// All characteristics of a service, by its first handle.
+    /// All characteristics of each service, keyed by the service's first handle.
     package var characteristics: [UInt16: [RemoteCharacteristic]] = [:]
-    /// The descriptors of a characteristic, by the handle of its value.
+    /// The descriptors of each characteristic, keyed by the handle of its value.
     package var descriptors: [UInt16: [RemoteDescriptor]] = [:]
 
-    /// Nothing has been found.
+    /// Creates an empty cache.
     package init(hash: DatabaseHash? = nil) {
         self.hash = hash
     }
 
-    /// Forgets what lies in `range`, and nothing else: services that reach into it as a whole, and the list of services,
-    /// which may have become longer. The hash is another one now.
+    /// Removes what a change of `range` invalidates.
+    ///
+    /// Services that overlap the range are removed as a whole. The list of services is removed too, since it may have
+    /// grown, and so is the hash.
     package mutating func invalidate(_ range: ClosedRange<UInt16>) {
         let gone = touched(by: range)
         hash = nil

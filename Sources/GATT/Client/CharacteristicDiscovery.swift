@@ -1,7 +1,8 @@
 import ATT
 import BluetoothTypes
 
-/// Discover All Characteristics of a Service, and by UUID, which asks the same and keeps less (Core Vol 3 Part G 4.6).
+/// Discover All Characteristics of a Service, and Discover Characteristics by UUID, which sends the same requests and
+/// filters the result (Core Vol 3 Part G 4.6).
 struct CharacteristicDiscovery: GATTProcedure {
     static let onlyReads = true
 
@@ -10,7 +11,7 @@ struct CharacteristicDiscovery: GATTProcedure {
     private var range: SearchRange
     private var found: [RemoteCharacteristic] = []
 
-    /// All characteristics in the handles of a service, or those with a UUID.
+    /// Discovers all characteristics in the handles of a service, or only those with the given UUID.
     init(in service: ClosedRange<UInt16>, uuid: BluetoothUUID?) {
         self.uuid = uuid
         self.service = service
@@ -33,8 +34,8 @@ struct CharacteristicDiscovery: GATTProcedure {
         error.code == .attributeNotFound ? .finished(result) : .failed(.att(error))
     }
 
-    /// Whether there is no room for another one behind the last value: a characteristic has a declaration and a value (Core Vol 3
-    /// Part G 3.3). Most services end so, and each is known a request earlier.
+    /// Whether no further characteristic fits behind the last value: it needs a declaration and a value (Core Vol 3
+    /// Part G 3.3). This saves the last request for most services.
     private var isFull: Bool {
         found.last.map { Int($0.value) + 2 > Int(service.upperBound) } ?? false
     }
@@ -78,7 +79,7 @@ struct DescriptorDiscovery: GATTProcedure {
     private var range: SearchRange?
     private var found: [RemoteDescriptor] = []
 
-    /// The descriptors in a range of handles; without one there are none, and nothing is asked.
+    /// Discovers the descriptors in `handles`. Nil means that there are none, and no request is sent.
     init(in handles: ClosedRange<UInt16>?) {
         range = handles.map(SearchRange.init)
     }

@@ -1,11 +1,14 @@
 import ATT
 import BluetoothTypes
 
-// MARK: - Knowing whether the database is still the same
+// MARK: - Database Hash and features
 
 extension GATTClient {
-    /// Reads the Database Hash (Core Vol 3 Part G 7.3), when no other request waits for its answer on any bearer (2.5.2.1).
-    /// Nil when the server has none. A hash other than that of ``cache`` empties the cache.
+    /// Reads the Database Hash (Core Vol 3 Part G 7.3) while no other request is outstanding on any bearer (2.5.2.1).
+    ///
+    /// A hash that differs from that of ``cache`` empties the cache.
+    ///
+    /// - Parameter completion: The hash; nil if the server has none.
     package func readDatabaseHash(completion: @escaping (Result<DatabaseHash?, GATTError>) -> Void) {
         run(DatabaseHashProcedure()) { [weak self] result in
             if case .success(let hash) = result { self?.compare(hash) }
@@ -15,14 +18,14 @@ extension GATTClient {
 
     private func compare(_ hash: DatabaseHash?) {
         guard let known = cache, known.hash != hash else { return }
-        // What was found before the hash was known may be of the same database, or of another one.
+        // Entries from before the first hash may belong to the same database or to an older one.
         cache = AttributeCache(hash: hash)
     }
 
-    /// Takes up what was found on an earlier connection, if the server's database is still the same; else begins with an
-    /// empty cache. From then on discovery goes on the air only for what the cache does not have.
+    /// Adopts the cache of an earlier connection if the server's Database Hash still matches; otherwise starts with an
+    /// empty cache. From then on, discovery sends requests only for what the cache lacks.
     ///
-    /// - Parameter completion: whether the cache was good.
+    /// - Parameter completion: Whether the cache was valid.
     package func adopt(_ old: AttributeCache, completion: @escaping (Result<Bool, GATTError>) -> Void) {
         cache = AttributeCache()
         readDatabaseHash { [weak self] result in
@@ -32,10 +35,12 @@ extension GATTClient {
         }
     }
 
-    /// Tells the server what this client can do (Vol 3 Part G 7.2), as far as the server can do it too: robust caching
-    /// takes a hash, enhanced bearers take the server's own word. What was announced before stays.
+    /// Announces client features to the server (Vol 3 Part G 7.2) as far as the server supports them.
     ///
-    /// - Parameter completion: what the server knows now; nothing when it does not ask.
+    /// Robust caching requires a Database Hash, enhanced bearers require the server's Server Supported Features.
+    /// Features announced earlier remain announced.
+    ///
+    /// - Parameter completion: The features announced so far; empty if the server has no Client Supported Features.
     package func announce(
         _ wanted: ClientFeatures,
         completion: @escaping (Result<ClientFeatures, GATTError>) -> Void
@@ -51,10 +56,12 @@ extension GATTClient {
         }
     }
 
-    /// Tells the server that this client can use enhanced bearers, if it turns out to take them. Of a server whose services
-    /// are known (``watchServices(completion:)``) and that lacks the characteristic nothing is asked.
+    /// Announces enhanced bearers if the server supports them.
     ///
-    /// - Parameter completion: whether both ends can.
+    /// If the services are in the cache (``watchServices(completion:)``) and the characteristic is not among them, no
+    /// request is sent.
+    ///
+    /// - Parameter completion: Whether both sides support enhanced bearers.
     package func announceEnhancedBearers(completion: @escaping (Bool) -> Void) {
         discoverService(GATTUUID.genericAttribute) { [weak self] result in
             guard let self, case .success(let service?) = result else {
@@ -89,7 +96,8 @@ extension GATTClient {
     }
 }
 
-/// Reads the Database Hash by its type, in the whole range: so it is never refused (Core Vol 3 Part G 2.5.2.1).
+/// Reads the Database Hash by type over the whole handle range, which a server never refuses as out of sync (Core Vol 3
+/// Part G 2.5.2.1).
 struct DatabaseHashProcedure: GATTProcedure {
     static let onlyReads = true
 
@@ -112,11 +120,13 @@ struct DatabaseHashProcedure: GATTProcedure {
     }
 }
 
-// MARK: - Discovery from the cache
+// MARK: - Cached discovery
 
 extension GATTClient {
-    /// Answers from the cache, or runs a procedure and keeps what it finds, unless the database has changed since it was asked
-    /// for: some of it may have been found before that (AB-A11).
+    /// Answers from the cache, or runs the procedure and caches its result.
+    ///
+    /// The result is not cached if the database has changed since the call, as part of it may predate the change
+    /// (AB-A11).
     func discover<P: GATTProcedure>(
         _ procedure: P,
         at path: WritableKeyPath<AttributeCache, P.Output?>,

@@ -4,24 +4,27 @@ import BluetoothTypes
 // MARK: - Database Out Of Sync
 
 extension GATTClient {
-    /// What becomes of a request that the server refuses because this client holds old handles.
+    /// The way to handle a request that the server refuses with Database Out Of Sync.
     package enum OutOfSyncPolicy: Sendable {
-        /// It fails, and all that is known of the database is forgotten.
+        /// The request fails, and everything known about the database is discarded.
         case fail
-        /// It is repeated if the Database Hash shows that nothing has changed since ``GATTClient/cache`` was filled; else
-        /// it fails.
+        /// The request is retried if the Database Hash shows that nothing has changed since ``GATTClient/cache`` was
+        /// filled. Otherwise it fails.
         case repeatIfUnchanged
     }
 
-    /// What becomes of procedures that the server has refused because this client holds old handles.
+    /// The state of the recovery from Database Out Of Sync.
     enum Recovery {
         case none
-        /// The hash is being read. Those that may be repeated wait for what it says.
+        /// The hash is being read. The handlers retry or fail the refused procedures.
         case readsHash([(_ isUnchanged: Bool) -> Void])
     }
 
-    /// A procedure was refused with Database Out Of Sync. The hash is read, once for all that are refused together: that
-    /// says what has changed, and the server that this client knows (Core Vol 3 Part G 2.5.2.1).
+    /// Handles the refusal of a procedure with Database Out Of Sync by reading the Database Hash, once for all
+    /// procedures that are refused together.
+    ///
+    /// The hash shows whether the database has changed, and reading it makes the client change-aware again (Core Vol 3
+    /// Part G 2.5.2.1).
     func refuse<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
@@ -61,7 +64,7 @@ extension GATTClient {
         for waiter in waiters { waiter(isUnchanged) }
     }
 
-    /// Nothing may be believed of `handles` any more.
+    /// Discards everything known about `handles`.
     func forget(_ handles: ClosedRange<UInt16>) {
         changes &+= 1
         configurationDescriptors = configurationDescriptors.filter { !handles.contains($0.key) }

@@ -4,7 +4,7 @@ import BluetoothTypes
 // MARK: - Discovery
 
 extension GATTClient {
-    /// Finds all primary services, or those with a UUID (Core Vol 3 Part G 4.4).
+    /// Discovers all primary services, or those with the given UUID (Core Vol 3 Part G 4.4).
     package func discoverServices(
         _ uuid: BluetoothUUID? = nil,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
@@ -14,7 +14,8 @@ extension GATTClient {
         run(ServiceDiscovery(uuid: uuid), completion: completion)
     }
 
-    /// Finds a service that a server has once at most, as Generic Access and Generic Attribute are (Core Vol 3 Part C 12, Part G 7).
+    /// Discovers a service of which a server has at most one instance, such as Generic Access and Generic Attribute
+    /// (Core Vol 3 Part C 12, Part G 7).
     package func discoverService(
         _ uuid: BluetoothUUID,
         completion: @escaping (Result<RemoteService?, GATTError>) -> Void
@@ -23,7 +24,7 @@ extension GATTClient {
         run(ServiceDiscovery(uuid: uuid, isOne: true)) { completion($0.map(\.first)) }
     }
 
-    /// Finds the services that a service includes (Vol 3 Part G 4.5.1).
+    /// Discovers the services that a service includes (Vol 3 Part G 4.5.1).
     package func discoverIncludedServices(
         of service: RemoteService,
         completion: @escaping (Result<[RemoteService], GATTError>) -> Void
@@ -31,7 +32,7 @@ extension GATTClient {
         discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
     }
 
-    /// Finds all characteristics of a service, or those with a UUID (Vol 3 Part G 4.6).
+    /// Discovers all characteristics of a service, or those with the given UUID (Vol 3 Part G 4.6).
     package func discoverCharacteristics(
         _ uuid: BluetoothUUID? = nil,
         of service: RemoteService,
@@ -45,7 +46,7 @@ extension GATTClient {
         run(CharacteristicDiscovery(in: service.handles, uuid: uuid), completion: completion)
     }
 
-    /// Finds all descriptors of a characteristic (Vol 3 Part G 4.7.1).
+    /// Discovers all descriptors of a characteristic (Vol 3 Part G 4.7.1).
     package func discoverDescriptors(
         of characteristic: RemoteCharacteristic,
         completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
@@ -61,17 +62,17 @@ extension GATTClient {
 // MARK: - Reading and writing
 
 extension GATTClient {
-    /// Agrees with the peer on an MTU; see ``ATTBearer/exchangeMTU(completion:)``.
+    /// Negotiates the MTU; see ``ATTBearer/exchangeMTU(completion:)``.
     package func exchangeMTU(completion: @escaping (Result<Int, GATTError>) -> Void) {
         bearer.exchangeMTU { completion($0.mapError(GATTError.init)) }
     }
 
-    /// Reads the whole value of a characteristic or descriptor, however long it is.
+    /// Reads the complete value of a characteristic or descriptor, in parts if it is long.
     package func read(_ handle: UInt16, completion: @escaping (Result<PacketBuffer, GATTError>) -> Void) {
         run(ReadProcedure(handle), completion: completion)
     }
 
-    /// Reads a value from an octet on, which is an error when the value ends before it (Vol 3 Part G 4.8.3).
+    /// Reads a value from `offset` to its end. An offset past the end is an error (Vol 3 Part G 4.8.3).
     package func read(
         _ handle: UInt16,
         from offset: UInt16,
@@ -80,7 +81,7 @@ extension GATTClient {
         run(ReadProcedure(handle, offset: offset), completion: completion)
     }
 
-    /// Reads the values of a type in a range of handles; long ones only their first part.
+    /// Reads the values with the given type in a handle range. Long values are truncated to their first part.
     package func readValues(
         of uuid: BluetoothUUID,
         in handles: ClosedRange<UInt16> = 1...0xFFFF,
@@ -89,7 +90,10 @@ extension GATTClient {
         run(ReadByTypeProcedure(uuid, in: handles), completion: completion)
     }
 
-    /// Reads a value of a type that a server has once at most, or its first part; nil when there is none.
+    /// Reads a value with a type of which a server has at most one instance. A long value is truncated to its first
+    /// part.
+    ///
+    /// - Parameter completion: The value; nil if the server has none.
     package func readValue(
         of uuid: BluetoothUUID,
         completion: @escaping (Result<RemoteValue?, GATTError>) -> Void
@@ -102,7 +106,7 @@ extension GATTClient {
         }
     }
 
-    /// Reads two values or more whose lengths the caller knows; they come one behind the other.
+    /// Reads two or more values whose lengths the caller knows, and completes with their concatenation.
     package func readMultiple(
         _ handles: [UInt16],
         completion: @escaping (Result<PacketBuffer, GATTError>) -> Void
@@ -110,7 +114,7 @@ extension GATTClient {
         run(ReadMultipleProcedure(handles: handles), completion: completion)
     }
 
-    /// Reads two values or more of any lengths. The last one may be cut, and some may be missing at the end.
+    /// Reads two or more values of any length. The last one returned may be truncated, and further ones may be missing.
     package func readMultipleVariable(
         _ handles: [UInt16],
         completion: @escaping (Result<[PacketBuffer], GATTError>) -> Void
@@ -118,7 +122,7 @@ extension GATTClient {
         run(ReadMultipleVariableProcedure(handles: handles), completion: completion)
     }
 
-    /// Writes a value of up to 512 octets; a long one in parts (behaviour 5.9).
+    /// Writes a value of up to 512 octets, in parts if it is long (behaviour 5.9).
     package func write(
         _ value: PacketBuffer,
         to handle: UInt16,
@@ -130,7 +134,7 @@ extension GATTClient {
         run(WriteProcedure(handle, value), completion: completion)
     }
 
-    /// Writes several values, all or none, and checks what the server understood of them (Vol 3 Part G 4.9.5).
+    /// Writes several values, all or none, and verifies the server's echo of each part (Vol 3 Part G 4.9.5).
     package func writeReliably(
         _ writes: [(handle: UInt16, value: PacketBuffer)],
         completion: @escaping (Result<Void, GATTError>) -> Void
@@ -141,10 +145,11 @@ extension GATTClient {
         run(LongWriteProcedure(writes, checksEcho: true), completion: completion)
     }
 
-    /// Writes a value without an answer, cut to what the MTU allows.
+    /// Writes a value without response, truncated to what the MTU allows.
     ///
-    /// - Returns: false when there is no room, see ``ATTBearer/write(_:withoutResponseTo:)``, or the link is not secure
-    ///   enough. The bearer's ``ATTBearer/onCommandRoom`` follows in both cases, unless the link never gets secure.
+    /// - Returns: False if there is no room (see ``ATTBearer/write(_:withoutResponseTo:)``) or the link is not secure
+    ///   enough. In both cases the bearer's ``ATTBearer/onCommandRoom`` is called later, unless the link never becomes
+    ///   secure enough.
     package func write(_ value: consuming PacketBuffer, withoutResponseTo handle: UInt16) -> Bool {
         if let refusal, !isClosed {
             wish.commandRefused()
@@ -154,10 +159,12 @@ extension GATTClient {
         return bearer.write(value, withoutResponseTo: handle)
     }
 
-    /// Writes a value without an answer, signed as long as the link is not encrypted (Core Vol 3 Part G 4.9.2). For
-    /// characteristics whose properties allow signed writes. A signed value has at most the MTU less 15 octets.
+    /// Writes a value without response, signed while the link is not encrypted (Core Vol 3 Part G 4.9.2).
     ///
-    /// - Returns: false when there is no room; then nothing is sent, and ``ATTBearer/onCommandRoom`` follows.
+    /// The characteristic's properties must allow signed writes. A signed value is at most the MTU less 15 octets long.
+    ///
+    /// - Returns: False if there is no room. Nothing is sent then, and ``ATTBearer/onCommandRoom`` is called later.
+    /// - Throws: `valueTooLong` or `noSigningKey`.
     package func writeSigned(_ value: consuming PacketBuffer, to handle: UInt16) throws(GATTError) -> Bool {
         if security.isEncrypted { return write(value, withoutResponseTo: handle) }
         guard value.count <= bearer.mtu - 3 - ATTSignedWriteCommand.signatureLength else {

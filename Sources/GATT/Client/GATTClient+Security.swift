@@ -2,22 +2,24 @@ import ATT
 import BluetoothTypes
 import L2CAP
 
-// MARK: - Links that are not secure enough
+// MARK: - Insufficient security
 
 extension GATTClient {
-    /// Why nothing may be asked of the peer and nothing taken from it now; nil when all is well. A peer that there is a key
-    /// for is believed to be that peer when the link is encrypted (AB-A10).
+    /// The reason why no request may be sent and no value accepted now; nil if both are allowed. A peer with a stored
+    /// key is trusted only on an encrypted link (AB-A10).
     var refusal: ATTErrorCode? { refusal(over: security) }
 
-    /// Why what began to arrive at `moment` is not taken from the peer; nil when all is well. What began in the clear is no
-    /// value of the encrypted link (AB-A09, AB-A10).
+    /// The reason why data that began to arrive at `moment` is not trusted; nil if it is. Data that began to arrive in
+    /// the clear is not a value of the encrypted link (AB-A09, AB-A10).
     func refusal(since moment: LinkMoment) -> ATTErrorCode? { refusal(over: securities.weakest(since: moment)) }
 
     private func refusal(over security: LinkSecurity) -> ATTErrorCode? {
         security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.attributeRefusal(of: requirement)
     }
 
-    /// A procedure has ended, for its owner or for now. The first of its answers began to arrive at `moment`.
+    /// Handles the end of one attempt of a procedure: completes it, holds it or retries it.
+    ///
+    /// - Parameter moment: The moment at which the first of its responses began to arrive.
     func finish<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
@@ -31,7 +33,8 @@ extension GATTClient {
         case .failure(.att(let error)) where error.code.isInsufficientSecurity:
             hold(procedure, attempt, for: error.code, .att(error), completion)
         case .success:
-            // The peer has turned out to be one that has to prove itself, and perhaps it has by now.
+            // A key for the peer has become known meanwhile, so the response needs a secure link, which may exist by
+            // now.
             guard let cause = refusal(since: moment) else { return completion(result) }
             guard refusal != nil || attempt.isSecured else { return repeatSecured(procedure, attempt, completion) }
             hold(procedure, attempt, for: cause, .insufficientSecurity(cause), completion)
@@ -39,7 +42,7 @@ extension GATTClient {
         }
     }
 
-    /// Holds a procedure that was refused while the owner secures the link, and repeats it once (behaviour 6.1).
+    /// Holds a refused procedure while the owner secures the link, then retries it once (behaviour 6.1).
     private func hold<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
@@ -70,14 +73,14 @@ extension GATTClient {
         run(procedure, attempt: attempt, completion: completion)
     }
 
-    /// Asks the owner, once for all that waits.
+    /// Asks the owner to secure the link, once for everything that waits.
     func askForSecurity(_ cause: ATTErrorCode) {
         guard !wish.isAsked else { return }
         guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
         wish.ask()
         onInsufficientSecurity(cause) { [self] outcome in
             guard wish.answered() else { return }
-            // The owner may have been content with less than is asked for.
+            // The owner may have accepted less security than required.
             if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
             startNext()
         }
@@ -88,7 +91,7 @@ extension GATTClient {
         if refusal == nil, wish.secured() { bearer.onCommandRoom?() }
     }
 
-    /// Those that are held have nothing to wait for any more, when it was the last bearer.
+    /// Fails the held procedures once the last bearer has closed.
     func bearerClosed(_ closure: ATTBearerClosure) {
         guard isClosed else { return }
         for fail in holding.removeAll() { fail(.bearer(.closed(closure))) }

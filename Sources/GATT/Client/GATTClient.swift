@@ -3,54 +3,55 @@ import BluetoothTypes
 import DequeModule
 import L2CAP
 
-/// The client of one peer's server.
+/// A GATT client of one peer's server.
 ///
-/// Procedures start in the order in which they were asked for; with one bearer each waits for the one before (behaviour
-/// 5.22), with several each takes the first that is free and keeps it. Each ends with exactly one call of its
-/// completion, also when its bearer is closed. Writes without response and incoming values do not wait for them.
+/// Procedures start in the order of the calls. With one bearer, each waits for the one before (behaviour 5.22); with
+/// several, each runs on the first free bearer. Each procedure calls its completion exactly once, even if its bearer
+/// closes. Writes without response and incoming values do not wait for procedures.
 ///
-/// A procedure that the server refuses because the link is not secure enough is held while the owner does something about
-/// it, and then repeated once (behaviour 6.1); others go on meanwhile. Nothing is asked of a bonded peer, and no value taken
-/// from it, before the link is encrypted (AB-A10).
+/// If the server refuses a procedure because the link is not secure enough, the procedure is held while the owner
+/// secures the link, and is then retried once (behaviour 6.1). Other procedures continue meanwhile. Before the link to
+/// a bonded peer is encrypted, the client sends no requests and accepts no values (AB-A10).
 package final class GATTClient {
-    /// Most services of a peer.
+    /// The maximum number of services of a peer.
     package static let maximumServices = 256
-    /// Most services that one service includes.
+    /// The maximum number of services that one service includes.
     package static let maximumIncludes = 64
-    /// Most characteristics of a service, and most values found by their type.
+    /// The maximum number of characteristics of a service, and of values found by type.
     package static let maximumCharacteristics = 512
-    /// Most descriptors of a characteristic.
+    /// The maximum number of descriptors of a characteristic.
     package static let maximumDescriptors = 64
-    /// Most procedures that wait.
+    /// The maximum number of waiting procedures.
     package static let maximumWaitingProcedures = 256
 
-    /// How a value arrived.
+    /// The way in which a value arrived.
     package enum Arrival: Sendable {
-        /// Notified, which nobody confirms.
+        /// As a notification, without confirmation.
         case notification
-        /// Indicated, and confirmed.
+        /// As an indication, already confirmed.
         case indication
     }
 
-    /// The peer's first bearer: the one on the fixed channel.
+    /// The peer's first bearer, on the fixed channel.
     package let bearer: ATTBearer
-    /// The bearers that procedures may use, the first one first.
+    /// The bearers available to procedures, the first one first.
     package private(set) var bearers: [ATTBearer] = []
-    /// Takes each value that the server sends by itself, except Service Changed. Whether anybody asked for it is for
-    /// the owner to know.
+    /// Called with each value that the server sends, except Service Changed. The client does not check for a
+    /// subscription.
     package var onValue: ((_ handle: UInt16, _ value: PacketBuffer, Arrival) -> Void)?
-    /// Called with the handles of which nothing may be believed any more.
+    /// Called with the range of handles that has become invalid.
     package var onServiceChanged: ((ClosedRange<UInt16>) -> Void)?
-    /// What has been found, when it is to be kept: discovery then goes on the air only for what is not in here. Nil at
-    /// first: nothing is kept.
+    /// The cache of discovered attributes. Discovery sends requests only for what it lacks. Nil, the default, disables
+    /// caching.
     package var cache: AttributeCache?
-    /// What becomes of a request that the server refuses because this client holds old handles.
+    /// The way to handle a request that the server refuses with Database Out Of Sync.
     package var outOfSyncPolicy = OutOfSyncPolicy.fail
-    /// Where the peer's Service Changed is. Set by ``watchServices(completion:)``, or by an owner who remembers it.
+    /// The handle of the peer's Service Changed value. Set by ``watchServices(completion:)``, or by an owner that has
+    /// stored it.
     package var serviceChanged: UInt16?
 
-    /// The security of the link, kept up to date by the owner. What has arrived before a change is judged by what held then
-    /// too.
+    /// The security of the link, which the owner keeps up to date. Data that arrived before a change is also judged by
+    /// the security at that time.
     package var security: LinkSecurity {
         get { securities.now }
         set {
@@ -59,40 +60,43 @@ package final class GATTClient {
             securityChanged()
         }
     }
-    /// What the link has to be before anything is asked of the peer, and any value taken from it. A peer that there is a key
-    /// for asks for encryption at least.
+    /// The security that the link must have before the client sends requests or accepts values. A peer with a stored
+    /// key always requires encryption.
     package var requirement = SecurityLevel.none {
         didSet { if requirement != oldValue { securityChanged() } }
     }
-    /// Called when the link is not secure enough: for a request that the server refused, which is held meanwhile, or for all
-    /// that is to be asked of the peer, when ``requirement`` is not met. The owner secures the link and says how that ended,
-    /// once, also when the link is lost meanwhile: then what was held is repeated once, or fails for the first reason and that
-    /// of the outcome. Without it everything fails at once.
+    /// Called when the link is not secure enough: either for a request that the server refused, which is held
+    /// meanwhile, or for all pending requests when ``requirement`` is not met.
+    ///
+    /// The owner secures the link and reports the outcome by calling `done` exactly once, even if the link is lost.
+    /// What was held is then retried once, or fails with the original error and the reason from the outcome. Without a
+    /// handler everything fails at once.
     package var onInsufficientSecurity: ((ATTErrorCode, _ done: @escaping (SecuringOutcome) -> Void) -> Void)?
-    /// Signs a message with twelve octets, and uses up a value of the counter; nil when there is no key to do it with.
+    /// Signs a message with a signature of twelve octets and advances the sign counter. Returns nil if there is no
+    /// signing key.
     package var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
 
     private(set) var securities = SecurityHistory(LinkSecurity())
     private var waiting = Deque<WaitingProcedure>()
-    /// Those that were held and go first.
+    /// Procedures to retry, which precede those in `waiting`.
     private var repeated = Deque<WaitingProcedure>()
     var holding = HeldProcedures()
     var wish = SecurityWish.none
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
     var configurationDescriptors: [UInt16: UInt16] = [:]
-    /// How often the peer's database has changed.
+    /// The number of database changes so far.
     var changes: UInt64 = 0
     var recovery = Recovery.none
 
-    /// A client on `bearer`, whose client callbacks it takes over.
+    /// Creates a client on `bearer` and replaces the bearer's client callbacks.
     package init(bearer: ATTBearer) {
         self.bearer = bearer
         add(bearer)
     }
 
-    /// Lets procedures use one more bearer of the same link, whose client callbacks the client takes over. Call
-    /// ``remove(_:)`` when it is closed.
+    /// Adds a bearer of the same link for procedures to use, and replaces its client callbacks. Call ``remove(_:)``
+    /// when it has closed.
     package func add(_ bearer: ATTBearer) {
         bearers.append(bearer)
         bearer.onNotification = { [weak self] in self?.receiveNotification($0, $1, $2) }
@@ -101,7 +105,7 @@ package final class GATTClient {
         startNext()
     }
 
-    /// One of several bearers is closed. The procedure that was under way on it has failed.
+    /// Removes a closed bearer. The procedure that was running on it has already failed.
     package func remove(_ bearer: ATTBearer) {
         bearers.removeAll { $0 === bearer }
         bearer.onNotification = nil
@@ -112,9 +116,9 @@ package final class GATTClient {
 
     var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
-    /// Adds a procedure to the queue.
+    /// Queues a procedure.
     ///
-    /// - Parameter attempt: why it has been refused before.
+    /// - Parameter attempt: The history of earlier attempts.
     func run<P: GATTProcedure>(
         _ procedure: P,
         attempt: GATTAttempt = GATTAttempt(),
@@ -146,7 +150,7 @@ package final class GATTClient {
         startNext()
     }
 
-    /// Starts procedures as long as they end at once, without going deeper each time.
+    /// Starts as many procedures as possible. Procedures that complete at once do not recurse into this method.
     func startNext() {
         guard !isStarting else { return }
         isStarting = true
@@ -159,13 +163,13 @@ package final class GATTClient {
         if !isClosed, !(repeated.isEmpty && waiting.isEmpty), let cause = refusal { askForSecurity(cause) }
     }
 
-    /// Whether the link is good enough for what is to start. When it has just become better than it was for those that are
-    /// held, these are to go first.
+    /// Whether the link is secure enough to start a procedure. If the link has just become more secure, the held
+    /// procedures go first.
     private var mayStart: Bool {
         isClosed || refusal == nil && (!repeated.isEmpty || holding.mayOvertake(at: security))
     }
 
-    /// Everything that waits fails.
+    /// Fails all waiting procedures.
     func failWaiting(_ error: GATTError) {
         let failing = repeated + waiting
         repeated = []
@@ -173,7 +177,8 @@ package final class GATTClient {
         for procedure in failing { procedure.fail(error) }
     }
 
-    /// Where a procedure can begin now. With no bearer left it begins on the first one, to fail there.
+    /// The bearer on which a procedure can start now. If all bearers are closed, it is the first one, where the
+    /// procedure fails.
     private func freeBearer(for next: WaitingProcedure) -> ATTBearer? {
         let usable = next.needsFirstBearer ? [bearer] : bearers
         let open = usable.filter { $0.closure == nil }
@@ -189,17 +194,17 @@ package final class GATTClient {
     }
 }
 
-// MARK: - Bearers that are lost
+// MARK: - Lost bearers
 
 extension GATTClient {
-    /// Whether a procedure failed for the loss of its bearer, while the one on the fixed channel is there.
+    /// Whether a procedure failed because its bearer closed while the bearer on the fixed channel is still open.
     private func lostItsBearer<T>(_ result: Result<T, GATTError>, _ attempt: GATTAttempt) -> Bool {
         guard case .failure(.bearer(.closed(.linkLost))) = result, !attempt.hasLostBearer else { return false }
         return bearer.closure == nil
     }
 
-    /// Begins a procedure anew on the bearer that lasts as long as the link, and so no third time: that a peer closes an
-    /// enhanced bearer is no failure of what was read there.
+    /// Restarts a procedure on the fixed channel's bearer, which lasts as long as the link, so there is at most one
+    /// restart. The read does not fail just because the peer closed an enhanced bearer.
     private func repeatOnFirstBearer<P: GATTProcedure>(
         _ procedure: P,
         _ attempt: GATTAttempt,
@@ -219,25 +224,25 @@ private struct WaitingProcedure {
     let fail: (GATTError) -> Void
 }
 
-/// What has become of a procedure before.
+/// The history of a procedure's earlier attempts.
 struct GATTAttempt {
-    /// It has been refused because this client held old handles.
+    /// The server refused it with Database Out Of Sync.
     var isInSync = false
-    /// It has been refused because the link was not secure enough.
+    /// It was held because the link was not secure enough.
     var isSecured = false
-    /// It was under way on an enhanced bearer that the peer closed.
+    /// It was running on an enhanced bearer that closed.
     var hasLostBearer = false
 
-    /// Whether it has had its turn already.
+    /// Whether the procedure has already had its turn and goes first.
     var goesFirst: Bool { isSecured || hasLostBearer }
 }
 
-/// A procedure on its way.
+/// A procedure that is running on a bearer.
 private final class RunningProcedure<P: GATTProcedure> {
     private var procedure: P
     private let bearer: ATTBearer
     private let completion: (Result<P.Output, GATTError>, LinkMoment) -> Void
-    // When the first of its answers began to arrive.
+    // When the first response began to arrive.
     private var moment: LinkMoment?
 
     init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping (Result<P.Output, GATTError>, LinkMoment) -> Void) {
@@ -271,14 +276,14 @@ private final class RunningProcedure<P: GATTProcedure> {
     }
 }
 
-// MARK: - Values that the server sends
+// MARK: - Notifications and indications
 
 extension GATTClient {
-    /// Asks to be told of a characteristic's value, or not any more: by notifications when it has them, else by
+    /// Subscribes to or unsubscribes from a characteristic's value: by notifications if it supports them, else by
     /// indications (behaviour 5.16).
     ///
-    /// - Parameter descriptor: where the Client Characteristic Configuration is, when that is remembered; else it is
-    ///   looked for once.
+    /// - Parameter descriptor: The handle of the Client Characteristic Configuration descriptor if it is known.
+    ///   Otherwise the descriptor is discovered once.
     package func setNotifying(
         _ isNotifying: Bool,
         _ characteristic: RemoteCharacteristic,
@@ -300,7 +305,7 @@ extension GATTClient {
         )
         let before = changes
         run(procedure) { [weak self] result in
-            // What was found before a change is forgotten with it.
+            // A handle found before a change may be invalid.
             if let self, changes == before, case .success(let descriptor) = result {
                 configurationDescriptors[characteristic.value] = descriptor
             }
@@ -308,15 +313,16 @@ extension GATTClient {
         }
     }
 
-    /// Asks to be told of changes to the server's database.
+    /// Subscribes to changes of the server's database.
     ///
-    /// - Parameter completion: false when the server has no Service Changed, so that what is found stays for good.
+    /// - Parameter completion: Whether the server has Service Changed. If false, discovered attributes remain valid for
+    ///   good.
     package func watchServices(completion: @escaping (Result<Bool, GATTError>) -> Void) {
         discoverService(GATTUUID.genericAttribute) { [weak self] result in
             guard let self, case .success(let service?) = result else {
                 return completion(result.map { _ in false })
             }
-            // All of them, and so from the cache the next time (behaviour 4.10).
+            // Discovers all characteristics, so that the next discovery is answered from the cache (behaviour 4.10).
             discoverCharacteristics(of: service) { [weak self] result in
                 guard let self, case .success(let found) = result,
                     let characteristic = found.first(where: { $0.uuid == GATTUUID.serviceChanged })
@@ -338,14 +344,16 @@ extension GATTClient {
         }
     }
 
-    /// What comes before the link is secure enough is dropped (Core Vol 3 Part C 10.3.2.2).
+    /// Delivers a notification, or drops it if the link was not secure enough (Core Vol 3 Part C 10.3.2.2).
     private func receiveNotification(_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) {
         guard refusal(since: moment) == nil else { return }
         onValue?(handle, value, .notification)
     }
 
-    /// The same for indications, which are confirmed already. A change of the database is believed whoever tells it: that
-    /// costs a discovery, while one that was confirmed and dropped is never told again.
+    /// Delivers an indication, which is already confirmed, or drops it if the link was not secure enough.
+    ///
+    /// Service Changed is accepted from any peer: a false one costs a discovery, but a true one that was confirmed and
+    /// dropped would never be repeated.
     private func receiveIndication(_ handle: UInt16, _ value: PacketBuffer, _ moment: LinkMoment) {
         guard handle == serviceChanged else {
             guard refusal(since: moment) == nil else { return }
@@ -355,15 +363,17 @@ extension GATTClient {
         guard value.count == 4 else { return }
         let start = UInt16(value[0]) | UInt16(value[1]) << 8
         let end = UInt16(value[2]) | UInt16(value[3]) << 8
-        // A range that makes no sense may mean anything, so it means everything.
+        // An invalid range is treated as the whole database.
         let handles = start > 0 && start <= end ? start...end : 1...UInt16.max
         forget(handles)
         showAwareness()
     }
 
-    /// On a link with several bearers that a change was confirmed tells a server nothing: it holds values back until the hash
-    /// was read, and another request came after that (Core Vol 3 Part G 2.5.2.1). Here this is done at once, since an app
-    /// that only waits for values would wait for good.
+    /// Reads the Database Hash twice to become change-aware on a link with several bearers.
+    ///
+    /// There, confirming Service Changed is not enough: the server holds values back until the hash was read and
+    /// another request has followed (Core Vol 3 Part G 2.5.2.1). Without this, an app that only waits for values would
+    /// wait forever.
     private func showAwareness() {
         guard bearers.count > 1 else { return }
         run(DatabaseHashProcedure()) { [weak self] _ in self?.run(DatabaseHashProcedure()) { _ in } }

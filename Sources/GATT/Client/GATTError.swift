@@ -1,32 +1,32 @@
 import ATT
 import BluetoothTypes
 
-/// Why a procedure of the client failed, by the layer that it failed at.
+/// An error of a client procedure, by the layer that failed.
 package enum GATTError: Error, Hashable, Sendable {
-    /// The server answered with an error: its code, and the attribute.
+    /// The server answered with an error response.
     case att(ATTErrorResponse)
-    /// The bearer failed: a timeout, a lost link, an answer that is no PDU.
+    /// The bearer failed, for example because of a time-out, a lost link or a malformed response.
     case bearer(ATTBearerError)
-    /// The server's answer contradicts the specification; nothing of the procedure is kept.
+    /// The server violated the specification. All results of the procedure are discarded.
     case server(GATTServerFault)
-    /// The characteristic tells nobody of its value, or has no Client Characteristic Configuration descriptor
-    /// (behaviour 4.21).
+    /// The characteristic supports neither notifications nor indications, or has no Client Characteristic Configuration
+    /// descriptor (behaviour 4.21).
     case noClientConfiguration
-    /// The value has more than 512 octets.
+    /// The value is longer than 512 octets.
     case valueTooLong(Int)
-    /// The server's database has changed, and what was known of it is forgotten: discover again.
+    /// The server's database has changed, and the cached attributes were discarded. Discover again.
     case databaseOutOfSync
-    /// The link did not get as secure as it has to be before anything is asked of this peer: nothing was sent, or the
-    /// answer is not to be believed.
+    /// The link did not reach the security required for this peer. No request was sent, or the response cannot be
+    /// trusted.
     case insufficientSecurity(ATTErrorCode)
-    /// The link had to be more secure, for the first reason, and could not be made so, for the second.
+    /// The link was not secure enough, as the first error says, and securing it failed for the second reason.
     indirect case notSecured(GATTError, because: UnderlyingError)
-    /// There is no key to sign with.
+    /// There is no key for signing.
     case noSigningKey
-    /// Too many procedures wait.
+    /// Too many procedures are waiting.
     case queueFull
 
-    /// What the server answered.
+    /// The error response of the server, if there is one.
     package var response: ATTErrorResponse? {
         switch self {
         case .att(let response): response
@@ -39,26 +39,26 @@ package enum GATTError: Error, Hashable, Sendable {
         if case .response(let response) = error { self = .att(response) } else { self = .bearer(error) }
     }
 
-    /// This error, after what was tried against it.
+    /// This error, extended by the outcome of securing the link.
     func after(_ outcome: SecuringOutcome) -> GATTError {
         if case .failed(let reason) = outcome { .notSecured(self, because: reason) } else { self }
     }
 }
 
-/// What a server did that no server may do (AB-A07, AB-A08).
+/// A violation of the specification by a server (AB-A07, AB-A08).
 package enum GATTServerFault: Error, Hashable, Sendable {
-    /// A handle outside of the range asked for, or not behind the one before: going on might never end.
+    /// A handle is outside the requested range or does not follow the one before, so the search might never end.
     case handleOutOfOrder(UInt16)
-    /// A group that ends before it begins.
+    /// A group ends before it begins.
     case endBeforeStart(UInt16)
-    /// A declaration whose length or contents are impossible.
+    /// A declaration has an invalid length or invalid contents.
     case malformedDeclaration(at: UInt16)
-    /// A service that includes itself.
+    /// A service includes itself.
     case selfInclusion(UInt16)
-    /// More than there may be.
+    /// The server exceeds a limit of the client.
     case tooMany(limit: Int)
-    /// A response that does not belong to the request.
+    /// The response does not match the request.
     case unexpectedResponse
-    /// The echo of a prepared write differs from what was sent.
+    /// The echo of a prepared write differs from the request.
     case wrongEcho(handle: UInt16, offset: Int)
 }

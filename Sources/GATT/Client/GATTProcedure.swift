@@ -1,43 +1,46 @@
 import ATT
 import BluetoothTypes
 
-/// What a procedure wants next.
+/// The next step of a procedure.
 enum GATTStep<Output> {
-    /// A request is to be sent; its response comes back.
+    /// Send a request and pass its response back.
     case request(ATTPDU)
-    /// It is over.
+    /// The procedure has succeeded.
     case finished(Output)
-    /// It failed.
+    /// The procedure has failed.
     case failed(GATTError)
 
     static func fault(_ fault: GATTServerFault) -> GATTStep { .failed(.server(fault)) }
 }
 
-/// What a procedure cannot bear beside it on another bearer of the same link.
+/// The restrictions on procedures running at the same time on other bearers of the link.
 enum GATTIsolation {
-    /// It minds nothing.
+    /// No restriction.
     case none
-    /// Another one that prepares writes: a client has one queue of them, whatever bearers (Core Vol 3 Part F 3.4.6).
+    /// No other procedure that prepares writes: a client has one queue of them for all its bearers (Core Vol 3 Part F
+    /// 3.4.6).
     case preparesWrites
-    /// Anything: all requests are to be answered before it, and none is sent meanwhile (Vol 3 Part G 2.5.2.1).
+    /// No other request: all earlier ones are answered, and none is sent meanwhile (Vol 3 Part G 2.5.2.1).
     case alone
 }
 
-/// A procedure of the client as a machine: it sees one response at a time and does nothing itself (Core Vol 3 Part G
-/// 4). Every request of a search begins behind the last handle that was seen, so that each ends whatever a server
-/// answers (AB-A07).
+/// A client procedure as a state machine without side effects, which handles one response at a time (Core Vol 3 Part G
+/// 4).
+///
+/// Every request of a search starts after the last handle found, so that the procedure ends whatever the server answers
+/// (AB-A07).
 protocol GATTProcedure {
     associatedtype Output
 
-    /// Whether it changes nothing at the server, so that it may be begun anew when its bearer is lost under way.
+    /// Whether the procedure leaves the server unchanged, so that it may be restarted after its bearer was lost.
     static var onlyReads: Bool { get }
-    /// What it cannot bear beside it, on a bearer with an MTU.
+    /// The restrictions on other procedures, for a bearer with the given MTU.
     func isolation(mtu: Int) -> GATTIsolation
-    /// The first step. `mtu` is that of the bearer at this moment.
+    /// Returns the first step. `mtu` is the bearer's current MTU.
     mutating func begin(mtu: Int) -> GATTStep<Output>
-    /// The step after a response.
+    /// Returns the step after a response.
     mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<Output>
-    /// The step after an error response.
+    /// Returns the step after an error response.
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output>
 }
 
@@ -49,7 +52,7 @@ extension GATTProcedure {
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Output> { .failed(.att(error)) }
 }
 
-/// The part of a range of handles that a search has not seen yet.
+/// The rest of a handle range that is still to be searched.
 struct SearchRange {
     private(set) var start: UInt16
     let end: UInt16
@@ -62,7 +65,7 @@ struct SearchRange {
 
     var handles: ATTHandleRange { ATTHandleRange(start, end) }
 
-    /// Takes note of an attribute, or of a group, that was found; the fault if it is not in what was left.
+    /// Advances past an attribute or group. Returns a fault if it lies outside the rest of the range.
     mutating func pass(_ handle: UInt16, through last: UInt16? = nil) -> GATTServerFault? {
         let last = last ?? handle
         guard !isDone, handle >= start, handle <= end else { return .handleOutOfOrder(handle) }
@@ -73,7 +76,7 @@ struct SearchRange {
 }
 
 extension BluetoothUUID {
-    /// Reads the UUID at the end of a declaration: two or sixteen octets.
+    /// Creates the UUID at the end of a declaration, of two or sixteen octets; nil for any other length.
     init?(declared octets: PacketBuffer) {
         guard octets.count == 2 || octets.count == 16 else { return nil }
         self.init(littleEndian: octets)

@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// Procedures that the server refused, while the owner secures the link.
+/// The refused procedures that wait while the owner secures the link.
 struct HeldProcedures {
     private typealias Ends = [UInt64: (GATTError) -> Void]
 
     private enum State {
         case empty
-        /// The link as it was when the first of them was refused, and how to end them.
+        /// The security when the first of them was refused, and the handlers that fail them.
         case holding(since: LinkSecurity, Ends)
     }
 
@@ -20,7 +20,7 @@ struct HeldProcedures {
 
     var count: Int { ends.count }
 
-    /// Holds a procedure, which `fail` ends; the number is for taking it back.
+    /// Holds a procedure, which `fail` ends. Returns a number for ``remove(_:)``.
     mutating func add(at security: LinkSecurity, fail: @escaping (GATTError) -> Void) -> UInt64 {
         last &+= 1
         switch state {
@@ -32,21 +32,21 @@ struct HeldProcedures {
         return last
     }
 
-    /// Takes a procedure back; false when that has been done already.
+    /// Releases a procedure. Returns false if it is no longer held.
     mutating func remove(_ number: UInt64) -> Bool {
         guard case .holding(let since, var ends) = state, ends.removeValue(forKey: number) != nil else { return false }
         state = ends.isEmpty ? .empty : .holding(since: since, ends)
         return true
     }
 
-    /// Takes all back, in the order of their refusal.
+    /// Releases all procedures, in the order of their refusal.
     mutating func removeAll() -> [(GATTError) -> Void] {
         defer { state = .empty }
         return ends.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Whether another procedure may start before these. Not when the link has become another one: they would be let in now,
-    /// and they were asked for first.
+    /// Whether another procedure may start before the held ones. Not after the security has changed: it would now be
+    /// accepted although the held ones were requested first.
     func mayOvertake(at security: LinkSecurity) -> Bool {
         switch state {
         case .empty: true

@@ -1,8 +1,8 @@
 import ATT
 import BluetoothTypes
 
-/// Read Characteristic Value and Read Long Characteristic Values in one (Core Vol 3 Part G 4.8.1, 4.8.3; behaviour
-/// 5.2): blobs follow as long as responses are full.
+/// Read Characteristic Value and Read Long Characteristic Values combined (Core Vol 3 Part G 4.8.1, 4.8.3; behaviour
+/// 5.2). Blob requests follow while responses are full.
 struct ReadProcedure: GATTProcedure {
     static let onlyReads = true
 
@@ -11,7 +11,7 @@ struct ReadProcedure: GATTProcedure {
     private var value = PacketBuffer(headroom: 0)
     private var isFirst = true
 
-    /// A whole value, or what comes from an octet on.
+    /// Reads a complete value, or the part from `offset` on.
     init(_ handle: UInt16, offset: UInt16? = nil) {
         self.handle = handle
         self.offset = offset
@@ -29,25 +29,26 @@ struct ReadProcedure: GATTProcedure {
         case .readBlobResponse(let response): part = response.value
         default: return .fault(.unexpectedResponse)
         }
-        // A short value is the packet's own octets; only a long one is put together.
+        // A short value is a slice of the packet; only long values are assembled.
         if isFirst, part.count < mtu - 1 { return .finished(part) }
         isFirst = false
         value.append(contentsOf: part)
-        // A server that never ends its value gets no more than the longest value there is.
+        // Limits a value that the server never ends to the maximum length.
         let longest = max(0, ATTBearer.maximumAttributeLength - Int(offset ?? 0))
         guard part.count == mtu - 1, value.count < longest else { return .finished(value.prefix(upTo: longest)) }
         let next = (offset ?? 0) + UInt16(value.count)
         return .request(.readBlobRequest(ATTReadBlobRequest(handle: handle, offset: next)))
     }
 
-    /// A value that is exactly one response long may be refused its blob (Vol 3 Part F 3.4.4.5).
+    /// Ends the value. If it fills its responses exactly, the server may refuse the next blob request (Vol 3 Part F
+    /// 3.4.4.5).
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<PacketBuffer> {
         let isEnd = error.code == .attributeNotLong || error.code == .invalidOffset
         return isEnd && !isFirst ? .finished(value) : .failed(.att(error))
     }
 }
 
-/// Read Using Characteristic UUID, through a whole range, or for what a server has once (Core Vol 3 Part G 4.8.2).
+/// Read Using Characteristic UUID (Core Vol 3 Part G 4.8.2), over a whole range or for a value that occurs once.
 struct ReadByTypeProcedure: GATTProcedure {
     static let onlyReads = true
 
@@ -56,7 +57,7 @@ struct ReadByTypeProcedure: GATTProcedure {
     private var range: SearchRange
     private var values: [RemoteValue] = []
 
-    /// - Parameter isOne: Whether the first answer is enough.
+    /// - Parameter isOne: Whether the first response is enough.
     init(_ uuid: BluetoothUUID, in handles: ClosedRange<UInt16>, isOne: Bool = false) {
         self.uuid = uuid
         self.isOne = isOne

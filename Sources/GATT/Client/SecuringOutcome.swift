@@ -1,11 +1,11 @@
 import BluetoothTypes
 
-/// What came of making a link more secure, for the client that asked for it.
+/// The outcome of an attempt to make a link more secure on behalf of a client.
 package enum SecuringOutcome: Hashable, Sendable {
     /// The link is more secure.
     case secured
-    /// Nothing was tried: there is nothing that would help, or nobody to ask.
+    /// No attempt was made: nothing would help, or no user can be asked.
     case untried
-    /// It was tried and did not work.
+    /// The attempt failed.
     case failed(UnderlyingError)
 }

@@ -1,21 +1,21 @@
-/// Who waits for the link of a client to become secure, besides procedures, which have their queues.
+/// The state of a client's request for a more secure link.
 ///
-/// The owner is asked once for all that waits. Commands wait on when that came to nothing: the link may become secure for
-/// another reason, and then there is room for them.
+/// The owner is asked once for everything that waits. Procedures wait in their own queues. Commands keep waiting even
+/// if the owner fails: the link may become secure for another reason, and then there is room for them.
 enum SecurityWish: Hashable {
     case none
-    /// The owner was asked and has not answered. Perhaps commands wait too.
+    /// The owner was asked and has not answered yet. Commands may be waiting too.
     case asked(commandsWait: Bool)
-    /// Commands wait, and nobody is asked.
+    /// Commands are waiting, and the owner is not being asked.
     case commandsWait
 
-    /// Whether the owner has been asked and has not answered.
+    /// Whether the owner was asked and has not answered yet.
     var isAsked: Bool {
         if case .asked = self { return true }
         return false
     }
 
-    /// A command was not sent.
+    /// Records that a command was held back.
     mutating func commandRefused() {
         switch self {
         case .none, .commandsWait: self = .commandsWait
@@ -23,7 +23,7 @@ enum SecurityWish: Hashable {
         }
     }
 
-    /// The owner is asked.
+    /// Records that the owner was asked.
     mutating func ask() {
         switch self {
         case .none: self = .asked(commandsWait: false)
@@ -32,18 +32,18 @@ enum SecurityWish: Hashable {
         }
     }
 
-    /// The owner has answered.
+    /// Records the owner's answer.
     ///
-    /// - Returns: whether that was asked; an answer counts once.
+    /// - Returns: Whether an answer was pending. An answer counts once.
     mutating func answered() -> Bool {
         guard case .asked(let commandsWait) = self else { return false }
         self = commandsWait ? .commandsWait : .none
         return true
     }
 
-    /// The link is secure.
+    /// Records that the link is secure enough.
     ///
-    /// - Returns: whether commands have waited for it.
+    /// - Returns: Whether commands were waiting for it.
     mutating func secured() -> Bool {
         switch self {
         case .none, .asked(commandsWait: false): return false

@@ -10,9 +10,9 @@ struct ServiceDiscovery: GATTProcedure {
     private var range = SearchRange(1...UInt16.max)
     private var services: [RemoteService] = []
 
-    /// All services, or those with a UUID.
+    /// Discovers all services, or those with the given UUID.
     ///
-    /// - Parameter isOne: Whether the first answer is enough, since a server has such a service once.
+    /// - Parameter isOne: Whether the first response is enough because a server has the service at most once.
     init(uuid: BluetoothUUID?, isOne: Bool = false) {
         self.uuid = uuid
         self.isOne = isOne
@@ -56,15 +56,15 @@ struct ServiceDiscovery: GATTProcedure {
     }
 }
 
-/// Find Included Services (Core Vol 3 Part G 4.5.1). A UUID of 128 bits is not in the declaration: the included
-/// service itself is read for it.
+/// Find Included Services (Core Vol 3 Part G 4.5.1). The declaration omits a 128-bit UUID, which is then read from the
+/// included service itself.
 struct IncludeDiscovery: GATTProcedure {
     static let onlyReads = true
 
     private let service: RemoteService
     private var range: SearchRange
     private var included: [RemoteService] = []
-    /// The first of `included` whose UUID is not known yet.
+    /// The indices of the services in `included` whose UUID is still to be read.
     private var unnamed: [Int] = []
 
     init(of service: RemoteService) {

@@ -2,12 +2,13 @@ import ATT
 import BluetoothTypes
 
 /// Finds a characteristic's Client Characteristic Configuration descriptor and writes it (Core Vol 3 Part G 4.12.3).
+/// Completes with the descriptor's handle.
 struct SubscriptionProcedure: GATTProcedure {
     private let configuration: ClientConfiguration
     private var search: DescriptorDiscovery
     private var descriptor: UInt16?
 
-    /// `descriptor` is where it is known to be.
+    /// Creates the procedure. If `descriptor` is given, there is no search.
     init(_ characteristic: RemoteCharacteristic, _ configuration: ClientConfiguration, descriptor: UInt16?) {
         self.configuration = configuration
         self.descriptor = descriptor

@@ -1,11 +1,11 @@
 import ATT
 import BluetoothTypes
 
-/// Write Characteristic Value (Core Vol 3 Part G 4.9.3).
+/// Write Characteristic Value (Core Vol 3 Part G 4.9.3), or a long write if the value does not fit into one request.
 struct WriteProcedure: GATTProcedure {
     let handle: UInt16
     let value: PacketBuffer
-    // A longer value goes the long way; the MTU is known when the procedure's turn has come.
+    // Set for a long value. The MTU is known only when the procedure starts.
     private var long: LongWriteProcedure?
 
     init(_ handle: UInt16, _ value: PacketBuffer) {
@@ -35,11 +35,13 @@ struct WriteProcedure: GATTProcedure {
     }
 }
 
-/// Write Long Characteristic Values and Reliable Writes (Core Vol 3 Part G 4.9.4 and 4.9.5): prepared in parts,
-/// executed in one go. After an error, or a wrong echo, all that was prepared is cancelled.
+/// Write Long Characteristic Values and Reliable Writes (Core Vol 3 Part G 4.9.4 and 4.9.5).
+///
+/// The values are prepared in parts and executed at once. After an error or a wrong echo, all prepared parts are
+/// cancelled.
 struct LongWriteProcedure: GATTProcedure {
     private enum State {
-        /// Parts are being prepared: the value, and how much of it is.
+        /// Parts are being prepared: the index of the value and the offset of the part.
         case preparing(Int, offset: Int)
         case executing
         case cancelling(GATTError)
@@ -81,7 +83,7 @@ struct LongWriteProcedure: GATTProcedure {
 
     mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<Void> {
         switch state {
-        // Nothing was prepared when the very first part was refused.
+        // If the very first part is refused, nothing is prepared that needs cancelling.
         case .preparing(0, offset: 0), .executing: .failed(.att(error))
         case .preparing: cancel(.att(error))
         case .cancelling(let cause): .failed(cause)

@@ -1,17 +1,17 @@
 import ATT
 import BluetoothTypes
 
-/// An attribute of the database.
+/// An attribute of the local database.
 struct Attribute {
-    /// Where the value comes from.
+    /// The source of an attribute's value.
     enum Source {
         case fixed(PacketBuffer)
         case asked
-        /// Each client's own choice about the value at `handle`.
+        /// Each client's own configuration of the value at the handle.
         case configuration(of: UInt16, SubscriptionRule)
-        /// Each client's own features (Core Vol 3 Part G 7.2).
+        /// Each client's own supported features (Core Vol 3 Part G 7.2).
         case clientFeatures
-        /// The hash of the database (Core Vol 3 Part G 7.3).
+        /// The Database Hash (Core Vol 3 Part G 7.3).
         case databaseHash
     }
 
@@ -19,24 +19,24 @@ struct Attribute {
     var type: BluetoothUUID
     var permissions: AttributePermissions
     var source: Source
-    /// Whether the value may be written with a signature.
+    /// Whether the value accepts signed writes.
     var takesSignedWrites = false
-    /// The last handle of the group that the attribute begins, else the attribute itself.
+    /// The last handle of the group that the attribute begins; otherwise its own handle.
     var groupEnd: UInt16
 
-    /// Why the attribute cannot be read over a link; nil when it can.
+    /// The error with which the attribute refuses to be read over a link; nil if reading is allowed.
     func refusalOfReading(_ security: LinkSecurity) -> ATTErrorCode? {
         guard let requirement = permissions.read else { return .readNotPermitted }
         return security.attributeRefusal(of: requirement) ?? refusalWithoutAuthorization(security)
     }
 
-    /// Why the attribute cannot be written over a link; nil when it can.
+    /// The error with which the attribute refuses to be written over a link; nil if writing is allowed.
     ///
-    /// - Parameter isSigned: whether the write has a signature that is right.
+    /// - Parameter isSigned: Whether the write has a valid signature.
     func refusalOfWriting(_ security: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
         if let refusal = security.attributeRefusal(of: requirement) { return refusal }
-        // Encryption does for a signature (Core Vol 3 Part C 10.4.2).
+        // Encryption replaces a signature (Core Vol 3 Part C 10.4.2).
         if permissions.needsSignature, !isSigned, !security.isEncrypted { return .insufficientAuthentication }
         return refusalWithoutAuthorization(security)
     }

@@ -1,12 +1,12 @@
 import BluetoothTypes
 import Cryptography
 
-/// Sixteen octets that stand for the definitions of a database (Core Vol 3 Part G 7.3).
+/// A Database Hash: sixteen octets that identify the definitions of a database (Core Vol 3 Part G 7.3).
 package struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
-    /// The hash as it is on the air, least significant octet first.
+    /// The hash in its transmission order, least significant octet first.
     package let octets: [UInt8]
 
-    /// A hash that was read; nil when there are not sixteen octets.
+    /// Creates a hash that was read from a server; nil unless there are sixteen octets.
     package init?(_ octets: some Collection<UInt8>) {
         guard octets.count == 16 else { return nil }
         self.octets = Array(octets)
@@ -17,15 +17,15 @@ package struct DatabaseHash: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DatabaseHash {
-    /// The hash of attributes in the order of their handles: AES-CMAC with a key of zeros (Vol 3 Part G 7.3.1).
+    /// Computes the hash of attributes in handle order: AES-CMAC with an all-zero key (Vol 3 Part G 7.3.1).
     init(of attributes: some Sequence<Attribute>) {
         var message: [UInt8] = []
         for attribute in attributes { message += Self.message(attribute) }
         octets = AESCMAC.code(for: message, key: .zero).bytes.reversed()
     }
 
-    /// What of an attribute is hashed: declarations and extended properties with their values, other descriptors that
-    /// the specification names without, and nothing else.
+    /// The hashed part of an attribute: handle, type and value of declarations and extended properties; handle and type
+    /// of the other descriptors that the specification lists; otherwise nothing.
     private static func message(_ attribute: Attribute) -> [UInt8] {
         guard let type = attribute.type.uint16 else { return [] }
         var message: [UInt8] = []

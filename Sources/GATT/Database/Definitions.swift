@@ -1,18 +1,17 @@
 import BluetoothTypes
 
-/// Who may read and write an attribute.
+/// The permissions of an attribute.
 package struct AttributePermissions: Hashable, Sendable {
-    /// What reading asks of the link; nil when nobody reads.
+    /// The link security that reading requires; nil if the attribute is not readable.
     package var read: SecurityLevel?
-    /// What writing asks of the link; nil when nobody writes.
+    /// The link security that writing requires; nil if the attribute is not writable.
     package var write: SecurityLevel?
-    /// Whether writing asks for a signature as long as the link is not encrypted: LE security mode 2 (Core Vol 3 Part C
-    /// 10.2.2). The characteristic's properties have to allow signed writes.
+    /// Whether writing requires a signature while the link is not encrypted: LE security mode 2 (Core Vol 3 Part C
+    /// 10.2.2). The characteristic's properties must allow signed writes.
     package var needsSignature: Bool
-    /// Whether both ask for the word of this system's user besides.
+    /// Whether reading and writing also require authorization by the local user.
     package var needsAuthorization: Bool
 
-    /// The given permissions.
     package init(
         read: SecurityLevel? = nil,
         write: SecurityLevel? = nil,
@@ -25,30 +24,28 @@ package struct AttributePermissions: Hashable, Sendable {
         self.needsAuthorization = needsAuthorization
     }
 
-    /// Everybody reads, nobody writes.
+    /// Readable without any security, not writable.
     package static let readable = AttributePermissions(read: SecurityLevel.none)
 }
 
-/// Where an attribute's value comes from.
+/// The source of an attribute's value.
 package enum AttributeSource: Hashable, Sendable {
-    /// The database has it, and answers by itself (behaviour 7.3).
+    /// The value is stored in the database, which answers by itself (behaviour 7.3).
     case fixed(PacketBuffer)
-    /// The server's delegate is asked each time (behaviour 7.5).
+    /// The server's delegate is asked for every access (behaviour 7.5).
     case asked
 }
 
-/// A service to be published.
+/// The definition of a service to be published.
 package struct ServiceDefinition: Hashable, Sendable {
-    /// The service's UUID.
     package var uuid: BluetoothUUID
-    /// Whether it stands for itself; otherwise others include it.
+    /// Whether the service is primary. A secondary service only serves to be included by others.
     package var isPrimary: Bool
-    /// The services that it includes, by their first handles; they have been published before (behaviour 7.9).
+    /// The first handles of the included services, which must already be published (behaviour 7.9).
     package var includedServices: [UInt16]
-    /// Its characteristics, in order.
+    /// The characteristics, in order.
     package var characteristics: [CharacteristicDefinition]
 
-    /// A service.
     package init(
         _ uuid: BluetoothUUID,
         isPrimary: Bool = true,
@@ -62,28 +59,26 @@ package struct ServiceDefinition: Hashable, Sendable {
     }
 }
 
-/// A characteristic to be published.
+/// The definition of a characteristic to be published.
 package struct CharacteristicDefinition: Hashable, Sendable {
-    /// The characteristic's UUID.
     package var uuid: BluetoothUUID
-    /// What may be done with its value. Notify and indicate bring a Client Characteristic Configuration descriptor.
+    /// The properties. Notify and indicate add a Client Characteristic Configuration descriptor.
     package var properties: CharacteristicProperties
-    /// Who may read and write its value.
+    /// The permissions of the value.
     package var permissions: AttributePermissions
-    /// What notifications ask of the link, to be chosen and to be sent (behaviour 6.15).
+    /// The link security that notifications require, both to subscribe and to be sent (behaviour 6.15).
     package var notification: SecurityLevel
-    /// What indications ask of the link, to be chosen and to be sent.
+    /// The link security that indications require, both to subscribe and to be sent.
     package var indication: SecurityLevel
-    /// Where its value comes from.
+    /// The source of the value.
     package var source: AttributeSource
-    /// Properties beyond the eight, which bring an Extended Properties descriptor (Core Vol 3 Part G 3.3.3.1). A name for
-    /// people that may be written adds its own.
+    /// The extended properties. If there are any, the characteristic gets an Extended Properties descriptor (Core Vol 3
+    /// Part G 3.3.3.1). A writable user description adds its own property.
     package var extendedProperties: ExtendedProperties
-    /// Its descriptors, in order, without those that come by themselves: Extended Properties, Client Characteristic
-    /// Configuration, and Aggregate Format when there are several presentation formats.
+    /// The descriptors, in order, without those that are added automatically: Extended Properties, Client
+    /// Characteristic Configuration, and Aggregate Format if there are several presentation formats.
     package var descriptors: [DescriptorDefinition]
 
-    /// A characteristic.
     package init(
         _ uuid: BluetoothUUID,
         properties: CharacteristicProperties,
@@ -105,28 +100,27 @@ package struct CharacteristicDefinition: Hashable, Sendable {
     }
 }
 
-/// A descriptor to be published.
+/// The definition of a descriptor to be published.
 package struct DescriptorDefinition: Hashable, Sendable {
-    /// The descriptor's UUID.
     package var uuid: BluetoothUUID
-    /// Who may read and write its value.
+    /// The permissions of the value.
     package var permissions: AttributePermissions
-    /// Where its value comes from.
+    /// The source of the value.
     package var source: AttributeSource
 
-    /// A descriptor.
     package init(_ uuid: BluetoothUUID, permissions: AttributePermissions = .readable, source: AttributeSource) {
         self.uuid = uuid
         self.permissions = permissions
         self.source = source
     }
 
-    /// A name for people (Core Vol 3 Part G 3.3.3.2).
+    /// Returns a Characteristic User Description descriptor with `text` (Core Vol 3 Part G 3.3.3.2).
     package static func userDescription(_ text: String) -> DescriptorDefinition {
         DescriptorDefinition(GATTUUID.userDescription, source: .fixed(PacketBuffer(Array(text.utf8))))
     }
 
-    /// How the value is to be shown (Core Vol 3 Part G 3.3.3.5). Several are the formats of the value's parts, in order.
+    /// Returns a Characteristic Presentation Format descriptor (Core Vol 3 Part G 3.3.3.5). Several of them describe
+    /// the parts of the value, in order.
     package static func presentationFormat(_ format: PresentationFormat) -> DescriptorDefinition {
         var value = PacketBuffer(headroom: 0, capacity: 7)
         format.write(to: &value)
@@ -134,30 +128,27 @@ package struct DescriptorDefinition: Hashable, Sendable {
     }
 }
 
-/// Where a service was published.
+/// The handles of a published service.
 package struct PublishedService: Hashable, Sendable {
-    /// From the service's declaration to its last attribute.
+    /// The handles from the service's declaration through its last attribute.
     package var handles: ClosedRange<UInt16>
-    /// Its characteristics, in the order of the definition.
+    /// The characteristics, in the order of the definition.
     package var characteristics: [PublishedCharacteristic]
 
-    /// A service's handles.
     package init(handles: ClosedRange<UInt16>, characteristics: [PublishedCharacteristic]) {
         self.handles = handles
         self.characteristics = characteristics
     }
 }
 
-/// Where a characteristic was published.
+/// The handles of a published characteristic.
 package struct PublishedCharacteristic: Hashable, Sendable {
-    /// The value.
     package var value: UInt16
-    /// The Client Characteristic Configuration descriptor, when there is one.
+    /// The Client Characteristic Configuration descriptor, if there is one.
     package var configuration: UInt16?
     /// The descriptors, in the order of the definition.
     package var descriptors: [UInt16]
 
-    /// A characteristic's handles.
     package init(value: UInt16, configuration: UInt16?, descriptors: [UInt16]) {
         self.value = value
         self.configuration = configuration
@@ -165,15 +156,15 @@ package struct PublishedCharacteristic: Hashable, Sendable {
     }
 }
 
-/// Why a service could not be published or removed.
+/// An error in publishing, removing or changing a service.
 package enum GATTDatabaseError: Error, Hashable, Sendable {
-    /// There are as many attributes as there may be, or no handles are left.
+    /// The database has reached its maximum number of attributes, or there are no free handles.
     case full
-    /// A fixed value has more than 512 octets.
+    /// A fixed value is longer than 512 octets.
     case valueTooLong(BluetoothUUID)
     /// There is no service at the handle.
     case unknownService(UInt16)
-    /// Another service includes the service, which is to be removed first (behaviour 7.9).
+    /// Another service includes this service and must be removed first (behaviour 7.9).
     case included(by: UInt16)
     /// There is no fixed value at the handle.
     case noFixedValue(UInt16)

@@ -1,12 +1,11 @@
 import ATT
 import BluetoothTypes
 
-/// The attributes that a system offers, in the order of their handles. One for all apps (behaviour 7.11).
+/// The attributes that a system offers, in handle order. All apps share one database (behaviour 7.11).
 ///
-/// A service keeps its handles as long as it is published, and they are given to another one only when no fresh ones
-/// are left.
+/// A service keeps its handles while it is published. They are reused only when no fresh handles are left.
 package final class GATTDatabase {
-    /// Most attributes at a time.
+    /// The maximum number of attributes.
     package static let maximumAttributes = 4096
 
     private(set) var attributes: [Attribute] = []
@@ -17,15 +16,15 @@ package final class GATTDatabase {
     /// Called with the handles of each service that is published or removed.
     var onChange: ((ClosedRange<UInt16>) -> Void)?
 
-    /// An empty database.
+    /// Creates an empty database.
     package init() {}
 
-    /// The number of attributes that a service takes.
+    /// Returns the number of attributes that a service occupies.
     package static func attributeCount(of definition: ServiceDefinition) -> Int {
         ServiceLayout(definition, includedServices: []).attributes.count + definition.includedServices.count
     }
 
-    /// Publishes a service.
+    /// Publishes a service and returns its handles.
     package func add(_ definition: ServiceDefinition) throws(GATTDatabaseError) -> PublishedService {
         try check(definition)
         let layout = try ServiceLayout(definition, includedServices: includedServices(of: definition))
@@ -50,7 +49,7 @@ package final class GATTDatabase {
         changed(handles)
     }
 
-    /// Gives an attribute with a fixed value another one.
+    /// Replaces the fixed value of an attribute.
     package func setValue(_ value: PacketBuffer, of handle: UInt16) throws(GATTDatabaseError) {
         guard let index = index(of: handle), case .fixed = attributes[index].source else { throw .noFixedValue(handle) }
         guard value.count <= ATTBearer.maximumAttributeLength else { throw .valueTooLong(attributes[index].type) }
@@ -58,11 +57,10 @@ package final class GATTDatabase {
     }
 }
 
-// MARK: - Looking up
+// MARK: - Lookup
 
 extension GATTDatabase {
-    /// What stands for the definitions as they are now. It is computed when somebody asks for the first time after a
-    /// change.
+    /// The Database Hash of the current definitions. It is computed on first use after a change.
     package var hash: DatabaseHash {
         if let knownHash { return knownHash }
         let hash = DatabaseHash(of: attributes)
@@ -75,7 +73,7 @@ extension GATTDatabase {
         onChange?(handles)
     }
 
-    /// What it asks of a link to be told of the value at `handle`; nil when nobody is told.
+    /// The rule for subscriptions to the value at `handle`; nil if the value can be neither notified nor indicated.
     func subscriptionRule(of handle: UInt16) -> SubscriptionRule? {
         for attribute in attributes[position(of: handle)...] {
             if case .configuration(handle, let rule) = attribute.source { return rule }
@@ -107,7 +105,7 @@ extension GATTDatabase {
         return position < attributes.count && attributes[position].handle == handle ? position : nil
     }
 
-    /// Where the first attribute stands that has `handle` or a higher one.
+    /// The index of the first attribute whose handle is at least `handle`.
     private func position(of handle: UInt16) -> Int {
         var low = 0
         var high = attributes.count
@@ -142,7 +140,7 @@ extension GATTDatabase {
         return services
     }
 
-    /// The first of `count` handles in a row: fresh ones, or else the first gap.
+    /// The first of `count` consecutive free handles: fresh ones, else the first sufficiently large gap.
     private func freeHandles(_ count: Int) -> UInt16? {
         if firstFreshHandle + count - 1 <= Int(UInt16.max) { return UInt16(firstFreshHandle) }
         var candidate = 1

@@ -1,10 +1,11 @@
 import BluetoothTypes
 
-/// The attributes of a service in order (Core Vol 3 Part G 3), with handles counted from 0 until it is placed.
+/// The attributes of a service in order (Core Vol 3 Part G 3), with handles relative to its declaration until it is
+/// placed.
 struct ServiceLayout {
     private(set) var attributes: [Attribute] = []
     private var characteristics: [PublishedCharacteristic] = []
-    /// The presentation formats that each aggregate names.
+    /// The handles of the presentation formats that each aggregate format refers to.
     private var aggregates: [UInt16: [UInt16]] = [:]
 
     init(_ definition: ServiceDefinition, includedServices: [Attribute]) {
@@ -15,9 +16,9 @@ struct ServiceLayout {
         attributes[0].groupEnd = UInt16(clamping: attributes.count - 1)
     }
 
-    /// The attributes and what was published, with the service's declaration at `start`.
+    /// Returns the attributes and their handles with the service's declaration at `start`.
     ///
-    /// - Precondition: all handles fit 16 bits.
+    /// - Precondition: All handles fit into 16 bits.
     func place(at start: UInt16) -> ([Attribute], PublishedService) {
         let placed = attributes.map { attribute in
             var attribute = attribute
@@ -45,7 +46,7 @@ struct ServiceLayout {
         return (placed, PublishedService(handles: start...end, characteristics: published))
     }
 
-    /// An include declaration names a UUID only when it has 16 bits (Vol 3 Part G 3.2).
+    /// Appends an include declaration, which contains the UUID only if that has 16 bits (Vol 3 Part G 3.2).
     private mutating func append(includeOf service: Attribute) {
         var value = PacketBuffer(headroom: 0, capacity: 6)
         value.append(integer: service.handle)
@@ -81,7 +82,7 @@ struct ServiceLayout {
         )
     }
 
-    /// Several presentation formats ask for the descriptor that puts them together (Vol 3 Part G 3.3.3.6).
+    /// Appends the Aggregate Format descriptor, which several presentation formats require (Vol 3 Part G 3.3.3.6).
     private mutating func appendAggregate(of formats: [UInt16]) {
         guard formats.count > 1 else { return }
         let handle = append(GATTUUID.aggregateFormat, .readable, .fixed(Self.handleList(formats)))
@@ -104,7 +105,8 @@ struct ServiceLayout {
             notification: definition.notification,
             indication: definition.indication
         )
-        // Reading it never asks for security (Vol 3 Part G 3.3.3.3). What writing asks for depends on what is written.
+        // Reading it never requires security (Vol 3 Part G 3.3.3.3). The requirement for writing depends on the value
+        // written.
         let permissions = AttributePermissions(read: SecurityLevel.none, write: rule.least)
         return append(GATTUUID.clientConfiguration, permissions, .configuration(of: value, rule))
     }
@@ -131,7 +133,7 @@ struct ServiceLayout {
 }
 
 extension CharacteristicDefinition {
-    /// The extended properties with those that follow from the descriptors (Core Vol 3 Part G 3.3.3.2).
+    /// The extended properties, including those that follow from the descriptors (Core Vol 3 Part G 3.3.3.2).
     fileprivate var allExtendedProperties: ExtendedProperties {
         let isWritable = descriptors.contains { $0.uuid == GATTUUID.userDescription && $0.permissions.write != nil }
         return isWritable ? extendedProperties.union(.writableAuxiliaries) : extendedProperties

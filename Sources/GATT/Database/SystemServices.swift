@@ -1,8 +1,8 @@
 import BluetoothTypes
 
 extension ServiceDefinition {
-    /// The Generic Access service (Core Vol 3 Part C 12): the characteristics are the name, up to 248 octets of it, and
-    /// the appearance, in this order.
+    /// Returns the Generic Access service (Core Vol 3 Part C 12). Its characteristics are, in order, the device name,
+    /// truncated to 248 octets, and the appearance.
     package static func genericAccess(deviceName: String, appearance: UInt16) -> ServiceDefinition {
         let shown = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)]
         return ServiceDefinition(
@@ -24,8 +24,8 @@ extension ServiceDefinition {
         )
     }
 
-    /// The Generic Attribute service (Core Vol 3 Part G 7): Service Changed, Client Supported Features, Database Hash and,
-    /// if there is anything to say in it, Server Supported Features.
+    /// Returns the Generic Attribute service (Core Vol 3 Part G 7): Service Changed, Client Supported Features,
+    /// Database Hash and, if `features` is not empty, Server Supported Features.
     package static func genericAttribute(features: ServerFeatures = []) -> ServiceDefinition {
         var characteristics = [
             CharacteristicDefinition(

@@ -1,12 +1,13 @@
 import BluetoothTypes
 
-/// How a value is to be shown: the Characteristic Presentation Format descriptor (Core Vol 3 Part G 3.3.3.5).
+/// The Characteristic Presentation Format descriptor, which describes how to display a value (Core Vol 3 Part G
+/// 3.3.3.5).
 package struct PresentationFormat: PacketFields, Hashable, Sendable {
-    /// What the octets of a value are (Bluetooth Assigned Numbers 2.4.1).
+    /// The data type of a value (Bluetooth Assigned Numbers 2.4.1).
     package struct Format: WireValue {
         package var rawValue: UInt8
 
-        /// Any number, assigned or not.
+        /// Creates a format, which may be an unassigned one.
         package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -29,11 +30,11 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         package static let medfloat32 = Format(rawValue: 0x17)
         /// Two unsigned values of 16 bits.
         package static let duint16 = Format(rawValue: 0x18)
-        /// Text in UTF-8.
+        /// UTF-8 text.
         package static let utf8 = Format(rawValue: 0x19)
-        /// Text in UTF-16.
+        /// UTF-16 text.
         package static let utf16 = Format(rawValue: 0x1A)
-        /// A structure that only its service knows.
+        /// A structure defined by its service.
         package static let structure = Format(rawValue: 0x1B)
 
         private static let unsigned: [UInt8: Int] = [
@@ -41,13 +42,13 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         ]
         private static let signed: [UInt8: Int] = [12: 8, 13: 12, 14: 16, 15: 24, 16: 32, 17: 48, 18: 64, 19: 128]
 
-        /// The bits of an integer; nil when the format is something else.
+        /// The width of an integer in bits; nil for other formats.
         var integerBits: Int? { Self.unsigned[rawValue] ?? Self.signed[rawValue] }
 
-        /// Whether an integer may be negative.
+        /// Whether the format is a signed integer.
         var isSigned: Bool { Self.signed[rawValue] != nil }
 
-        /// The octets that a value takes; nil when that differs from value to value, or nobody knows.
+        /// The length of a value in octets; nil if it is variable or the format is unassigned.
         package var octets: Int? {
             if let integerBits { return (integerBits + 7) / 8 }
             return switch self {
@@ -59,20 +60,19 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         }
     }
 
-    /// What the octets are.
+    /// The data type of the value.
     package var format = Format(rawValue: 0)
-    /// The power of ten that an integer is multiplied with.
+    /// The power of ten by which an integer is multiplied.
     package var exponent: Int8 = 0
-    /// The unit, a UUID of 16 bits (Bluetooth Assigned Numbers 3.5).
+    /// The unit, a 16-bit UUID (Bluetooth Assigned Numbers 3.5).
     package var unit: UInt16 = 0
-    /// Who has given ``detail`` its meaning; 1 is the Bluetooth SIG.
+    /// The organization that defines ``detail``; 1 is the Bluetooth SIG.
     package var namespace: UInt8 = 1
-    /// What the value describes, in the name space.
+    /// The description of the value, as defined by the name space.
     package var detail: UInt16 = 0
 
     package init() {}
 
-    /// A format with its unit.
     package init(_ format: Format, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, detail: UInt16 = 0) {
         self.format = format
         self.exponent = exponent
@@ -93,7 +93,7 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
 }
 
 extension PresentationFormat {
-    /// A value in words, without its unit; nil when it is not of this format.
+    /// The value as text, without its unit; nil if it does not match the format.
     package func text(of value: PacketBuffer) -> String? {
         if let bits = format.integerBits { return integer(value, bits: bits) }
         if let octets = format.octets, value.count != octets { return nil }
@@ -109,13 +109,13 @@ extension PresentationFormat {
         }
     }
 
-    /// The parts of a value whose formats an aggregate names, in order (Core Vol 3 Part G 3.3.3.6); nil when it is shorter
-    /// or longer than they are together.
+    /// Splits an aggregate value into the parts that `formats` describe, in order (Core Vol 3 Part G 3.3.3.6). Returns
+    /// nil if the lengths do not add up to that of the value.
     package static func split(_ value: PacketBuffer, by formats: [PresentationFormat]) -> [PacketBuffer]? {
         var parts: [PacketBuffer] = []
         var offset = 0
         for (index, format) in formats.enumerated() {
-            // A part of no fixed length is the last one.
+            // Only the last part may have a variable length.
             guard let octets = format.format.octets ?? (index == formats.count - 1 ? value.count - offset : nil),
                 octets <= value.count - offset
             else { return nil }
@@ -144,7 +144,7 @@ extension PresentationFormat {
     }
 
     private static func utf16(_ value: PacketBuffer) -> String {
-        // The type is written out: to find it took the compiler twelve seconds.
+        // The explicit type spares the compiler twelve seconds of type checking.
         let units = (0..<(value.count / 2)).map { (index: Int) -> UInt16 in
             let (low, high): (UInt8, UInt8) = (value[2 * index], value[2 * index + 1])
             return UInt16(low) | UInt16(high) << 8
@@ -152,7 +152,7 @@ extension PresentationFormat {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// A number of IEEE 11073-20601: an exponent above a mantissa, and five mantissas that are no numbers.
+    /// An IEEE 11073-20601 number: an exponent above a mantissa, with five special values.
     private static func medical(_ bits: UInt128, mantissa: Int, exponent: Int) -> String {
         let number = signed(bits, width: mantissa)
         let power = signed(bits >> UInt128(mantissa), width: exponent)
@@ -170,7 +170,7 @@ extension PresentationFormat {
         return decimal(number.magnitude, isNegative: number < 0, exponent: Int(power))
     }
 
-    /// A number times a power of ten, without an exponent.
+    /// Formats a number times a power of ten in plain decimal notation.
     private static func decimal(_ magnitude: UInt128, isNegative: Bool, exponent: Int) -> String {
         var digits = String(magnitude)
         if exponent >= 0 {

@@ -1,30 +1,31 @@
-/// Whether a client knows of the last change of the database (Core Vol 3 Part G 2.5.2.1).
+/// Whether a client is change-aware, that is, has learned of the last change of the database (Core Vol 3 Part G
+/// 2.5.2.1).
 ///
-/// It is followed for every client; only one that has announced robust caching is refused anything for it.
+/// The state is tracked for every client, but requests are refused only to clients that have announced robust caching.
 struct ChangeAwareness: Hashable, Sendable {
     private enum State: Hashable {
         case aware
-        /// The bearers that were refused a request since the last change, and whether the hash has been read since.
+        /// The bearers on which a request was refused since the last change, and whether the hash was read since then.
         case unaware(refused: Set<ObjectIdentifier>, hasReadHash: Bool)
     }
 
     private var state = State.aware
 
-    /// Whether the client knows of the last change.
+    /// Whether the client is change-aware.
     var isAware: Bool { state == .aware }
 
-    /// The database has changed.
+    /// Records a change of the database.
     mutating func databaseChanged() {
         state = .unaware(refused: [], hasReadHash: false)
     }
 
-    /// A request has arrived on a bearer. Returns whether it is to be refused with Database Out Of Sync, which happens
-    /// once for each bearer and change.
+    /// Returns whether to refuse a request with Database Out Of Sync, which happens once per bearer and change.
     ///
     /// - Parameters:
-    ///   - naming: whether the request names handles.
-    ///   - isOnlyBearer: whether the client has no other bearer; with several only reading the hash helps.
-    ///   - isRobust: whether the client has announced robust caching.
+    ///   - naming: Whether the request names handles.
+    ///   - isOnlyBearer: Whether the client has no other bearer. With several, only reading the hash makes it
+    ///     change-aware.
+    ///   - isRobust: Whether the client has announced robust caching.
     mutating func refuses(naming: Bool, on bearer: ObjectIdentifier, isOnlyBearer: Bool, isRobust: Bool) -> Bool {
         guard case .unaware(var refused, let hasReadHash) = state else { return false }
         if hasReadHash || (isOnlyBearer && refused.contains(bearer)) {
@@ -36,20 +37,20 @@ struct ChangeAwareness: Hashable, Sendable {
         return true
     }
 
-    /// A bearer is closed; another may come to have its place in memory.
+    /// Removes a closed bearer, whose object identifier may be reused.
     mutating func bearerIsGone(_ bearer: ObjectIdentifier) {
         guard case .unaware(var refused, let hasReadHash) = state else { return }
         refused.remove(bearer)
         state = .unaware(refused: refused, hasReadHash: hasReadHash)
     }
 
-    /// The hash has been read: the client is aware with its next request.
+    /// Records that the hash was read: the client becomes change-aware with its next request.
     mutating func readHash() {
         guard case .unaware(let refused, _) = state else { return }
         state = .unaware(refused: refused, hasReadHash: true)
     }
 
-    /// The client has confirmed the last change.
+    /// Records that the client has confirmed the last change.
     mutating func confirmed(isOnlyBearer: Bool) {
         if isOnlyBearer { state = .aware }
     }

@@ -1,20 +1,20 @@
-/// What a server remembers of a bonded client between its connections (Core Vol 3 Part G 2.5.2.1, 3.3.3.3 and 7.2).
+/// The part of a bonded client's state that persists between connections (Core Vol 3 Part G 2.5.2.1, 3.3.3.3 and 7.2).
 ///
-/// Whoever stores bonds stores it with them: ``GATTServerSession/restore(_:)`` takes it up, and
-/// ``GATTServerDelegate/server(_:didChangeRecordOf:)`` tells when ``GATTServerSession/record`` is another one.
+/// The owner stores it with the bond. ``GATTServerSession/restore(_:)`` restores it, and
+/// ``GATTServerDelegate/server(_:didChangeRecordOf:)`` is called when ``GATTServerSession/record`` changes.
 package struct ClientRecord: Hashable, Sendable {
-    /// What the client has chosen, by the handles of the values.
+    /// The client's configurations, keyed by the handle of the value.
     package var configurations: [UInt16: ClientConfiguration]
-    /// What the client has announced.
+    /// The features that the client has announced.
     package var features: ClientFeatures
-    /// The database that the handles belong to; nil when that is not known.
+    /// The hash of the database to which the handles belong; nil if it is unknown.
     package var databaseHash: DatabaseHash?
-    /// Whether the client knows that database. When it does not, it is told of all that has changed.
+    /// Whether the client is change-aware. If not, the missed changes are indicated to it.
     package var isChangeAware: Bool
     /// The changes that the client has not confirmed.
     var missed = HandleRanges()
 
-    /// A client that has chosen nothing, or what is known of one.
+    /// Creates a record. By default the client has configured nothing and missed no change.
     package init(
         configurations: [UInt16: ClientConfiguration] = [:],
         features: ClientFeatures = [],
@@ -29,11 +29,10 @@ package struct ClientRecord: Hashable, Sendable {
         for handles in missedChanges { missed.insert(handles) }
     }
 
-    /// The ranges of handles whose change the client has not confirmed, in order.
+    /// The handle ranges whose change the client has not confirmed, in order.
     package var missedChanges: [ClosedRange<UInt16>] { missed.ranges }
 
-    /// Takes note of a change that the client has missed: nothing may be believed of `handles`, and choices about
-    /// values there are gone.
+    /// Records a change that the client has missed. Its configurations of values in `handles` are removed.
     package mutating func databaseChanged(_ handles: ClosedRange<UInt16>, hash: DatabaseHash) {
         configurations = configurations.filter { !handles.contains($0.key) }
         missed.insert(handles)
@@ -42,8 +41,8 @@ package struct ClientRecord: Hashable, Sendable {
     }
 }
 
-/// The records of bonded clients that are not connected, wherever they are kept.
+/// The stored records of bonded clients that are not connected.
 package protocol GATTClientStore: AnyObject {
-    /// The database has changed: `change` is to be applied to each record.
+    /// Called when the database has changed. Applies `change` to each record.
     func updateRecords(_ change: (inout ClientRecord) -> Void)
 }

@@ -1,49 +1,48 @@
 import ATT
 import BluetoothTypes
 
-/// Serves one database to any number of clients.
+/// A GATT server that serves one database to any number of clients.
 ///
-/// Permissions and the link's security are checked before the delegate is asked (behaviour 7.38).
+/// Permissions and link security are checked before the delegate is called (behaviour 7.38).
 package final class GATTServer {
-    /// What is served.
     package let database: GATTDatabase
-    /// Has the values that the database does not have.
+    /// Provides the values that the database does not store.
     package weak var delegate: (any GATTServerDelegate)?
-    /// Where the records of bonded clients are that are not connected.
+    /// The stored records of bonded clients that are not connected.
     package weak var store: (any GATTClientStore)?
-    /// The clients.
+    /// The sessions of the connected clients.
     package private(set) var sessions: [GATTServerSession] = []
 
-    /// Where Service Changed is, when the database has it.
+    /// The handle of the Service Changed value, if the database has one.
     private(set) var serviceChanged: UInt16?
 
-    /// A server of `database`.
     package init(database: GATTDatabase) {
         self.database = database
         findServiceChanged()
         database.onChange = { [weak self] handles in self?.databaseChanged(handles) }
     }
 
-    /// Begins to serve the client behind `bearer`, whose server callbacks the session takes over. Call
-    /// ``detach(_:)`` when the link is gone. Further bearers of the same client are added to the session.
+    /// Starts a session with the client behind `bearer` and replaces the bearer's server callbacks. Call ``detach(_:)``
+    /// when the link is gone. Add further bearers of the same client to the session.
     package func attach(_ bearer: ATTBearer, security: LinkSecurity = LinkSecurity()) -> GATTServerSession {
         let session = GATTServerSession(server: self, bearer: bearer, security: security)
         sessions.append(session)
         return session
     }
 
-    /// Ends a client's session: it is subscribed to nothing any more, and what it prepared is forgotten.
+    /// Ends a client's session: its subscriptions end, and its prepared writes are discarded.
     package func detach(_ session: GATTServerSession) {
         guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
         sessions.remove(at: index)
         session.end()
     }
 
-    /// Sends a value to subscribers, each in the way that it chose, cut to what its link carries (behaviour 7.44).
+    /// Sends a value to subscribers, by notification or indication as each has configured, truncated to what its link
+    /// carries (behaviour 7.44).
     ///
-    /// - Parameter targets: the clients meant, nil for all; those that have not subscribed are left out.
-    /// - Returns: false when a queue is full. Then nothing is sent to anybody, and the delegate is told when there is
-    ///   room again.
+    /// - Parameter targets: The clients to send to; nil for all. Clients that have not subscribed are skipped.
+    /// - Returns: False if a queue is full. Then the value is sent to no client, and the delegate is called when there
+    ///   is room.
     package func update(
         _ value: consuming PacketBuffer,
         of handle: UInt16,
@@ -58,14 +57,14 @@ package final class GATTServer {
         for session in candidates[..<last] where session.wants(handle) {
             session.push(copy value, of: handle)
         }
-        // The last one gets the only reference, so that headers go into the headroom.
+        // Passes the only reference to the last session, so that headers go into the buffer's headroom.
         candidates[last].push(value, of: handle)
         return true
     }
 
-    /// Sends several values to subscribers, together to those that know how to take them (Core Vol 3 Part G 4.10.2).
+    /// Sends several values to subscribers, combined for those that support it (Core Vol 3 Part G 4.10.2).
     ///
-    /// - Returns: false when a queue is full; see ``update(_:of:for:)``.
+    /// - Returns: False if a queue is full; see ``update(_:of:for:)``.
     package func update(
         _ values: [(handle: UInt16, value: PacketBuffer)],
         for targets: [GATTServerSession]? = nil
@@ -88,8 +87,8 @@ package final class GATTServer {
         }
     }
 
-    /// A record brought up to the database as it is now. One that belongs to another database keeps only what the client
-    /// wants to know of changes, whose handle does not change (Core Vol 3 Part G 7.1).
+    /// Updates a record to the current database. A record of another database keeps only the subscription to Service
+    /// Changed, whose handle does not change (Core Vol 3 Part G 7.1).
     func upToDate(_ record: ClientRecord) -> ClientRecord {
         let hash = database.hash
         guard let known = record.databaseHash, known != hash else { return record }

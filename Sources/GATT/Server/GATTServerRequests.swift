@@ -1,17 +1,17 @@
 import ATT
 import BluetoothTypes
 
-/// What the server asks whoever has the values. Everything is called on the loop.
+/// The owner of the values that the database does not store. All methods are called on the event loop.
 package protocol GATTServerDelegate: AnyObject {
-    /// A client reads a value. Answer the request once, now or later; until then the client's next request waits
-    /// (behaviour 7.33).
+    /// Called when a client reads a value. Respond to the request exactly once, now or later. Until then the client's
+    /// next request waits (behaviour 7.33).
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest)
 
-    /// A client writes values. Answer the request once, now or later.
+    /// Called when a client writes values. Respond to the request exactly once, now or later.
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest)
 
-    /// A client has chosen what it wants to be told of the value at `handle`; at the end of its session that is
-    /// nothing (behaviour 7.40).
+    /// Called when a client has changed its configuration of the value at `handle`. At the end of its session every
+    /// configuration becomes empty (behaviour 7.40).
     func server(
         _ server: GATTServer,
         session: GATTServerSession,
@@ -20,30 +20,29 @@ package protocol GATTServerDelegate: AnyObject {
         to new: ClientConfiguration
     )
 
-    /// There is room again after ``GATTServer/update(_:of:for:)`` returned false (behaviour 7.43).
+    /// Called when there is room again after ``GATTServer/update(_:of:for:)`` returned false (behaviour 7.43).
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession)
 
-    /// What is to be remembered of a client, if it is bonded, has changed: ``GATTServerSession/record``. At most once in
-    /// ``GATTServerSession/recordInterval``, and at the end of a session if something has not been told.
+    /// Called when ``GATTServerSession/record`` has changed, which is to be stored if the client is bonded. The calls
+    /// are at least ``GATTServerSession/recordInterval`` apart, with a final one at the end of the session if a change
+    /// is pending.
     func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession)
 }
 
 extension GATTServerDelegate {
-    /// Nothing is remembered.
+    /// Default implementation, for servers that store no records.
     package func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {}
 }
 
-/// A client wants a value, or the part from an offset on.
+/// A client's request to read a value, or the part of it from an offset on.
 package struct GATTReadRequest {
-    /// The client.
     package let session: GATTServerSession
-    /// The attribute.
     package let handle: UInt16
-    /// The first octet wanted. An offset past the end is answered with invalid offset (behaviour 7.31).
+    /// The offset of the first octet to return. Answer an offset past the end with `invalidOffset` (behaviour 7.31).
     package let offset: Int
     let completion: (Result<PacketBuffer, ATTErrorCode>) -> Void
 
-    /// Answers with the octets from the offset on, or with an error. Only the first answer counts.
+    /// Responds with the octets from the offset on, or with an error. Only the first response counts.
     package func respond(_ result: Result<PacketBuffer, ATTErrorCode>) {
         completion(result)
     }
@@ -51,14 +50,11 @@ package struct GATTReadRequest {
 
 /// A part of a value to be written.
 package struct GATTWrite: Hashable, Sendable {
-    /// The attribute.
     package var handle: UInt16
-    /// Where the part begins in the value.
+    /// The offset of the part in the value.
     package var offset: Int
-    /// The octets.
     package var value: PacketBuffer
 
-    /// A part of a value.
     package init(handle: UInt16, offset: Int = 0, value: PacketBuffer) {
         self.handle = handle
         self.offset = offset
@@ -66,18 +62,19 @@ package struct GATTWrite: Hashable, Sendable {
     }
 }
 
-/// A client writes: one value, or everything that it had prepared (behaviour 7.34). All or nothing (behaviour 7.35).
+/// A client's write of one value, or of everything that it had prepared (behaviour 7.34). Apply all parts or none
+/// (behaviour 7.35).
 package struct GATTWriteRequest {
-    /// The client.
     package let session: GATTServerSession
     /// The parts, in order; at least one.
     package let writes: [GATTWrite]
-    /// Whether the client waits for the answer; otherwise answering does nothing (behaviour 7.36).
+    /// Whether the client expects a response. If not, responding has no effect (behaviour 7.36).
     package let expectsResponse: Bool
     let completion: (ATTErrorCode?, UInt16?) -> Void
 
-    /// Answers that all parts were taken, or none, for the given reason and at the given attribute, which is the first
-    /// one if it is left out. Only the first answer counts.
+    /// Responds that all parts were written, or none because of `error`. Only the first response counts.
+    ///
+    /// - Parameter handle: The attribute that failed; by default the first one.
     package func respond(_ error: ATTErrorCode? = nil, at handle: UInt16? = nil) {
         completion(error, handle)
     }

@@ -1,17 +1,17 @@
 import ATT
 import BluetoothTypes
 
-// MARK: - Changes of the database
+// MARK: - Service Changed
 
 extension GATTServerSession {
-    /// Whether the client has asked to be told of changes.
+    /// Whether the client has subscribed to Service Changed.
     var tellsChanges: Bool {
         guard let handle = server?.serviceChanged else { return false }
         return configurations[handle]?.contains(.indicate) == true
     }
 
     func databaseChanged(_ handles: ClosedRange<UInt16>) {
-        // Its rule, and whether it is served, count only as long as there is a choice.
+        // `rules` and `unserved` have an effect only together with a configuration, so they need no cleanup.
         configurations = configurations.filter { !handles.contains($0.key) }
         chosen = chosen.filter { !handles.contains($0) }
         if let database { kept?.databaseChanged(handles, hash: database.hash) }
@@ -23,7 +23,8 @@ extension GATTServerSession {
         indicateChange()
     }
 
-    /// One indication at a time; changes meanwhile that touch become one range (Core Vol 3 Part G 7.1).
+    /// Indicates the next change. Only one indication is outstanding; adjacent changes meanwhile are merged into one
+    /// range (Core Vol 3 Part G 7.1).
     func indicateChange() {
         guard indicated == nil, tellsChanges, let handle = server?.serviceChanged, let range = missed.popFirst() else {
             return
@@ -38,8 +39,8 @@ extension GATTServerSession {
         missed.insert(range)
     }
 
-    /// The link is encrypted. Whoever has confirmed changes, or asked for the hash, until now need not have been the client
-    /// (AB-L08): what it had missed it is told of once more.
+    /// Indicates the missed changes again after the link was encrypted. Before that, an impostor may have confirmed
+    /// them or read the hash (AB-L08).
     func tellChangesAgain() {
         guard let kept, !kept.isChangeAware else { return }
         awareness.databaseChanged()
@@ -57,14 +58,14 @@ extension GATTServerSession {
     }
 }
 
-// MARK: - Clients that hold old handles
+// MARK: - Change-unaware clients
 
 extension GATTServerSession {
     /// Whether values and commands are held back: the client has announced robust caching and may hold old handles.
     var isHeldBack: Bool { !awareness.isAware && features.contains(.robustCaching) }
 
-    /// The handle at which a request is to be refused because the client may hold old ones; nil when it is not (Core Vol 3
-    /// Part G 2.5.2.1).
+    /// The handle at which to refuse a request because the client may hold old handles; nil if the request is served
+    /// (Core Vol 3 Part G 2.5.2.1).
     func handleOutOfSync(_ pdu: ATTPDU, _ reply: ATTReply) -> UInt16? {
         guard let bearer = reply.bearer, !awareness.isAware else { return nil }
         let handle = Self.namedHandle(pdu)
@@ -78,8 +79,8 @@ extension GATTServerSession {
         return isRefused ? handle : nil
     }
 
-    /// The first handle that a request names, or at which it looks at a range as only whoever knows the database does; nil for
-    /// what names none, and for discovery.
+    /// The first handle that a request names, or the start of a range that only a client with knowledge of the database
+    /// would use. Nil for discovery requests and for requests that name no handle.
     private static func namedHandle(_ pdu: ATTPDU) -> UInt16? {
         switch pdu {
         case .readByTypeRequest(let request):

@@ -2,7 +2,7 @@ import ATT
 import BluetoothTypes
 
 extension GATTServerSession {
-    /// Answers a request of the client (Core Vol 3 Part F 3.4).
+    /// Serves a request of the client (Core Vol 3 Part F 3.4).
     func serve(_ pdu: ATTPDU, _ reply: ATTReply) {
         guard let database else { return reply.fail(.unlikelyError) }
         if let handle = handleOutOfSync(pdu, reply) { return reply.fail(.databaseOutOfSync, at: handle) }
@@ -29,7 +29,8 @@ extension GATTServerSession {
         }
     }
 
-    /// Find Information: as many as fit, all with types as wide as the first (Vol 3 Part F 3.4.3.2).
+    /// Serves Find Information with as many attributes as fit, all with UUIDs as wide as the first (Vol 3 Part F
+    /// 3.4.3.2).
     private func find(_ request: ATTFindInformationRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         var entries: [ATTFindInformationResponse.Entry] = []
@@ -46,7 +47,8 @@ extension GATTServerSession {
         reply.send(.findInformationResponse(ATTFindInformationResponse(entries)))
     }
 
-    /// Find By Type Value: only values that anybody may read, and that the database has (Vol 3 Part F 3.4.3.3).
+    /// Serves Find By Type Value. Considers only values that are stored in the database and readable without security
+    /// (Vol 3 Part F 3.4.3.3).
     private func find(_ request: ATTFindByTypeValueRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         let type = BluetoothUUID(request.type)
@@ -60,7 +62,7 @@ extension GATTServerSession {
         reply.send(.findByTypeValueResponse(ATTFindByTypeValueResponse(groups)))
     }
 
-    /// A service's UUID may be asked for in either width.
+    /// Whether an attribute has the value. A service's UUID matches in either width.
     private func matches(_ attribute: Attribute, _ value: PacketBuffer) -> Bool {
         guard let own = ownValue(attribute.source) else { return false }
         if own == value { return true }
@@ -70,7 +72,7 @@ extension GATTServerSession {
         return BluetoothUUID(littleEndian: own) == uuid
     }
 
-    /// Read By Group Type: services are the only groups (Vol 3 Part G 2.5.4).
+    /// Serves Read By Group Type. Services are the only groups (Vol 3 Part G 2.5.4).
     private func read(_ request: ATTReadByGroupTypeRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         guard request.type == GATTUUID.primaryService || request.type == GATTUUID.secondaryService else {
@@ -89,11 +91,11 @@ extension GATTServerSession {
         reply.send(.readByGroupTypeResponse(ATTReadByGroupTypeResponse(entries)))
     }
 
-    /// Read By Type: values as long as the first (Vol 3 Part F 3.4.4.1), those that the delegate has among them.
+    /// Serves Read By Type with values as long as the first (Vol 3 Part F 3.4.4.1), including those from the delegate.
     private func read(_ request: ATTReadByTypeRequest, in database: GATTDatabase, _ reply: ATTReply) {
         guard let range = request.range.closed else { return reply.fail(.invalidHandle, at: request.range.start) }
         let answer = ReadByTypeAnswer(mtu: reply.mtu)
-        // More than there are octets do not fit.
+        // Each entry takes more than one octet, so more attributes than that never fit.
         let found = database[range].lazy.filter { $0.type == request.type }.prefix(reply.mtu)
         guard !found.isEmpty else { return reply.fail(.attributeNotFound, at: range.lowerBound) }
         collect(Array(found)[...], answer, reply)
@@ -118,7 +120,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Answers with what there is; with the error if there is nothing.
+    /// Sends the collected entries, or the error if there are none.
     private func send(
         _ answer: ReadByTypeAnswer,
         _ reply: ATTReply,
@@ -133,7 +135,7 @@ extension GATTServerSession {
     }
 }
 
-/// The entries of a Read By Type response as they come together.
+/// The entries of a Read By Type response while they are being collected.
 private struct ReadByTypeAnswer {
     private(set) var entries: [ATTReadByTypeResponse.Entry] = []
     private var room: Int
@@ -144,13 +146,14 @@ private struct ReadByTypeAnswer {
         longest = min(mtu - 4, 253)
     }
 
-    /// Whether another value as long as the first would fit; the first is cut.
+    /// Whether another value as long as the first fits. The first always fits, as it is truncated.
     var hasRoom: Bool {
         guard let first = entries.first else { return true }
         return room >= 2 + first.value.count
     }
 
-    /// Adds a value, cut to what an entry holds, as long as there is room; false when it is not as long as the first.
+    /// Adds a value, truncated to the maximum length of an entry. Returns false if it is not as long as the first.
+    /// Check ``hasRoom`` before.
     mutating func add(_ value: PacketBuffer, of handle: UInt16) -> Bool {
         let value = value.prefix(upTo: longest)
         guard value.count == entries.first?.value.count ?? value.count else { return false }

@@ -3,20 +3,21 @@ import BluetoothTypes
 import L2CAP
 
 extension GATTServerSession {
-    /// An attribute that a request may read, or the reason why not.
+    /// Returns the attribute if the request may read it; otherwise the reason.
     private func readable(_ handle: UInt16, _ reply: ATTReply) -> Result<Attribute, ATTErrorCode> {
         guard let attribute = database?[handle] else { return .failure(.invalidHandle) }
         if let refusal = refusalOfReading(attribute, reply) { return .failure(refusal) }
         return .success(attribute)
     }
 
-    /// Why a request cannot read an attribute over the link as it is, and as it was when the request arrived.
+    /// The reason why a request cannot read an attribute, given the weakest security since the request began to arrive;
+    /// nil if it can.
     func refusalOfReading(_ attribute: Attribute, _ reply: ATTReply) -> ATTErrorCode? {
         attribute.refusalOfReading(securities.weakest(since: reply.moment))
     }
 
-    /// The first handle that a request cannot read. Looked at again when the values are there, for which the app may have
-    /// taken its time: what was read over an encrypted link is not sent in the clear (AB-A02).
+    /// The first handle that a request cannot read, with the error. Check again when the values are available, since
+    /// the app may take its time to answer: a value read over an encrypted link must not be sent in the clear (AB-A02).
     func refusalOfReading(_ handles: some Sequence<UInt16>, _ reply: ATTReply) -> (code: ATTErrorCode, handle: UInt16)?
     {
         for handle in handles {
@@ -25,7 +26,7 @@ extension GATTServerSession {
         return nil
     }
 
-    /// The octets of a value from `offset` on; asks the delegate when the database does not have it.
+    /// Gets the octets of a value from `offset` on, from the delegate if the database does not store it.
     func value(
         of attribute: Attribute,
         offset: Int,
@@ -45,7 +46,7 @@ extension GATTServerSession {
         delegate.server(server, didReceiveRead: request)
     }
 
-    /// Read and Read Blob: what fits one response (Vol 3 Part F 3.4.4.3 and 3.4.4.5).
+    /// Serves Read and Read Blob with as much as fits into one response (Vol 3 Part F 3.4.4.3 and 3.4.4.5).
     func read(
         _ handle: UInt16,
         offset: Int,
@@ -67,7 +68,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Read Multiple: the values one behind the other, cut at the MTU (Vol 3 Part F 3.4.4.7; AB-A03).
+    /// Serves Read Multiple with the concatenated values, truncated at the MTU (Vol 3 Part F 3.4.4.7; AB-A03).
     func readMultiple(_ handles: [UInt16], _ reply: ATTReply) {
         let longest = reply.mtu - 1
         collect(handles, reply) { values in
@@ -77,8 +78,8 @@ extension GATTServerSession {
         }
     }
 
-    /// Read Multiple Variable: each value with its length, cut at the MTU; a length that does not fit whole is left
-    /// out with all behind it (Vol 3 Part F 3.4.4.12; AB-A03).
+    /// Serves Read Multiple Variable with each value and its length, truncated at the MTU. If a length field does not
+    /// fit, it and everything after it is omitted (Vol 3 Part F 3.4.4.12; AB-A03).
     func readMultipleVariable(_ handles: [UInt16], _ reply: ATTReply) {
         let longest = reply.mtu - 1
         collect(handles, reply) { values in
@@ -93,7 +94,8 @@ extension GATTServerSession {
         }
     }
 
-    /// All values in order, or the first error with its handle. Nobody is asked before every handle has been checked.
+    /// Collects all values in order, or fails with the first error and its handle. All handles are checked before the
+    /// delegate is asked for a value.
     private func collect(_ handles: [UInt16], _ reply: ATTReply, completion: @escaping ([PacketBuffer]) -> Void) {
         if let refusal = refusalOfReading(handles, reply) { return reply.fail(refusal.code, at: refusal.handle) }
         collect(handles.compactMap { database?[$0] }[...], [], reply) { [weak self] values in

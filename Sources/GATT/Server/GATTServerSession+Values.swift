@@ -2,16 +2,16 @@ import ATT
 import BluetoothTypes
 import L2CAP
 
-// MARK: - Values that the server sends
+// MARK: - Notifications and indications
 
 extension GATTServerSession {
-    /// Whether the client is to be told of the value at `handle`: it has asked for it, its link is as secure as that asks
-    /// for, and it does not hold old handles.
+    /// Whether to send the value at `handle` to the client: it has subscribed, its link is secure enough, and it does
+    /// not hold old handles.
     package func wants(_ handle: UInt16) -> Bool {
         !ways(of: handle).isEmpty && !isHeldBack
     }
 
-    /// How the client wants to be told of a value, as far as its link is secure enough for it now (Core Vol 3 Part C
+    /// The part of the client's configuration of a value for which its link is secure enough now (Core Vol 3 Part C
     /// 10.3.1.1).
     private func ways(of handle: UInt16) -> ClientConfiguration {
         guard let choice = configurations[handle] else { return [] }
@@ -19,8 +19,8 @@ extension GATTServerSession {
         return rule.served(choice, over: security)
     }
 
-    /// Sends a value as the client chose; the client decides (behaviour 7.45), and notifications go first when it
-    /// chose both.
+    /// Sends a value in the way that the client has configured (behaviour 7.45). If it configured both, the value is
+    /// notified.
     func push(_ value: consuming PacketBuffer, of handle: UInt16) {
         if ways(of: handle).contains(.notify) {
             _ = valueBearer.notify(value, of: handle, mayJoin: features.contains(.multipleNotifications))
@@ -29,7 +29,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Sends several values, those that are notified together if the client knows how to take them.
+    /// Sends several values. Those to be notified are combined if the client supports it.
     func push(_ values: [(handle: UInt16, value: PacketBuffer)]) {
         let wanted = values.filter { wants($0.handle) }
         guard features.contains(.multipleNotifications) else {
@@ -49,7 +49,7 @@ extension GATTServerSession {
 // MARK: - Security
 
 extension GATTServerSession {
-    /// The client asks for a value that its link is not secure enough for.
+    /// Asks for more security if the client has subscribed to a value for which its link is not secure enough.
     func askForSecurity(toSend handle: UInt16) {
         guard let rule = rules[handle], let choice = configurations[handle] else { return }
         guard rule.served(choice, over: security).isEmpty else { return }
@@ -74,10 +74,10 @@ extension GATTServerSession {
     }
 }
 
-// MARK: - What the client writes about itself
+// MARK: - Per-client values
 
 extension GATTServerSession {
-    /// The client's own value of an attribute that is different for each client, or the database's.
+    /// The value of an attribute that the database or this session stores; nil if the delegate has it.
     func ownValue(_ source: Attribute.Source) -> PacketBuffer? {
         switch source {
         case .fixed(let value): return value
@@ -90,24 +90,25 @@ extension GATTServerSession {
         }
     }
 
-    /// Why the client's own value cannot be `value`, which came over a link with `security`; nil when it can.
+    /// The reason why the client's own value cannot become `value`, which arrived over a link with `security`; nil if
+    /// it can.
     func refusal(of value: PacketBuffer, for source: Attribute.Source, over security: LinkSecurity) -> ATTErrorCode? {
         switch source {
         case .fixed, .databaseHash: return .writeNotPermitted
         case .asked: return nil
         case .clientFeatures:
             guard !value.isEmpty else { return .invalidAttributeValueLength }
-            // A feature that was announced stays (Core Vol 3 Part G 7.2).
+            // A feature remains announced (Core Vol 3 Part G 7.2).
             return ClientFeatures(announced: value).isSuperset(of: features) ? nil : .valueNotAllowed
         case .configuration(let handle, let rule):
             guard let wanted = Self.configuration(value) else { return .invalidAttributeValueLength }
             guard rule.choices.isSuperset(of: wanted) else { return .improperlyConfigured }
-            // Giving up what was chosen asks for as much as choosing it.
+            // Unsubscribing requires as much security as subscribing.
             return security.attributeRefusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
         }
     }
 
-    /// Sets the client's own value, which was not refused, and began to arrive at `moment`.
+    /// Sets the client's own value, which was accepted and began to arrive at `moment`.
     func setOwnValue(_ value: PacketBuffer, for source: Attribute.Source, since moment: LinkMoment) {
         let isEncrypted = securities.weakest(since: moment).isEncrypted
         switch source {
@@ -127,7 +128,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Makes a choice about the value at `handle`, and tells of it when the link is as secure as it asks for.
+    /// Applies a configuration of the value at `handle`, and reports it once the link is as secure as it requires.
     func configure(_ handle: UInt16, _ new: ClientConfiguration) {
         let old = configurations.removeValue(forKey: handle) ?? []
         let reported = unserved.remove(handle) == nil ? old : []
@@ -139,7 +140,7 @@ extension GATTServerSession {
         report(handle, from: reported, to: unserved.contains(handle) ? [] : new)
     }
 
-    /// Reserved bits are not looked at (AB-A11).
+    /// Decodes a configuration. Reserved bits are ignored (AB-A11).
     private static func configuration(_ value: PacketBuffer) -> ClientConfiguration? {
         guard value.count == 2 else { return nil }
         return ClientConfiguration(rawValue: UInt16(value[0]) & 0x03)

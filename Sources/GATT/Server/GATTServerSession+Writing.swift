@@ -5,7 +5,7 @@ import L2CAP
 extension GATTServerSession {
     private typealias Part = PreparedWrites.Part
 
-    /// Takes a command of the client. What cannot be done is ignored (Core Vol 3 Part F 3.4.5.3).
+    /// Serves a command of the client. Commands that cannot be executed are ignored (Core Vol 3 Part F 3.4.5.3).
     func serve(command pdu: ATTPDU, at moment: LinkMoment) {
         switch pdu {
         case .writeCommand(let command) where !isHeldBack:
@@ -16,9 +16,10 @@ extension GATTServerSession {
         }
     }
 
-    /// Signed Write Command (Vol 3 Part F 3.4.5.4), never over an encrypted link (Part C 10.2.2; AB-A12). The signature is
-    /// looked at first: what is ignored for another reason has used its counter, and is worth nothing later. A command that
-    /// was half in the clear was over neither kind of link.
+    /// Serves a Signed Write Command (Vol 3 Part F 3.4.5.4), but never over an encrypted link (Part C 10.2.2; AB-A12).
+    ///
+    /// The signature is verified first, so that a command ignored for another reason has used its counter and cannot be
+    /// replayed. A command during which the security changed is ignored as well.
     private func write(_ command: ATTSignedWriteCommand, at moment: LinkMoment) {
         guard !security.isEncrypted, securities.isUnchanged(since: moment) else { return }
         guard verifySignature?(command.message, command.signature) == true else { return }
@@ -27,7 +28,7 @@ extension GATTServerSession {
         apply([part], expectsResponse: false, isSigned: true) { _ in }
     }
 
-    /// Write (Vol 3 Part F 3.4.5.1).
+    /// Serves Write (Vol 3 Part F 3.4.5.1).
     func write(_ request: ATTWriteRequest, _ reply: ATTReply) {
         let part = Part(write: GATTWrite(handle: request.handle, value: request.value), moment: reply.moment)
         apply([part], expectsResponse: true) { refusal in
@@ -36,7 +37,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Prepare Write: offset and length wait for the execution (Vol 3 Part F 3.4.6.1).
+    /// Serves Prepare Write. Offset and length are checked at execution (Vol 3 Part F 3.4.6.1).
     func prepare(_ request: ATTPrepareWriteRequest, _ reply: ATTReply) {
         guard let attribute = database?[request.handle] else { return reply.fail(.invalidHandle, at: request.handle) }
         let refusal =
@@ -47,16 +48,16 @@ extension GATTServerSession {
         reply.send(.prepareWriteResponse(ATTPrepareWriteResponse(request)))
     }
 
-    /// Execute Write: all that was prepared in one go (Vol 3 Part F 3.4.6.3).
+    /// Serves Execute Write: executes or discards everything prepared (Vol 3 Part F 3.4.6.3).
     func execute(_ request: ATTExecuteWriteRequest, _ reply: ATTReply) {
         guard request.flags == .write || request.flags == .cancel else { return reply.fail(.invalidPDU) }
         let parts = takePreparedWrites()
-        // AB-A01: the client shall not believe that what was forgotten is written.
+        // AB-A01: reports expired parts, so that the client does not consider them written.
         if prepared.takeExpiry(), request.flags == .write { return reply.fail(.writeRequestRejected) }
         guard request.flags == .write else {
             return reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }
-        // AB-A02: the attribute may be gone since it was prepared, or another one in its place.
+        // AB-A02: the attribute may have been removed or replaced since it was prepared.
         if let gone = parts.first(where: { !$0.isValid }) {
             return reply.fail(.databaseOutOfSync, at: gone.write.handle)
         }
@@ -66,8 +67,7 @@ extension GATTServerSession {
         }
     }
 
-    /// Checks all parts, asks the delegate about those that are its own, and then sets the client's own values. All
-    /// or nothing.
+    /// Checks all parts, passes those for the delegate to it, and then sets the client's own values. All or nothing.
     private func apply(
         _ parts: [Part],
         isQueue: Bool = false,
@@ -82,7 +82,7 @@ extension GATTServerSession {
             return completion(error)
         }
         let finish = { [weak self, entries = own.entries] (refusal: WriteRefusal?) in
-            // The answer goes before what the change may send.
+            // The response precedes anything that the change may send.
             completion(refusal)
             guard refusal == nil, let self else { return }
             for entry in entries { setOwnValue(entry.value, for: entry.source, since: entry.moment) }
@@ -91,7 +91,7 @@ extension GATTServerSession {
         ask(asked, first: first.handle, expectsResponse: expectsResponse, completion: finish)
     }
 
-    /// What is for the delegate, and what is the client's own.
+    /// Checks all parts and separates those for the delegate from the client's own values.
     private func check(
         _ parts: [Part],
         isQueue: Bool,
@@ -106,7 +106,7 @@ extension GATTServerSession {
             if case .asked = attribute.source {
                 asked.append(part.write)
             } else if code == nil {
-                // A plain write replaces the value.
+                // Unlike a queued write, a plain write replaces the value.
                 let current = isQueue ? ownValue(attribute.source) ?? [] : []
                 code = own.add(part, to: attribute.source, current: current)
             }
@@ -120,8 +120,10 @@ extension GATTServerSession {
         return (asked, own)
     }
 
-    /// AB-A01, AB-A02: permissions are looked at again when prepared parts are executed, and so is the length. A part has
-    /// the rights of the weakest security since it began to arrive.
+    /// The reason why a part cannot be written; nil if it can.
+    ///
+    /// AB-A01, AB-A02: permissions and length are checked again when prepared parts are executed. A part has the rights
+    /// of the weakest security since it began to arrive.
     private func refusal(of part: Part, at attribute: Attribute, isSigned: Bool) -> ATTErrorCode? {
         let security = securities.weakest(since: part.moment)
         if let refusal = attribute.refusalOfWriting(security, isSigned: isSigned) { return refusal }
@@ -151,7 +153,7 @@ extension GATTServerSession {
     }
 }
 
-/// Why nothing is written, and the attribute that is the reason.
+/// The reason why nothing was written, and the attribute that caused it.
 private struct WriteRefusal: Error {
     let code: ATTErrorCode
     let handle: UInt16

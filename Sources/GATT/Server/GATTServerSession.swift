@@ -3,25 +3,25 @@ import BluetoothTypes
 import EventLoops
 import L2CAP
 
-/// One client of the server: what it has chosen, prepared and been told.
+/// A server's session with one client.
 ///
-/// A client is a link, whatever bearers it has: choices, features, knowledge of changes, security and prepared writes
-/// are shared by them (Core Vol 3 Part G 3.3.3.3 and Part F 3.4.6); MTU, the order of requests and indications that wait
-/// belong to each bearer. Values go over the first bearer that is open, so that they arrive in order and one indication
-/// at a time is under way to the client (Part F 3.4.7.2).
+/// A client is a link with all its bearers, which share configurations, features, change awareness, security and
+/// prepared writes (Core Vol 3 Part G 3.3.3.3 and Part F 3.4.6). The MTU, the order of requests and the queued
+/// indications belong to each bearer. Values go over the first open bearer, so that they arrive in order and only one
+/// indication to the client is outstanding (Part F 3.4.7.2).
 package final class GATTServerSession {
-    /// Most bearers of a client: the fixed channel, and as many enhanced ones as one request may open (Core Vol 3 Part A
-    /// 4.25) three times over.
+    /// The maximum number of bearers of a client: the fixed channel, and three times as many enhanced bearers as one
+    /// request may open (Core Vol 3 Part A 4.25).
     package static let maximumBearers = 16
-    /// How long the changes of a client's record are gathered before the delegate is told (AB-A11).
+    /// The interval in which changes of a client's record are collected before the delegate is called (AB-A11).
     package static let recordInterval = Duration.seconds(1)
 
-    /// The client's first bearer: the one on the fixed channel.
+    /// The client's first bearer, on the fixed channel.
     package let bearer: ATTBearer
-    /// The bearers that are open, the first one first.
+    /// The open bearers, the first one first.
     package private(set) var bearers: [ATTBearer] = []
-    /// The security of its link, kept up to date by the owner. With each change the client's choices are looked at again. What
-    /// has arrived before a change is judged by what held then too.
+    /// The security of the link, which the owner keeps up to date. Each change re-evaluates the client's subscriptions.
+    /// Data that arrived before a change is also judged by the security at that time.
     package var security: LinkSecurity {
         get { securities.now }
         set {
@@ -33,37 +33,39 @@ package final class GATTServerSession {
             securityChanged()
         }
     }
-    /// Called when a value should go to the client that asks for more security than its link has, at most once for a level
-    /// until ``security`` changes: the owner encrypts the link, or asks for it (Core Vol 3 Part C 10.3.1.1). Set before
-    /// ``restore(_:)``, which calls it too.
+    /// Called when a value to be sent to the client requires more security than the link has, at most once per level
+    /// until ``security`` changes.
+    ///
+    /// The owner encrypts the link or requests encryption (Core Vol 3 Part C 10.3.1.1). Set this before calling
+    /// ``restore(_:)``, which may call it too.
     package var onSecurityNeeded: ((SecurityLevel) -> Void)?
-    /// Whether a signature of twelve octets is right for a message, and has not been seen before. Without an answer no signed
-    /// write is taken.
+    /// Verifies a signature of twelve octets over a message, including that it is not a replay. If nil, signed writes
+    /// are ignored.
     package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
-    /// What the client has chosen, by the handles of the values.
+    /// The client's configurations, keyed by the handle of the value.
     package internal(set) var configurations: [UInt16: ClientConfiguration] = [:]
-    /// What the client has announced (Core Vol 3 Part G 7.2).
+    /// The features that the client has announced (Core Vol 3 Part G 7.2).
     package internal(set) var features: ClientFeatures = []
 
     weak var server: GATTServer?
     private(set) var securities: SecurityHistory
     var prepared = PreparedWrites()
     var awareness = ChangeAwareness()
-    /// Changes that the client is to be told of, and the one that it is being told of.
+    /// The changes still to be indicated; the one being indicated is in `indicated`.
     var missed = HandleRanges()
     var indicated: ClosedRange<UInt16>?
-    /// What being told of a value asks of the link, where that is anything.
+    /// The rules of configured values that require any security.
     var rules: [UInt16: SubscriptionRule] = [:]
-    /// Choices from an earlier connection that the link is not secure enough for yet.
+    /// Subscriptions for which the link is not secure enough yet.
     var unserved: Set<UInt16> = []
-    /// Values about which the client has chosen in this session.
+    /// Values that the client has configured in this session.
     var chosen: Set<UInt16> = []
     var askedSecurity = SecurityLevel.none
-    /// Values about which the client, or somebody in its name, has last chosen in the clear.
+    /// Values whose last configuration arrived in the clear, and may come from an impostor.
     var chosenInTheClear: Set<UInt16> = []
-    /// What has been announced over an encrypted link.
+    /// The features announced over an encrypted link.
     var provenFeatures: ClientFeatures = []
-    /// What is remembered of a bonded client, without anything that came in the clear.
+    /// The record of a bonded client without anything that arrived in the clear.
     var kept: ClientRecord?
     private var preparedTimer: ScheduledTask?
     private var recordTimer: ScheduledTask?
@@ -73,7 +75,7 @@ package final class GATTServerSession {
     init(server: GATTServer, bearer: ATTBearer, security: LinkSecurity) {
         self.server = server
         self.bearer = bearer
-        // What has arrived before anybody told how the link is protected counts as clear.
+        // Data that arrived before the owner set the security counts as unencrypted.
         securities = SecurityHistory(security, before: security.inTheClear, until: bearer.moment)
         add(bearer)
     }
@@ -103,10 +105,9 @@ package final class GATTServerSession {
 // MARK: - Bearers
 
 extension GATTServerSession {
-    /// Serves the client on one more bearer, whose server callbacks the session takes over. Call ``remove(_:)`` when
-    /// it is closed.
+    /// Adds a bearer of the client and replaces its server callbacks. Call ``remove(_:)`` when it has closed.
     ///
-    /// - Returns: false when the client has as many as it may have.
+    /// - Returns: False if the client has reached ``maximumBearers``.
     @discardableResult
     package func add(_ bearer: ATTBearer) -> Bool {
         guard bearers.count < Self.maximumBearers else { return false }
@@ -117,7 +118,7 @@ extension GATTServerSession {
         return true
     }
 
-    /// One of several bearers is closed. What was prepared on it stays prepared as long as there is another (Core Vol 3
+    /// Removes a closed bearer. Writes prepared on it remain prepared while the client has another bearer (Core Vol 3
     /// Part F 3.4.6.1).
     package func remove(_ bearer: ATTBearer) {
         bearers.removeAll { $0 === bearer }
@@ -132,10 +133,10 @@ extension GATTServerSession {
         bearer.onNotificationRoom = nil
     }
 
-    /// Whether nothing can reach the client any more.
+    /// Whether all bearers of the client are closed.
     package var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
-    /// Where values go: the first bearer that is open.
+    /// The bearer for values: the first open one.
     var valueBearer: ATTBearer { bearers.first { $0.closure == nil } ?? bearer }
 
     var hasOneBearer: Bool { bearers.count == 1 }
@@ -144,7 +145,7 @@ extension GATTServerSession {
 // MARK: - Prepared writes
 
 extension GATTServerSession {
-    /// Takes everything that was prepared.
+    /// Removes and returns all prepared writes.
     func takePreparedWrites() -> [PreparedWrites.Part] {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
         return prepared.takeAll()
@@ -154,23 +155,25 @@ extension GATTServerSession {
         _ = takePreparedWrites()
     }
 
-    /// AB-A01: a queue that is not executed is forgotten some time after the last part.
+    /// AB-A01: discards prepared writes that are not executed within a time-out after the last part.
     func watchPreparedWrites() {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
         preparedTimer = bearer.loop.schedule(after: PreparedWrites.timeout) { [weak self] in self?.prepared.expire() }
     }
 }
 
-// MARK: - The record
+// MARK: - Client record
 
 extension GATTServerSession {
-    /// Whether the client is known to be who it says it is. A bonded one shows it by encrypting the link; before that it may be
-    /// anybody with its address (AB-A10).
+    /// Whether the client's identity is proven. A bonded client proves it by encrypting the link; before that, any
+    /// device may be using its address (AB-A10).
     var isProven: Bool { security.isEncrypted || !security.hasKey }
 
-    /// What is to be remembered if the client is bonded. After the session's end, what it was then. A client that has not
-    /// shown that it is the bonded one changes nothing of it; nor does what has come in the clear, whoever encrypts the link
-    /// afterwards (AB-L08). It holds as long as the link. A client that has no bond yet takes its choices into it.
+    /// The record to store if the client is bonded. After the end of the session it stays as it was then.
+    ///
+    /// A client that has not proven its identity cannot change the record. Configurations that arrive in the clear are
+    /// valid for this link, but do not enter the record of a bonded client, even if the link is encrypted later
+    /// (AB-L08). For a client without a bond the record contains everything, ready for a new bond.
     package var record: ClientRecord {
         if let lastRecord { return lastRecord }
         guard isProven else { return kept ?? ClientRecord(databaseHash: database?.hash) }
@@ -188,9 +191,10 @@ extension GATTServerSession {
         return record
     }
 
-    /// Takes up what a bonded client was when it left, at any time in the session once it is known which client this is.
-    /// What it has chosen since it came counts more on this link. The delegate hears of its choices as soon as the link is as secure as
-    /// they ask for, and the client of what has changed since.
+    /// Restores the record of a bonded client. Call this at any time in the session once the client is identified.
+    ///
+    /// Configurations made earlier in this session take precedence. The delegate is notified of restored subscriptions
+    /// when the link is as secure as they require, and the missed changes are indicated to the client.
     package func restore(_ record: ClientRecord) {
         guard let server else { return }
         toldRecord = record
@@ -207,7 +211,7 @@ extension GATTServerSession {
         askForSecurity(asked.reduce(.none) { $0.joined(with: $1) })
     }
 
-    /// AB-A11: however often a client changes its choices, the delegate is told at a bounded rate.
+    /// AB-A11: limits the rate of record reports, however often a client changes its configurations.
     func recordChanged() {
         guard recordTimer == nil else { return }
         recordTimer = bearer.loop.schedule(after: Self.recordInterval) { [weak self] in

@@ -1,13 +1,13 @@
-/// Ranges of handles in order, that neither overlap nor touch.
+/// A sorted set of handle ranges that neither overlap nor touch.
 struct HandleRanges: Hashable, Sendable {
-    /// Most ranges; beyond, the two that are closest become one.
+    /// The maximum number of ranges. Beyond it, the two closest ones are merged.
     static let maximumCount = 16
 
     private(set) var ranges: [ClosedRange<UInt16>] = []
 
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// From the first handle to the last; nil when there is none.
+    /// The range from the first through the last handle; nil if the set is empty.
     var hull: ClosedRange<UInt16>? {
         guard let first = ranges.first, let last = ranges.last else { return nil }
         return first.lowerBound...last.upperBound
@@ -24,7 +24,7 @@ struct HandleRanges: Hashable, Sendable {
         while ranges.count > Self.maximumCount { joinClosest() }
     }
 
-    /// Takes the first range out.
+    /// Removes and returns the first range.
     mutating func popFirst() -> ClosedRange<UInt16>? {
         ranges.isEmpty ? nil : ranges.removeFirst()
     }

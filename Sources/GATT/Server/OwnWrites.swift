@@ -2,24 +2,24 @@ import ATT
 import BluetoothTypes
 import L2CAP
 
-/// What a write, or a queue of them, makes of values that are the client's own or the database's.
+/// The effect of a write, or of a queue of writes, on values that the session or the database stores.
 ///
-/// A queue is executed part by part in the order of its coming, each part over what is there by then (Core Vol 3 Part F
-/// 3.4.6.1 and 3.4.6.3).
+/// The parts of a queue are applied in order of arrival, each to the result of those before (Core Vol 3 Part F 3.4.6.1
+/// and 3.4.6.3).
 struct OwnWrites {
-    /// One value.
+    /// The new value of one attribute.
     struct Entry {
         let source: Attribute.Source
         let handle: UInt16
-        /// What it is to be.
         var value: PacketBuffer
-        /// When the first part of it began to arrive.
+        /// When the first part for it began to arrive.
         let moment: LinkMoment
     }
 
     private(set) var entries: [Entry] = []
 
-    /// Writes a part over the value, which is `current` unless a part before has changed it. Returns why it cannot.
+    /// Applies a part to a value, which is `current` unless an earlier part has changed it. Returns an error if it
+    /// cannot.
     mutating func add(
         _ part: PreparedWrites.Part,
         to source: Attribute.Source,
@@ -32,7 +32,7 @@ struct OwnWrites {
         guard offset <= old.count else { return .invalidOffset }
         var value = PacketBuffer(copying: old.prefix(upTo: offset), headroom: 0)
         value.append(contentsOf: octets)
-        // The rest of a value of fixed length stays, and one of variable length ends here (Part F 3.4.5.1).
+        // A value of fixed length keeps its remainder; one of variable length ends here (Part F 3.4.5.1).
         if source.hasFixedLength { value.append(contentsOf: old.suffix(after: offset + octets.count)) }
         if let index {
             entries[index].value = value
@@ -44,7 +44,7 @@ struct OwnWrites {
 }
 
 extension Attribute.Source {
-    /// A configuration has two octets, always (Core Vol 3 Part G 3.3.3.3).
+    /// Whether the length is fixed: a configuration always has two octets (Core Vol 3 Part G 3.3.3.3).
     fileprivate var hasFixedLength: Bool {
         if case .configuration = self { true } else { false }
     }

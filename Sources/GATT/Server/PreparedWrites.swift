@@ -2,32 +2,33 @@ import ATT
 import BluetoothTypes
 import L2CAP
 
-/// What one client has prepared and not yet executed (Core Vol 3 Part F 3.4.6).
+/// The writes that a client has prepared and not yet executed (Core Vol 3 Part F 3.4.6).
 struct PreparedWrites {
-    /// Most parts (AB-A01): four values of 512 octets over the smallest MTU.
+    /// The maximum number of parts (AB-A01): enough for four values of 512 octets at the smallest MTU.
     static let maximumParts = 128
-    /// Most octets of all parts.
+    /// The maximum number of octets in all parts.
     static let maximumOctets = 8192
-    /// How long parts are kept after the last one: as long as two requests may take.
+    /// The time after the last part until all parts are discarded: as long as two transactions may take.
     static let timeout = Duration.seconds(60)
 
-    /// A part of a value.
+    /// A prepared part of a value.
     struct Part {
         var write: GATTWrite
         /// When it began to arrive.
         var moment: LinkMoment
-        /// Whether the attribute that was meant is still there.
+        /// Whether the attribute has stayed the same since.
         var isValid = true
     }
 
     private(set) var parts: [Part] = []
     private var octets = 0
-    /// Whether parts were forgotten that the client may believe to be here.
+    /// Whether parts were discarded that the client may consider prepared.
     private var hasExpired = false
 
-    /// Keeps a part, unless the quota is used up. The octets are copied: a slice would keep the whole packet alive.
+    /// Adds a part, or returns an error if the quota is used up. The octets are copied, since a slice would keep the
+    /// whole packet alive.
     mutating func add(_ request: ATTPrepareWriteRequest, at moment: LinkMoment) -> ATTErrorCode? {
-        // What follows parts that were forgotten must not be written without them.
+        // Parts that follow discarded ones must not be written without them.
         guard !takeExpiry(), parts.count < Self.maximumParts, octets + request.value.count <= Self.maximumOctets else {
             return .prepareQueueFull
         }
@@ -38,7 +39,7 @@ struct PreparedWrites {
         return nil
     }
 
-    /// Everything that was prepared; nothing is left.
+    /// Removes and returns all parts.
     mutating func takeAll() -> [Part] {
         defer {
             parts = []
@@ -47,19 +48,19 @@ struct PreparedWrites {
         return parts
     }
 
-    /// Forgets parts that nobody has executed in time (AB-A01).
+    /// Discards parts that were not executed in time (AB-A01).
     mutating func expire() {
         hasExpired = !parts.isEmpty
         _ = takeAll()
     }
 
-    /// Whether parts were forgotten since the last call.
+    /// Returns whether parts were discarded since the last call.
     mutating func takeExpiry() -> Bool {
         defer { hasExpired = false }
         return hasExpired
     }
 
-    /// The attributes in `handles` are not what they were.
+    /// Invalidates the parts for attributes in `handles`, which have changed.
     mutating func invalidate(_ handles: ClosedRange<UInt16>) {
         for index in parts.indices where handles.contains(parts[index].write.handle) { parts[index].isValid = false }
     }

@@ -1,30 +1,31 @@
 import BluetoothTypes
 
-/// What it asks of a link to be told of a value, by how (Core Vol 3 Part C 10.3.1.1).
+/// The link security that subscriptions to a value require, for notifications and indications (Core Vol 3 Part C
+/// 10.3.1.1).
 struct SubscriptionRule: Hashable, Sendable {
-    /// What the characteristic can follow.
+    /// The configurations that the characteristic supports.
     var choices: ClientConfiguration
-    /// What notifications ask for.
+    /// The security that notifications require.
     var notification: SecurityLevel
-    /// What indications ask for.
+    /// The security that indications require.
     var indication: SecurityLevel
 
-    /// Whether anything is asked for.
+    /// Whether no subscription requires any security.
     var isOpen: Bool { requirement(of: choices) == .none }
 
-    /// The least that a choice can ask for.
+    /// The weaker of the requirements of the supported configurations.
     var least: SecurityLevel {
         guard choices.contains(.notify) else { return indication }
         return choices.contains(.indicate) && notification.includes(indication) ? indication : notification
     }
 
-    /// What all ways in `choice` ask for together.
+    /// The security that the configuration requires as a whole.
     func requirement(of choice: ClientConfiguration) -> SecurityLevel {
         let notification = choice.contains(.notify) ? notification : .none
         return choice.contains(.indicate) ? notification.joined(with: indication) : notification
     }
 
-    /// The ways in `choice` that a link is secure enough for.
+    /// The part of a configuration for which a link is secure enough.
     func served(_ choice: ClientConfiguration, over security: LinkSecurity) -> ClientConfiguration {
         var served = choice
         if security.attributeRefusal(of: notification) != nil { served.remove(.notify) }
