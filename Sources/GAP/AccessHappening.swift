@@ -2,21 +2,21 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// What happens to the modes and procedures of a device.
+/// An event in the modes and procedures of a device.
 package enum AccessHappening: StackHappening {
     case cannotAdvertise(HCICommandError)
     case cannotScan(HCICommandError)
     case cannotConnect(HCICommandError)
-    /// The controller says that it has such a link, and so many peers are waited for on.
+    /// The controller claims to have a link already; the given number of connections stay pending.
     case staysPending(Int, HCICommandError)
-    /// The controller does not take a peer into its filter accept list.
+    /// The controller refused to add a peer to its filter accept list.
     case cannotWait(for: BluetoothAddress, HCICommandError)
     case cannotUpdate(ConnectionHandle, HCICommandError)
-    /// The controller does not ask for the longest packets on a link.
+    /// The controller refused to request the longest packets on a link.
     case cannotLengthen(ConnectionHandle, HCICommandError)
     case cannotDisconnect(ConnectionHandle, HCICommandError)
 
-    /// The controller does not do what it says, and is driven otherwise.
+    /// The controller does not work as it claims, and the host uses a fall-back.
     case fallsBack(ControllerFallback, isTrial: Bool)
 
     package static var room: StackRoom { .access }

@@ -8,54 +8,53 @@ import Privacy
 import SMP
 import Security
 
-/// The Generic Access Profile of one device for users of the host stack: a controller with its advertiser, scanner and
-/// connector, and the links that come of them (Core Vol 3 Part C). ``Broadcaster``, ``Observer``, ``Peripheral`` and
-/// ``Central`` are its roles, which may all be played at once.
+/// The Generic Access Profile of one device: a controller with its advertiser, scanner and connector, and the resulting
+/// links (Core Vol 3 Part C).
 ///
-/// Everything follows the specification here; what Apple's systems do otherwise is the business of those above. Lives on its
-/// loop; everything is called there.
+/// ``Broadcaster``, ``Observer``, ``Peripheral`` and ``Central`` implement its roles, which can all be active at once.
+/// This layer follows the specification; deviations of Apple's systems belong to the layers above. Use it only on its
+/// event loop.
 package final class GenericAccess {
-    /// How far the device is.
+    /// The state of the device.
     package enum State: Hashable, Sendable {
         /// Not started, or stopped.
         case off
-        /// The controller is being brought up.
+        /// The controller is being initialized.
         case starting
-        /// All works, with this address on the air; when it is private, others follow.
+        /// The device is ready, with this initial address. A private address changes later.
         case ready(OwnAddress)
-        /// The controller cannot be used.
+        /// The controller is unusable.
         case failed(HCIHostError)
     }
 
-    /// How far the device is.
+    /// The current state.
     package private(set) var state = State.off
-    /// Called after each change of ``state``. With the controller all links, modes and procedures are gone.
+    /// Called after each change of ``state``. When the controller is lost, all links, modes and procedures end.
     package var onStateChange: ((State) -> Void)?
-    /// Called with each link that is made, in either role, before anything is received on it.
+    /// Called with each new link in either role, before anything is received on it.
     package var onLink: ((AccessLink) -> Void)?
-    /// The links, the oldest first.
+    /// The open links, oldest first.
     package private(set) var links: [AccessLink] = []
-    /// The loop of the device.
+    /// The event loop of the device.
     package let loop: any EventLoop
-    /// The advertising sets.
     package let advertiser: Advertiser
-    /// Makes and ends links; ``Central`` is more comfortable.
+    /// Establishes and ends links. ``Central`` offers a higher-level interface.
     package let connector: Connector
-    /// The private addresses; tell it of the bonds.
+    /// The private addresses of this device and of bonded peers.
     package let privacy: DevicePrivacy
-    /// The services that take credit-based channels of peers.
+    /// The servers for credit-based channels that peers open.
     package let channels: ChannelServers
-    /// The security of all links: bonds, prompts, and how the device pairs.
+    /// The security of all links: bonds, prompts and pairing.
     package let security: DeviceSecurity
-    /// Opens the bonds that belong to a controller, which is ready and has shown nothing yet (AB-H08); nil when there are
-    /// none. Without it the bonds stay those that the device was made with.
+    /// Opens the bonds that belong to a controller, which is ready and has not used an address yet (AB-H08); returns
+    /// nil if there are none. If not set, the bonds from the initializer remain.
     package var openBonds: ((ControllerInformation) -> BondStore?)?
 
-    /// How links use fewer of their events.
+    /// Connection subrating, by which links skip events.
     package private(set) lazy var subrating = Subrating(self)
-    /// The trains of periodic advertising that are followed.
+    /// The synchronized trains of periodic advertising.
     package private(set) lazy var trains = PeriodicObserver(self)
-    /// The trains of this device that others may respond to.
+    /// The device's own trains with responses.
     private(set) lazy var subevents = SubeventRouter(self)
     private(set) lazy var peerFeatures = PeerFeatures(host: host)
 
@@ -70,25 +69,27 @@ package final class GenericAccess {
     private var controller: ControllerInformation?
     private var ownAddress: OwnAddress?
 
-    /// Takes each link that is made as central, and why one cannot be made; with the peer, unless it is about all of them.
+    /// Called with each link made as central, or with the reason for a failure. The peer is nil if the failure concerns
+    /// all of them.
     package typealias ConnectionWatcher = (Result<AccessLink, GAPError>, BluetoothAddress?) -> Void
 
-    /// Who scans, and what he wants to be told.
+    /// The current scan and its owner.
     private struct Scan {
         let owner: ObjectIdentifier
         let onSighting: (Sighting) -> Void
         let onEnd: (GAPError?) -> Void
     }
 
-    /// A device on a controller; nothing happens before ``start()``.
+    /// Creates a device on a controller. It does nothing before ``start()``.
     ///
     /// - Parameters:
-    ///   - host: A host that nobody else uses; its callbacks are taken over.
-    ///   - random: For addresses and keys.
-    ///   - policy: Which address is shown.
-    ///   - bonds: Where bonds are kept, and who this device is behind private addresses; without it, no pairing makes a bond.
+    ///   - host: A host for exclusive use. Its callbacks are replaced.
+    ///   - random: The source of addresses and keys.
+    ///   - policy: The kind of address to use.
+    ///   - bonds: Stores bonds, and the identity of this device behind private addresses. Without it pairing makes no
+    ///     bonds.
     ///   - pairing: How the device pairs.
-    ///   - interval: After how long a private address gives way to another one.
+    ///   - interval: The lifetime of a private address.
     package convenience init(
         host: HCIHost,
         loop: any EventLoop,
@@ -118,15 +119,16 @@ package final class GenericAccess {
         )
     }
 
-    /// A device on a controller, with what outlasts the controller.
+    /// Creates a device on a controller from objects that outlive the controller.
     ///
     /// - Parameters:
-    ///   - host: A host that nobody else uses; its callbacks are taken over.
-    ///   - random: For private addresses.
-    ///   - identity: Who the device is.
-    ///   - security: Its bonds, and how it pairs; it belongs to this controller until the next device is made of it.
-    ///   - channels: What it has to offer on credit-based channels.
-    ///   - interval: After how long a private address gives way to another one.
+    ///   - host: A host for exclusive use. Its callbacks are replaced.
+    ///   - random: The source of private addresses.
+    ///   - identity: The identity of the device.
+    ///   - security: The bonds and the pairing configuration. It belongs to this device until another one is created
+    ///     with it.
+    ///   - channels: The servers for credit-based channels.
+    ///   - interval: The lifetime of a private address.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -183,29 +185,29 @@ package final class GenericAccess {
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
     }
 
-    /// Brings the controller up.
+    /// Initializes the controller.
     package func start() {
         host.start()
     }
 
-    /// Ends everything.
+    /// Stops the controller, which ends all links, modes and procedures.
     package func stop() {
         host.stop()
     }
 
-    /// Calls `completion` once a controller that was stopped has been told to be silent (``HCIHost/whenSilent(_:)``).
+    /// Calls `completion` once the final reset of a stopped controller has been sent (``HCIHost/whenSilent(_:)``).
     package func whenSilent(_ completion: @escaping () -> Void) {
         host.whenSilent(completion)
     }
 }
 
-// MARK: - The controller
+// MARK: - Controller
 
 extension GenericAccess {
-    /// What the controller can do; nil before it is ready.
+    /// The capabilities of the controller; nil before it is ready.
     package var controllerInformation: ControllerInformation? { controller }
 
-    /// The controller has been brought up once more, to be driven otherwise; whoever uses the radio rests.
+    /// Called when the controller was initialized again to use it in another way. All users of the radio are paused.
     func renewed(_ controller: ControllerInformation) {
         self.controller = controller
         advertiser.renewed(controller)
@@ -236,7 +238,7 @@ extension GenericAccess {
         onStateChange?(state)
     }
 
-    /// Links look their bonds up anew when these are others.
+    /// Replaces the bonds. Links look up their bonds again.
     private func use(_ bonds: BondStore?) {
         if security.bonds !== bonds { security.bonds = bonds }
     }
@@ -263,10 +265,13 @@ extension GenericAccess {
     }
 }
 
-// MARK: - Scanning, one user at a time
+// MARK: - Scanning
 
 extension GenericAccess {
-    /// Scans for somebody. `onEnd` is called when it ends by itself: with nil when its time is over.
+    /// Starts a scan. There is one owner at a time.
+    ///
+    /// - Parameter onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
+    /// - Throws: ``GAPError/notReady`` without a controller, ``GAPError/busy`` if another owner is scanning.
     package func scan(
         _ settings: ScanSettings,
         for owner: AnyObject,
@@ -279,19 +284,20 @@ extension GenericAccess {
         scanner.want(settings)
     }
 
-    /// Ends the scan of somebody, without calling him.
+    /// Ends the scan of an owner without calling its `onEnd`.
     package func endScan(for owner: AnyObject) {
         guard currentScan?.owner == ObjectIdentifier(owner) else { return }
         currentScan = nil
         scanner.want(nil)
     }
 
-    /// Remembers what a device advertises, however many others there are, until ``release(_:)`` (AB-G02).
+    /// Keeps the advertising data of a device, regardless of the number of other devices, until ``release(_:)``
+    /// (AB-G02).
     package func keep(_ address: BluetoothAddress) {
         scanner.keep(address)
     }
 
-    /// Takes one ``keep(_:)`` back.
+    /// Reverts one call of ``keep(_:)``.
     package func release(_ address: BluetoothAddress) {
         scanner.release(address)
     }
@@ -306,13 +312,13 @@ extension GenericAccess {
 // MARK: - Links
 
 extension GenericAccess {
-    /// Tells somebody of connections until ``unwatchConnections(for:)``.
+    /// Reports connections to `owner` until ``unwatchConnections(for:)``.
     package func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
         unwatchConnections(for: owner)
         watchers.append((ObjectIdentifier(owner), tell))
     }
 
-    /// Tells somebody nothing more.
+    /// Stops reporting connections to `owner`.
     package func unwatchConnections(for owner: AnyObject) {
         watchers.removeAll { $0.owner == ObjectIdentifier(owner) }
     }
@@ -345,7 +351,7 @@ extension GenericAccess {
     }
 
     private func connectionFailed(_ status: HCIStatus) {
-        // The legacy commands tell the end of directed advertising in the same event (Core Vol 4 Part E 7.8.9).
+        // With legacy commands this event also reports the end of directed advertising (Core Vol 4 Part E 7.8.9).
         if status == .advertisingTimeout { return advertiser.directedAdvertisingTimedOut() }
         connector.ended(status)
     }
@@ -366,7 +372,7 @@ extension GenericAccess {
             }
         }
         if let index = links.firstIndex(where: { $0.connection === connection }) {
-            // With the controller all links go.
+            // A lost controller ends all links.
             let link = links.remove(at: index)
             link.ended(isUp ? .disconnected(reason) : .controllerGone(reason))
             subrating.ended(link, reason)
@@ -374,7 +380,7 @@ extension GenericAccess {
         if isUp { advertiser.linkEnded() }
     }
 
-    /// Another link to the peer counts from now on.
+    /// Called when another link to the same peer replaces this one.
     func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
         link.ended(.replaced)

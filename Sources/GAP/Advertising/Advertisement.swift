@@ -2,20 +2,20 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// What one advertising set puts on the air, and how.
+/// The content and the parameters of one advertising set.
 package struct Advertisement: Hashable, Sendable {
-    /// Whom it is for, and what they may do.
+    /// The advertising type: who may connect or send scan requests.
     package enum Kind: Hashable, Sendable {
-        /// Everybody may connect; with legacy packets also ask for the scan response.
+        /// Connectable by any device; with legacy packets also scannable.
         case connectable
-        /// One device may connect. A high duty cycle ends by itself after 1.28 s (Core Vol 6 Part B 4.4.2.4.3).
+        /// Connectable by one device. With a high duty cycle advertising ends by itself after 1.28 s (Core Vol 6 Part B
+        /// 4.4.2.4.3).
         case directed(BluetoothAddress, isHighDutyCycle: Bool)
-        /// Everybody may ask for the scan response.
+        /// Scannable by any device.
         case scannable
-        /// Everybody may listen.
+        /// Neither connectable nor scannable.
         case nonConnectable
 
-        /// Whether a connection can come of it.
         var isConnectable: Bool {
             switch self {
             case .connectable, .directed: true
@@ -23,68 +23,67 @@ package struct Advertisement: Hashable, Sendable {
             }
         }
 
-        /// Whom it is for, if it is for one device.
+        /// The device to which the advertisement is directed; nil if it is undirected.
         var target: BluetoothAddress? {
             if case .directed(let peer, _) = self { peer } else { nil }
         }
     }
 
-    /// What is sent on the air.
+    /// The packet format.
     package enum Packets: Hashable, Sendable {
-        /// The packets that every device hears, with up to 31 octets.
+        /// Legacy packets, which every device receives, with up to 31 octets of data.
         case legacy
-        /// The packets of version 5.0, with up to 1,650 octets.
+        /// Extended packets of version 5.0, with up to 1,650 octets of data.
         case extended(ExtendedPackets)
     }
 
-    /// The options of extended packets.
+    /// The options of extended advertising.
     package struct ExtendedPackets: Hashable, Sendable {
-        /// The PHY that announces: 1M or Coded.
+        /// The PHY of the primary advertising channels: 1M or Coded.
         package var primaryPHY = LEPHY.le1M
-        /// The PHY of the data.
+        /// The PHY of the secondary channels, which carry the data.
         package var secondaryPHY = LEPHY.le1M
-        /// Whether the address is left out, of what nobody can connect to or ask.
+        /// Whether the address is omitted. Only for advertisements that are neither connectable nor scannable.
         package var isAnonymous = false
-        /// Whether the packet tells the transmit power.
+        /// Whether the packets contain the transmit power.
         package var includesTxPower = false
 
-        /// Packets on 1M with an address.
+        /// Creates the default options: 1M, with an address and without the transmit power.
         package init() {}
 
-        /// The octets of data that fit into AUX_ADV_IND, which a connectable advertisement does not continue in further packets (Core Vol
-        /// 6 Part B 2.3.4.2, 2.3.4.7): 255 less the length of the header, its flags, AdvA and ADI.
+        /// The octets of data that fit into AUX_ADV_IND: 255 less the length of the header, its flags, AdvA and ADI. A
+        /// connectable advertisement cannot continue in further packets (Core Vol 6 Part B 2.3.4.2, 2.3.4.7).
         func maximumConnectableLength(isDirected: Bool) -> Int {
             255 - 1 - 1 - 6 - 2 - (isDirected ? 6 : 0) - (includesTxPower ? 1 : 0)
         }
     }
 
-    /// Which address is shown.
+    /// The advertiser's address.
     package enum Address: Hashable, Sendable {
-        /// That of the device.
+        /// The address of the device.
         case device
-        /// One that says nothing about the device, and changes every ``GAPTimer/privateAddressInterval``. For what nobody can
-        /// connect to.
+        /// A non-resolvable private address, which does not identify the device and changes every
+        /// ``GAPTimer/privateAddressInterval``. Not for connectable advertisements.
         case nonResolvablePrivate
     }
 
-    /// Whom it is for.
     package var kind: Kind
-    /// The data.
+    /// The advertising data.
     package var data: AdvertisingData
-    /// What those who ask are told besides.
+    /// The scan response data.
     package var scanResponse: AdvertisingData
-    /// What is sent.
+    /// The packet format.
     package var packets = Packets.legacy
-    /// How often.
+    /// The advertising intervals.
     package var tempo = AdvertisingTempo.specification
-    /// Which address is shown.
+    /// The advertiser's address.
     package var address = Address.device
-    /// For how long; nil until told otherwise.
+    /// The duration; nil to advertise until stopped.
     package var limit: Duration?
-    /// Whether advertising goes on when somebody has connected.
+    /// Whether advertising continues after a device has connected.
     package var outlastsConnections = false
 
-    /// An advertisement with legacy packets and without a limit.
+    /// Creates an advertisement with legacy packets and without a limit.
     package init(
         _ kind: Kind,
         data: AdvertisingData = AdvertisingData(),
@@ -97,12 +96,13 @@ package struct Advertisement: Hashable, Sendable {
 }
 
 extension Advertisement {
-    /// The longest advertisement with a high duty cycle (Core Vol 6 Part B 4.4.2.4.3).
+    /// The maximum duration of advertising with a high duty cycle (Core Vol 6 Part B 4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
 
-    /// Finds what a controller would refuse, or the specification does not allow (Core Vol 4 Part E 7.8.53).
+    /// Throws an error if the specification or the controller does not allow the advertisement (Core Vol 4 Part E
+    /// 7.8.53).
     ///
-    /// - Parameter maximumLength: What the controller can hold in a set, in octets.
+    /// - Parameter maximumLength: The number of octets that the controller can hold per set.
     func check(for generation: CommandGeneration, maximumLength: Int) throws(GAPError) {
         if let limit, limit <= .zero { throw .impossible("the time to advertise is over before it begins") }
         if kind.isConnectable, address == .nonResolvablePrivate {

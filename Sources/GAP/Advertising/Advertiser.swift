@@ -4,10 +4,11 @@ import HCI
 import HCIHost
 import Privacy
 
-/// Advertises with whichever commands the controller is to be driven with (Core Vol 4 Part E 7.8.5 to 7.8.9, 7.8.52 to
-/// 7.8.60): a set for each purpose.
+/// Manages the advertising sets of a device, with legacy or extended commands as suits the controller (Core Vol 4 Part
+/// E 7.8.5 to 7.8.9, 7.8.52 to 7.8.60).
 package final class Advertiser: AdvertisingUser {
-    /// Sets at a time, whatever the controller can hold. The numbers go up to 0xEF (Core Vol 4 Part E 7.8.53).
+    /// The maximum number of sets, whatever the controller supports. Advertising handles range up to 0xEF (Core Vol 4
+    /// Part E 7.8.53).
     package static let maximumSets = 64
 
     let host: HCIHost
@@ -16,10 +17,11 @@ package final class Advertiser: AdvertisingUser {
     let happenings: HappeningSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
-    /// Asked when the controller refuses to advertise: whether it is going to be driven otherwise, and the set waits for that.
+    /// Called when the controller refuses to advertise. Returns whether a fall-back is being applied, for which the set
+    /// waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
     private var holders = RadioHolders()
-    /// The set that has ended with a connection which is not told yet.
+    /// The address of the set that ended with a connection which has not been reported yet.
     private var ended: (handle: ConnectionHandle, address: BluetoothAddress)?
     private var sets: [Weak] = []
     private var controller: ControllerInformation?
@@ -29,11 +31,11 @@ package final class Advertiser: AdvertisingUser {
         weak var set: AdvertisingSet?
     }
 
-    /// An advertiser that is off.
+    /// Creates an advertiser, which is off.
     ///
     /// - Parameters:
-    ///   - random: For private addresses.
-    ///   - privacy: What gives the sets their addresses; nil for those of ``begin(_:on:)``.
+    ///   - random: The source of private addresses.
+    ///   - privacy: Provides the addresses of the sets; nil to use the address from ``begin(_:on:)``.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -50,50 +52,50 @@ package final class Advertiser: AdvertisingUser {
         host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }
     }
 
-    /// Adds a set, which is off. It lasts as long as the caller keeps it.
+    /// Adds a set, which is off. The caller holds the only strong reference.
     package func addSet() -> AdvertisingSet {
         sets.removeAll { $0.set == nil }
         let taken = Set(activeSets.map(\.number))
         let number = (0..<UInt8(Self.maximumSets)).first { !taken.contains($0) }
-        // One too many stays off: only those that the caller forgot to let go of have no number left.
+        // Numbers run out only if the caller leaks sets. A set without a number stays off.
         let set = AdvertisingSet(number ?? UInt8(Self.maximumSets), of: self)
         sets.append(Weak(set: set))
         return set
     }
 
-    /// The controller is ready.
+    /// Called when the controller is ready.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
     }
 
-    /// The controller is another one than it seemed.
+    /// Called when the controller's capabilities have been reassessed.
     func renewed(_ controller: ControllerInformation) {
         self.controller = controller
         reviewWishes()
     }
 
-    /// Whether something is wanted on the air that the commands of version 4.0 cannot say.
+    /// Whether the wanted advertisements require extended commands.
     var needsExtendedCommands: Bool {
         let wanted = activeSets.compactMap(\.wanted)
         return wanted.count > 1 || wanted.contains { $0.packets != .legacy }
     }
 
-    /// The resolvable private address that is shown, or would be but for a pause; nil when there is none.
+    /// The resolvable private address in use, or to be used after a pause; nil if there is none.
     var resolvableAddress: BluetoothAddress? {
         guard let set = activeSets.first(where: { $0.wish?.address == .device }) else { return nil }
         return generation == .extended ? set.resolvableAddress : privacy?.sharedResolvableAddress
     }
 
-    /// Goes on with an address that was shared until now.
+    /// Keeps using an address that was shared until now.
     func keep(_ address: BluetoothAddress) {
         activeSets.first { $0.wish?.address == .device }?.keep(address)
     }
 
-    /// Whether a set is on the air, or about to be.
+    /// Whether a set is advertising or about to.
     var isBusy: Bool { activeSets.contains { $0.isOnAir } }
 
-    /// The controller is gone; nothing is wanted any more.
+    /// Called when the controller is gone. Discards all wanted advertisements.
     package func reset() {
         holders = RadioHolders()
         ended = nil
@@ -103,32 +105,33 @@ package final class Advertiser: AdvertisingUser {
         for set in activeSets { set.reset() }
     }
 
-    /// A central has connected. The legacy commands have no event of their own for what this ends.
+    /// Called when a central has connected. Legacy commands have no separate event for the end of advertising.
     package func centralConnected() {
         guard generation == .legacy else { return }
         for set in activeSets where set.isConnectable { set.handle(.terminated(.connected)) }
     }
 
-    /// Directed advertising with a high duty cycle has ended without a connection. The legacy commands tell it as a
-    /// connection that failed (Core Vol 4 Part E 7.8.9).
+    /// Called when directed advertising with a high duty cycle has ended without a connection. With legacy commands
+    /// this is reported as a failed connection (Core Vol 4 Part E 7.8.9).
     package func directedAdvertisingTimedOut() {
         guard generation == .legacy else { return }
         for set in activeSets where set.isConnectable { set.handle(.terminated(.timeOver)) }
     }
 
-    /// A link has ended, so there may be room to advertise.
+    /// Called when a link has ended, which may make advertising possible.
     package func linkEnded() {
         for set in activeSets { set.handle(.tryAgain) }
     }
 
-    /// What was on the air when a link began whose set was told of before it (quirk 3). Some controllers tell in that order.
+    /// Returns and clears the address of a set that ended with the connection `handle`. Some controllers report the end
+    /// of the set before the connection (quirk 3).
     func takeAddress(of handle: ConnectionHandle) -> BluetoothAddress? {
         defer { ended = nil }
         return ended?.handle == handle ? ended?.address : nil
     }
 
-    /// What the connectable set shows that is on the air, or was last. Without extended advertising all who use the radio show
-    /// one address.
+    /// The address of the connectable set that is advertising or was last. Without extended advertising all users of
+    /// the radio share one address.
     package var connectableAddress: BluetoothAddress? {
         generation == .extended
             ? activeSets.first { $0.isConnectable }?.address : privacy?.sharedAddress?.address
@@ -151,10 +154,10 @@ package final class Advertiser: AdvertisingUser {
 // MARK: - Private addresses
 
 extension Advertiser {
-    /// Takes all sets off the air for a while, and tells the privacy when that is done.
+    /// Pauses all sets, and notifies `privacy` once they are off.
     package func pause() { pause(.privacy) }
 
-    /// Puts them on the air again.
+    /// Resumes all sets.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {
@@ -170,12 +173,13 @@ extension Advertiser {
         for set in activeSets { set.handle(.resume) }
     }
 
-    /// A set is off the air, or gone.
+    /// Called when a set is off or was removed.
     func reviewPause() {
         if isPaused, activeSets.allSatisfy(\.isQuiet) { privacy?.handle(.quiet(.advertiser)) }
     }
 
-    /// What the sets ask of addresses. Those of a controller with extended advertising have one each, others share one.
+    /// Declares which addresses the sets need. With extended advertising each set has its own; otherwise all users
+    /// share one.
     func reviewWishes() {
         guard let privacy else { return }
         let wishes = activeSets.compactMap(\.wish)
@@ -188,7 +192,7 @@ extension Advertiser {
         }
     }
 
-    /// What a set shows, of addresses of its own; nil for one that it shares with others.
+    /// The kind of private address that a set owns; nil if it shares an address.
     func ownKind(of advertisement: Advertisement) -> SharedAddress.Kind? {
         switch advertisement.address {
         case .nonResolvablePrivate: privacy != nil && generation == .legacy ? nil : .nonResolvable
@@ -197,15 +201,15 @@ extension Advertiser {
     }
 }
 
-// MARK: - For the sets
+// MARK: - Support for sets
 
 extension Advertiser {
-    /// The sets that the controller holds at a time.
+    /// The number of sets that the controller supports, up to ``Advertiser/maximumSets``.
     var maximumSets: Int {
         generation == .extended ? min(controller?.advertisingSets ?? 1, Self.maximumSets) : 1
     }
 
-    /// Whether a set may put something on the air.
+    /// Throws an error if `set` cannot start the advertisement.
     func check(_ advertisement: Advertisement, for set: AdvertisingSet) throws(GAPError) {
         guard let controller, let generation else { throw .notReady }
         try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
@@ -215,7 +219,7 @@ extension Advertiser {
         }
     }
 
-    /// What puts an advertisement on the air; nil without a controller.
+    /// The commands for an advertisement; nil without a controller.
     func commands(
         _ advertisement: Advertisement,
         _ phase: AdvertisingTempo.Phase,
@@ -241,16 +245,16 @@ extension Advertiser {
         )
     }
 
-    /// What takes a set off the air.
+    /// The commands that stop a set.
     func stopCommands(set: UInt8) -> [any HCICommand] {
         generation.map { AdvertisingCommands.stop($0, set: set) } ?? []
     }
 
-    /// What leaves the controller as it was before the set was on the air.
+    /// The commands that restore the state of the controller before the set started.
     func cleanUpCommands(set: UInt8, hadPrivateAddress: Bool) -> [any HCICommand] {
         guard let controller, let ownAddress else { return [] }
         if CommandGeneration(controller) == .legacy {
-            // The one random address of the controller is the device's own again.
+            // Restore the device's own random address, as there is only one.
             let restores = hadPrivateAddress && ownAddress.address.kind.isRandom
             return restores ? [LESetRandomAddress(address: ownAddress.address)] : []
         }

@@ -1,68 +1,70 @@
 import HCI
 import HCIHost
 
-/// Keeps one advertising set going the way it is wanted: through changes of the data, through connections, which end it at
-/// the controller (Core Vol 6 Part B 4.4.2.3), from the fast interval to the slow one, and to the end of its time.
+/// The state machine of one advertising set.
+///
+/// It keeps the wanted advertisement going through changes of the data, through connections, which end advertising
+/// (Core Vol 6 Part B 4.4.2.3), from the fast interval to the slow one, and until its time limit.
 struct AdvertiserMachine {
-    /// Where the sequence of commands is.
+    /// The state of the command sequence.
     enum State: Equatable {
         case off
-        /// The commands to begin are on their way. What was wanted since is in `wanted`.
+        /// The start commands are in progress. `wanted` holds later requests.
         case starting(Advertisement)
         case advertising(Advertisement)
-        /// The command to end is on its way.
+        /// The stop command is in progress.
         case stopping
-        /// The controller cannot advertise while it holds the links that it has; tried again when one ends.
+        /// The controller cannot advertise in addition to its current links. Retried when a link ends.
         case blocked
     }
 
     enum Event {
-        /// This is to be advertised; nil for nothing.
+        /// The wanted advertisement changed; nil to stop.
         case want(Advertisement?)
         case started
         case failed(GAPError, isPassing: Bool)
         case stopped
-        /// The controller has stopped by itself: a central has connected, or its own time was over.
+        /// The controller stopped by itself: a central connected, or the set's duration ended.
         case terminated(AdvertisingEnd)
-        /// A link has ended, or time has passed: the controller may have room again.
+        /// A link ended or the retry delay passed, so that the controller may be able to advertise.
         case tryAgain
         case fastPhaseOver
-        /// The time of what is wanted is over.
+        /// The time limit of the wanted advertisement was reached.
         case limitReached
-        /// The private address has been used for long enough.
+        /// The private address is due for a change.
         case addressExpired
-        /// The controller is not to advertise for now, whatever is wanted.
+        /// Stop advertising until ``resume``.
         case pause
-        /// It may again.
+        /// Resume after ``pause``.
         case resume
-        /// The controller is gone or new: it does not advertise.
+        /// The controller was reset or removed, and does not advertise.
         case reset
     }
 
     enum Action: Equatable {
         case start(Advertisement, AdvertisingTempo.Phase)
         case stop
-        /// Begins to count the fast phase and the limit, anew if they are being counted.
+        /// Start the timers of the fast phase and of the limit, or restart them.
         case startTimers(Advertisement)
         case endTimers
-        /// Begins to count ``AdvertiserMachine/retryDelay``.
+        /// Start a timer with ``AdvertiserMachine/retryDelay``.
         case startRetry
-        /// What was wanted is on the air.
+        /// The wanted advertisement has started.
         case reportStarted
-        /// It is not, and will not be.
+        /// The wanted advertisement failed and was discarded.
         case reportFailed(GAPError)
-        /// It was, and is no longer; nothing is wanted any more.
+        /// The advertisement ended, and nothing is wanted any more.
         case reportEnded(AdvertisingEnd)
-        /// Nothing is on the air for now.
+        /// Advertising is paused.
         case reportPaused
     }
 
-    /// How long to wait before a controller that could not advertise is asked again.
+    /// The delay before a retry when the controller was unable to advertise.
     static let retryDelay: Duration = .seconds(1)
 
     private(set) var state = State.off
     private(set) var wanted: Advertisement?
-    /// Whether the controller is not to advertise for now.
+    /// Whether advertising is paused.
     private(set) var isPaused = false
     private var phase = AdvertisingTempo.Phase.fast
 
@@ -88,7 +90,7 @@ struct AdvertiserMachine {
             if case .advertising(wanted) = state { return [.reportStarted] }
             return state == .blocked ? [.reportStarted] : []
         }
-        // Another text of the same kind is no new beginning: it goes on in the phase that it is in, to the same end.
+        // Changed data with the same timing continues in the current phase, with the same limit.
         let isNew = wanted?.tempo != advertisement?.tempo || wanted?.limit != advertisement?.limit
         wanted = advertisement
         var actions: [Action] = []
@@ -133,7 +135,7 @@ struct AdvertiserMachine {
             return ended()
         }
         if isPassing {
-            // Whoever asked need not know: he is heard when there is room (behaviour 7.26).
+            // The failure is not reported: advertising starts when the controller has room (behaviour 7.26).
             state = .blocked
             return [.startRetry, .reportStarted] + (isPaused ? [.reportPaused] : [])
         }
@@ -146,17 +148,17 @@ struct AdvertiserMachine {
         let goesOn = wanted.map { end == .connected && $0.outlastsConnections } ?? false
         switch state {
         case .advertising(let advertisement):
-            // A connection may have been made to what is no longer wanted.
+            // The connection may belong to an advertisement that is no longer wanted.
             return wanted == advertisement && !goesOn ? finish(end) : ended()
         case .stopping where wanted != nil && !goesOn:
-            // It was to begin anew, for instance in its slow phase, and has come to its end meanwhile.
+            // The set was about to restart, for instance for its slow phase, and ended meanwhile.
             wanted = nil
             return [.endTimers, .reportEnded(end)]
         case .off, .starting, .stopping, .blocked: return []
         }
     }
 
-    /// What was wanted has come to its end.
+    /// Ends the wanted advertisement.
     private mutating func finish(_ end: AdvertisingEnd) -> [Action] {
         state = .off
         wanted = nil
@@ -202,7 +204,7 @@ struct AdvertiserMachine {
         return [.stop]
     }
 
-    /// Nothing is on the air; begins what is wanted.
+    /// Called when the set is off; starts what is wanted.
     private mutating func ended() -> [Action] {
         guard let wanted, !isPaused else {
             state = .off
@@ -213,10 +215,10 @@ struct AdvertiserMachine {
     }
 }
 
-/// Why advertising has ended by itself.
+/// The reason why advertising ended by itself.
 package enum AdvertisingEnd: Hashable, Sendable {
-    /// A central has connected.
+    /// A central connected.
     case connected
-    /// The time for it is over.
+    /// The time limit was reached.
     case timeOver
 }

@@ -4,33 +4,33 @@ import HCI
 import HCIHost
 import Privacy
 
-/// The commands that put an advertisement on the air and take it off again, in the order of sending.
+/// The commands that start and stop an advertisement, in order.
 struct AdvertisingCommands {
-    /// Octets that one command carries (Core Vol 4 Part E 7.8.54).
+    /// The maximum number of octets per data command (Core Vol 4 Part E 7.8.54).
     static let maximumFragment = 251
-    /// The shortest interval of what nobody can connect to, for controllers before version 5.0, in units of 625 µs: 100 ms
-    /// (Core 4.2 Vol 2 Part E 7.8.5).
+    /// The minimum interval of non-connectable advertising for controllers before version 5.0, in units of 625 µs: 100
+    /// ms (Core 4.2 Vol 2 Part E 7.8.5).
     static let oldNonConnectableInterval: UInt16 = 160
 
     let generation: CommandGeneration
     let version: SpecificationVersion
-    /// Which of the sets it is; the legacy commands know one only.
+    /// The number of the set. Legacy commands support only one.
     let set: UInt8
     let advertisement: Advertisement
     let phase: AdvertisingTempo.Phase
-    /// The address that is shown.
+    /// The advertiser's address.
     let address: OwnAddress
-    /// Whom it is for, if it is for one device.
+    /// The peer of directed advertising; otherwise `none`.
     let target: BluetoothAddress
-    /// Whether the address is one of the set's own.
+    /// Whether the set has an address of its own.
     let setsAddress: Bool
 
-    /// Begins; the set is not on the air.
+    /// The start commands for a set that is off.
     var start: [any HCICommand] {
         generation == .extended ? extendedStart : legacyStart
     }
 
-    /// Ends the advertising of a set.
+    /// Returns the stop commands for a set.
     static func stop(_ generation: CommandGeneration, set: UInt8) -> [any HCICommand] {
         switch generation {
         case .legacy: return [LESetAdvertisingEnable(isEnabled: false)]
@@ -66,7 +66,7 @@ struct AdvertisingCommands {
             filterPolicy: .everybody
         )
         var commands: [any HCICommand] = []
-        // The controller has one random address for everything.
+        // The controller has a single random address.
         if setsAddress { commands.append(LESetRandomAddress(address: address.address)) }
         commands.append(parameters)
         if target == .none {
@@ -90,11 +90,11 @@ struct AdvertisingCommands {
 
     private var extendedStart: [any HCICommand] {
         var commands: [any HCICommand] = [parameters]
-        // Even of a set that does not show it: without one the controller does not begin (Core Vol 4 Part E 7.8.56).
+        // Required even for an anonymous set: otherwise the controller does not start (Core Vol 4 Part E 7.8.56).
         if address.address.kind.isRandom {
             commands.append(LESetAdvertisingSetRandomAddress(set: set, address: address.address))
-            // With some controllers an address counts from the next parameters on only, and another one would be on the
-            // air than pairing is computed with (quirk 15).
+            // Some controllers apply an address only with the next parameters, and would otherwise advertise with a
+            // different address than the one used for pairing (quirk 15).
             commands.append(parameters)
         }
         commands += data
@@ -146,7 +146,7 @@ struct AdvertisingCommands {
         return properties
     }
 
-    /// Legacy packets that are directed have no data; extended ones have either data or a scan response.
+    /// The data commands. Directed legacy packets carry no data; extended ones carry either data or a scan response.
     private var data: [any HCICommand] {
         let octets = advertisement.data.encoded
         let response = advertisement.scanResponse.encoded
@@ -166,7 +166,7 @@ struct AdvertisingCommands {
         return commands
     }
 
-    /// Data cut into what one command carries each, with what the command has to say about it.
+    /// Splits data into fragments that fit into one command each, with the operation for each.
     static func fragments(_ data: PacketBuffer) -> [(LEDataOperation, PacketBuffer)] {
         guard data.count > maximumFragment else { return [(.complete, data)] }
         var parts: [(LEDataOperation, PacketBuffer)] = []
@@ -181,7 +181,7 @@ struct AdvertisingCommands {
 }
 
 extension Duration {
-    /// In the unit in which controllers are told how long to advertise or scan, rounded up; the most that they take at most.
+    /// The duration in units of 10 ms for advertising and scanning commands, rounded up and clamped to the maximum.
     var tensOfMilliseconds: UInt16 {
         UInt16(clamping: (nanoseconds + 9_999_999) / 10_000_000)
     }

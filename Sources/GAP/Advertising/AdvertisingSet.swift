@@ -4,16 +4,16 @@ import HCI
 import HCIHost
 import Privacy
 
-/// One thing that this device advertises, for one purpose. Made by ``Advertiser/addSet()``.
+/// An advertising set. Created by ``Advertiser/addSet()``.
 ///
-/// On a controller with extended advertising it is one of the controller's sets; on another one, the only advertisement that
-/// there can be at a time. Letting go of it, on the loop, takes it off the air.
+/// With extended advertising this is one of the controller's sets; otherwise it is the only advertisement possible at a
+/// time. Releasing the object, on the loop, stops the set.
 package final class AdvertisingSet {
-    /// Called when what was wanted is on the air.
+    /// Called when the wanted advertisement has started.
     package var onStarted: (() -> Void)?
-    /// Called when it is not and will not be; then nothing is wanted any more.
+    /// Called when the wanted advertisement failed. It is discarded.
     package var onFailed: ((GAPError) -> Void)?
-    /// Called when it has ended by itself; then nothing is wanted any more.
+    /// Called when the advertisement has ended by itself. It is discarded.
     package var onEnded: ((AdvertisingEnd) -> Void)?
 
     let number: UInt8
@@ -24,17 +24,17 @@ package final class AdvertisingSet {
     private var addressChange: ScheduledTask?
     private var privateAddress: BluetoothAddress?
     private var privateKind: SharedAddress.Kind?
-    /// What was shown last.
+    /// The address used last.
     private(set) var address: BluetoothAddress?
-    /// What addresses have been asked for it; nil while nothing is wanted.
+    /// The pending request for addresses; nil while no advertisement is wanted.
     private(set) var wish: AddressWish?
 
-    /// What an advertisement needs of the addresses.
+    /// The address requirements of an advertisement.
     struct AddressWish: Hashable {
         var address: Advertisement.Address
         var target: BluetoothAddress?
     }
-    /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
+    /// The generation, incremented by every reset, so that late command results are ignored.
     private var life = 0
 
     init(_ number: UInt8, of advertiser: Advertiser) {
@@ -53,13 +53,13 @@ package final class AdvertisingSet {
         advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
     }
 
-    /// What is wanted on the air.
+    /// The wanted advertisement.
     package var wanted: Advertisement? { machine.wanted }
 
-    /// Whether the controller advertises, or is about to, perhaps after a pause.
+    /// Whether the set is advertising or about to, possibly after a pause.
     var isActive: Bool { isOnAir || machine.isPaused && machine.wanted != nil }
 
-    /// Whether it is off the air, and stays so until it is told otherwise.
+    /// Whether the set is paused and off.
     var isQuiet: Bool { machine.isPaused && !isOnAir }
 
     var isOnAir: Bool {
@@ -69,13 +69,13 @@ package final class AdvertisingSet {
         }
     }
 
-    /// Whether somebody can connect to what is on the air.
+    /// Whether the current advertisement is connectable.
     var isConnectable: Bool {
         if case .advertising(let advertisement) = machine.state { advertisement.kind.isConnectable } else { false }
     }
 
-    /// Puts something on the air in the place of what was there before; nil for nothing. What the specification or the
-    /// controller does not allow fails at once. Without a controller nothing happens but ``onFailed``.
+    /// Replaces the current advertisement; nil stops the set. An advertisement that the specification or the controller
+    /// does not allow fails at once, and so does any advertisement without a controller: only ``onFailed`` is called.
     package func want(_ advertisement: Advertisement?) {
         if let advertisement {
             do throws(GAPError) {
@@ -91,7 +91,7 @@ package final class AdvertisingSet {
         handle(.want(advertisement))
     }
 
-    /// What is to be advertised may need another address, which is set first.
+    /// Requests the addresses that the advertisement needs. They are set before it starts.
     private func ask(for advertisement: Advertisement?) {
         let new = advertisement.map { AddressWish(address: $0.address, target: $0.kind.target) }
         guard wish != new else { return }
@@ -99,7 +99,7 @@ package final class AdvertisingSet {
         advertiser.reviewWishes()
     }
 
-    /// The controller is gone; nothing is wanted any more.
+    /// Called when the controller is gone. Discards the wanted advertisement.
     func reset() {
         life += 1
         (privateAddress, privateKind, address, wish) = (nil, nil, nil, nil)
@@ -157,17 +157,17 @@ extension AdvertisingSet {
         guard case .refused(let opcode, let status) = error else {
             return handle(.failed(GAPError(error), isPassing: false))
         }
-        // A controller makes a set with the first command, if it has room for another one (Core Vol 4 Part E 7.8.53).
+        // The first command creates the set, if the controller has room for it (Core Vol 4 Part E 7.8.53).
         if opcode == LESetExtendedAdvertisingParameters.opcode, status == .memoryCapacityExceeded {
             return handle(.failed(.noAdvertisingSetLeft(maximum: advertiser.maximumSets), isPassing: false))
         }
-        // With links open a controller may be unable to; it will be able to when one of them ends.
+        // With links open a controller may be unable to advertise until one of them ends.
         let isEnable = opcode == LESetAdvertisingEnable.opcode || opcode == LESetExtendedAdvertisingEnable.opcode
         let isMended = advertiser.onTrouble?(.refused(error, uses: [])) ?? false
         handle(.failed(GAPError(error), isPassing: isMended || isEnable && status.isPassing))
     }
 
-    /// Whatever the controller says, it does not advertise afterwards: it refuses to stop what has stopped by itself.
+    /// Stops the set. An error is ignored: the controller refuses to stop a set that has stopped by itself.
     private func stop() {
         send(advertiser.stopCommands(set: number)) { [weak self] _ in
             guard let self else { return }
@@ -177,7 +177,7 @@ extension AdvertisingSet {
         }
     }
 
-    /// Nothing is on the air, and nothing is to be: the controller may forget the set.
+    /// Lets the controller remove the set once it is off for good.
     private func cleanUp() {
         guard machine.state == .off else { return }
         send(advertiser.cleanUpCommands(set: number, hadPrivateAddress: privateAddress != nil)) { _ in }
@@ -191,7 +191,7 @@ extension AdvertisingSet {
     }
 }
 
-// MARK: - Time
+// MARK: - Timers
 
 extension AdvertisingSet {
     private func startTimers(_ advertisement: Advertisement) {
@@ -212,7 +212,7 @@ extension AdvertisingSet {
         advertiser.loop.schedule(after: delay) { [weak self] in self?.handle(event) }
     }
 
-    /// A private address is drawn when there is none, and when the one that there was has expired.
+    /// Generates a private address if there is none or the previous one has expired.
     private func updatePrivateAddress(_ advertisement: Advertisement) {
         let kind = advertiser.ownKind(of: advertisement)
         if kind != privateKind {
@@ -224,10 +224,10 @@ extension AdvertisingSet {
         scheduleAddressChange()
     }
 
-    /// Its resolvable private address; nil when it has none of its own.
+    /// The set's own resolvable private address; nil if it has none.
     var resolvableAddress: BluetoothAddress? { privateKind == .resolvable ? privateAddress : nil }
 
-    /// Goes on with a resolvable private address, as if it had drawn it now.
+    /// Keeps using a resolvable private address, as if it had just been generated.
     func keep(_ address: BluetoothAddress) {
         endAddressChange()
         (privateAddress, privateKind) = (address, .resolvable)

@@ -1,21 +1,21 @@
-/// How often to advertise: fast at first, so that others find the device soon, and slow later.
+/// The advertising intervals: a fast one at first, for quick discovery, and a slow one later.
 package struct AdvertisingTempo: Hashable, Sendable {
-    /// Which of the two phases it is.
+    /// A phase of advertising.
     package enum Phase: Hashable, Sendable {
-        /// The first one.
+        /// The first phase.
         case fast
-        /// The one after it.
+        /// The phase after it.
         case slow
     }
 
     /// The interval of the fast phase, in units of 625 µs, 32 to 16,384.
     package var fast: ClosedRange<UInt16>
-    /// The interval after it; nil for a fast phase without an end.
+    /// The interval of the slow phase, in the same units; nil for a fast phase without an end.
     package var slow: ClosedRange<UInt16>?
-    /// How long the fast phase lasts.
+    /// The duration of the fast phase.
     package var fastPhase: Duration
 
-    /// Intervals in units of 625 µs.
+    /// Creates a tempo with intervals in units of 625 µs.
     package init(
         fast: ClosedRange<UInt16>,
         slow: ClosedRange<UInt16>? = nil,
@@ -26,10 +26,11 @@ package struct AdvertisingTempo: Hashable, Sendable {
         self.fastPhase = fastPhase
     }
 
-    /// What the specification proposes: 30 to 60 ms, and after 30 s 1 to 1.2 s (Core Vol 3 Part C Appendix A).
+    /// The values that the specification recommends: 30 to 60 ms, and 1 to 1.2 s after 30 s (Core Vol 3 Part C Appendix
+    /// A).
     package static let specification = AdvertisingTempo(fast: 48...96, slow: 1_600...1_920)
 
-    /// The interval of a phase.
+    /// Returns the interval of a phase.
     func interval(_ phase: Phase) -> ClosedRange<UInt16> {
         phase == .slow ? slow ?? fast : fast
     }

@@ -4,31 +4,31 @@ import HCIHost
 import L2CAP
 import Privacy
 
-/// How to look for peers to connect to, and what new connections are like.
+/// The scan parameters for connecting, and the initial connection parameters.
 package struct ConnectionSettings: Hashable, Sendable {
-    /// From one time of listening to the next, in units of 625 µs, 4 to 16,384.
+    /// The scan interval, in units of 625 µs, 4 to 16,384.
     package var scanInterval: UInt16 = 96
-    /// How long the radio listens each time, in units of 625 µs, 4 to ``scanInterval``.
+    /// The scan window, in units of 625 µs, 4 to ``scanInterval``.
     package var scanWindow: UInt16 = 48
-    /// The first connection parameters.
+    /// The initial connection parameters.
     package var parameters: ConnectionParameters
-    /// Where to look: 1M, Coded, or both. Without extended advertising only on 1M.
+    /// The PHYs to scan on: 1M, Coded, or both. Without extended advertising only 1M.
     package var phys: LEPHYs = .le1M
 
-    /// Half of the time, on 1M.
+    /// Creates settings that scan half of the time on 1M.
     package init(parameters: ConnectionParameters) {
         self.parameters = parameters
     }
 
-    /// What the specification proposes: an interval of 30 to 50 ms (TGAP(initial_conn_interval), Core Vol 3 Part C Appendix
-    /// A), no latency, and a supervision timeout of 4 s.
+    /// The values that the specification recommends: an interval of 30 to 50 ms (TGAP(initial_conn_interval), Core Vol
+    /// 3 Part C Appendix A), no latency, and a supervision timeout of 4 s.
     package static let specification = ConnectionSettings(
         parameters: ConnectionParameters(intervalMinimum: 24, intervalMaximum: 40, latency: 0, timeout: 400)
     )
 }
 
 extension ConnectionSettings {
-    /// The PHYs that a connection request names to a controller: those to listen on, and 2M, on which a connection can begin.
+    /// The PHYs named in a connection request: those to scan on, and 2M, on which a connection can begin.
     func phys(for controller: ControllerInformation) -> LEPHYs {
         var phys = controller.leFeatures.contains(.phyCoded) ? self.phys : .le1M
         let has2M = controller.leFeatures.contains(.phy2M) && !controller.fallbacks.contains(.no2MInitiating)
@@ -37,7 +37,7 @@ extension ConnectionSettings {
     }
 }
 
-/// One attempt to connect, as a command (Core Vol 4 Part E 7.8.12, 7.8.66).
+/// The parameters of one connection request (Core Vol 4 Part E 7.8.12, 7.8.66).
 struct ConnectionAttempt {
     let policy: LEInitiatorFilterPolicy
     let peer: BluetoothAddress
@@ -60,8 +60,8 @@ struct ConnectionAttempt {
         )
     }
 
-    /// Where the advertiser's second packet says so the connection begins on 2M (behaviour 3.36); with a controller that refuses
-    /// parameters for 2M it takes those for 1M.
+    /// The extended command. The connection begins on 2M if the advertiser's secondary PHY is 2M (behaviour 3.36). If
+    /// the controller refuses parameters for 2M, it uses those for 1M.
     func extendedCommand(_ phys: LEPHYs) -> LEExtendedCreateConnection {
         LEExtendedCreateConnection(
             filterPolicy: policy,

@@ -3,22 +3,23 @@ import EventLoops
 import HCI
 import Privacy
 
-/// Connections to peers whose addresses change.
+/// Support for peers with private addresses.
 extension Connector {
-    /// What a wish is known by.
+    /// The address under which a pending connection is kept: the identity address of a bonded peer.
     func identity(of address: BluetoothAddress) -> BluetoothAddress {
         privacy?.identity(of: address) ?? address.plain
     }
 
-    /// Begins to look for a peer: the controller does when it knows it by the address that it will show, the host otherwise.
+    /// Starts connecting to a peer. The controller does the search if it can resolve the peer's address, otherwise the
+    /// host.
     func begin(_ peer: BluetoothAddress) {
         guard let privacy, isResolvedByHost(peer) else { return handle(.want(peer)) }
         seek(.want(peer))
-        // It may have been picked from a scan just now.
+        // The peer may have been chosen from a recent scan.
         if let address = privacy.recentAddress(of: peer) { seek(.heard(peer, at: address)) }
     }
 
-    /// The resolving list or the bonds are others: whoever was looked for in one way may have to be in the other one.
+    /// Called when the resolving list or the bonds have changed. Moves pending connections between controller and host.
     package func reviewRoutes() {
         for peer in wanted {
             let isSought = seeker.peers[peer] != nil
@@ -33,7 +34,8 @@ extension Connector {
         scanner != nil && privacy?.isResolvedByHost(peer) == true
     }
 
-    /// While somebody is wanted, connections are made from the address that bonded devices recognise.
+    /// Declares that connections are made from an address that bonded devices recognise, while any connection is
+    /// pending.
     func reviewAddressNeed() {
         privacy?.declare(wanted.isEmpty ? .none : .recognisable, of: .connector)
     }
@@ -68,10 +70,10 @@ extension Connector {
         scanner.seek(how)
     }
 
-    /// Lets the controller stop looking for a while, and tells the privacy when it has.
+    /// Pauses connecting, and notifies `privacy` once the controller has stopped.
     package func pause() { pause(.privacy) }
 
-    /// Lets it go on.
+    /// Resumes connecting.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {

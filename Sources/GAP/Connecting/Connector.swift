@@ -5,20 +5,22 @@ import HCIHost
 import L2CAP
 import Privacy
 
-/// Makes connections with whichever commands the controller is to be driven with, changes their parameters and ends them.
+/// Establishes connections with legacy or extended commands as suits the controller, updates their parameters and ends
+/// them.
 package final class Connector: ConnectingUser {
-    /// What new connections are like.
+    /// The scan and connection parameters of new connections.
     package var settings = ConnectionSettings.specification
-    /// Whether to follow a peer that asks for other parameters by the link layer's way, which are legal whatever this says.
+    /// Decides on a peer's Connection Parameters Request of the link layer. Called only with legal parameters.
     package var parameterPolicy: (HCIConnection, ConnectionParameters) -> Bool = { _, _ in true }
-    /// Called for a wanted peer that the controller cannot connect to; it is not wanted any more.
+    /// Called when the controller cannot connect to a peer. The pending connection is removed.
     package var onFailure: ((BluetoothAddress, HCIStatus) -> Void)?
-    /// Called for a wanted peer that the controller says it has a link to; it stays wanted.
+    /// Called when the controller claims to have a link to a peer already. The connection stays pending.
     package var onHeld: ((BluetoothAddress) -> Void)?
-    /// Called when an attempt to change the parameters of a link has ended, whoever has begun it.
+    /// Called when an update of a link's parameters has ended, whichever side started it.
     package var onParametersUpdated: ((LEConnectionUpdateComplete) -> Void)?
 
-    /// Asked when the controller refuses to connect: whether it is going to be driven otherwise, and the attempt waits for that.
+    /// Called when the controller refuses to connect. Returns whether a fall-back is being applied, for which the
+    /// attempt waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
     var holders = RadioHolders()
 
@@ -34,11 +36,12 @@ package final class Connector: ConnectingUser {
     private var controller: ControllerInformation?
     private var turn: ScheduledTask?
 
-    /// A connector that wants nobody.
+    /// Creates a connector without pending connections.
     ///
     /// - Parameters:
-    ///   - privacy: What gives it its address and knows bonded peers behind theirs; nil for the address of ``begin(_:on:)``.
-    ///   - scanner: What listens for peers whose addresses the controller cannot resolve; nil for a device without.
+    ///   - privacy: Provides the own address and resolves those of bonded peers; nil to use the address from
+    ///     ``begin(_:on:)``.
+    ///   - scanner: Scans for peers whose addresses the controller cannot resolve; nil for a device without a scanner.
     package init(
         host: HCIHost,
         loop: any EventLoop,
@@ -56,26 +59,26 @@ package final class Connector: ConnectingUser {
         host.onEvent(LEConnectionUpdateComplete.self) { [weak self] in self?.onParametersUpdated?($0) }
     }
 
-    /// Why the controller does not look for peers at this moment; nil once it has taken an attempt.
+    /// The reason why the controller does not search for peers now; nil once it has accepted an attempt.
     package private(set) var refusal: GAPError?
 
-    /// The peers that a connection is wanted to; bonded ones by their identity addresses.
+    /// The peers with a pending connection, bonded ones by their identity addresses.
     package private(set) var wanted: [BluetoothAddress] = []
 
-    /// The controller is ready.
+    /// Called when the controller is ready.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
-    /// The controller is another one than it seemed.
+    /// Called when the controller's capabilities have been reassessed.
     func renewed(_ controller: ControllerInformation) {
         self.controller = controller
         handle(.ready(acceptListSize: controller.acceptListSize))
     }
 
-    /// Whether the controller looks for peers, or is about to.
+    /// Whether the controller is searching for peers or about to.
     var isBusy: Bool {
         switch machine.state {
         case .idle, .waiting: false
@@ -83,7 +86,7 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// The controller is gone; nobody is wanted any more.
+    /// Called when the controller is gone. Removes all pending connections.
     package func reset() {
         holders = RadioHolders()
         ownAddress = nil
@@ -94,8 +97,10 @@ package final class Connector: ConnectingUser {
         handle(.reset)
     }
 
-    /// Connects to a peer as soon as it is heard, without a time limit (behaviour 3.1). Before ``begin(_:on:)`` the wish waits.
-    /// A bonded peer is meant whatever address it shows, by whichever of them it is named.
+    /// Connects to a peer once it advertises, without a time limit (behaviour 3.1).
+    ///
+    /// Before ``begin(_:on:)`` the connection stays pending. For a bonded peer any of its addresses is accepted, both
+    /// here and on the air.
     package func want(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
         guard !wanted.contains(peer) else { return }
@@ -108,7 +113,7 @@ package final class Connector: ConnectingUser {
         begin(peer)
     }
 
-    /// Gives a wish up. A connection may come nevertheless, if it was on its way.
+    /// Cancels a pending connection. If it is already being established, it may still complete.
     package func unwant(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
         guard let index = wanted.firstIndex(of: peer) else { return }
@@ -118,7 +123,7 @@ package final class Connector: ConnectingUser {
         reviewAddressNeed()
     }
 
-    /// The controller's attempt has led to a connection.
+    /// Called when the controller has established a connection as central.
     package func connected(_ peer: BluetoothAddress) {
         let identity = identity(of: peer)
         let address = seeker.address(of: identity) ?? (machine.wanted.contains(identity) ? identity : peer.plain)
@@ -128,16 +133,16 @@ package final class Connector: ConnectingUser {
         reviewAddressNeed()
     }
 
-    /// The controller's attempt has ended without one.
+    /// Called when the controller's attempt has ended without a connection.
     package func ended(_ status: HCIStatus) {
         handle(.ended(status))
     }
 
-    /// Some link has ended.
+    /// Called when any link has ended.
     func linkEnded() { handle(.linkEnded) }
 
-    /// Requests the longest packets that the controller can send, on a new link in either role. Some controllers never start
-    /// the data length update procedure by themselves, whatever default was suggested to them.
+    /// Requests the longest packets that the controller can send, on a new link in either role. Some controllers never
+    /// start the data length update procedure by themselves, whatever the suggested default.
     func requestLongPackets(on connection: HCIConnection, attempts: Int = 3) {
         guard let controller, controller.maxTxOctets > connection.maxTxOctets, connection.isOpen,
             controller.supports(LESetDataLength.self)
@@ -157,7 +162,7 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// Ends a link.
+    /// Disconnects a link.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
             guard case .failure(let error) = result else { return }
@@ -165,9 +170,11 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// Gives a link other parameters, as central, or asks the central for them by the link layer's way, as peripheral (Core
-    /// Vol 4 Part E 7.8.18). `refused` is called when the controller does not even begin; how it ends otherwise
-    /// ``onParametersUpdated`` tells.
+    /// Updates the parameters of a link as central, or requests an update by the link layer as peripheral (Core Vol 4
+    /// Part E 7.8.18).
+    ///
+    /// - Parameter refused: Called if the controller refuses the command. Otherwise ``onParametersUpdated`` reports the
+    ///   outcome.
     package func update(
         _ connection: HCIConnection,
         _ parameters: ConnectionParameters,
@@ -190,7 +197,7 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// The peer asks for other parameters by the link layer's way. What is not legal does not reach the policy (AB-C10).
+    /// Answers a peer's request for parameters by the link layer. Illegal ones do not reach the policy (AB-C10).
     private func answer(_ request: LERemoteConnectionParameterRequest) {
         let wanted = ConnectionParameters(
             intervalMinimum: request.intervalMin,
@@ -220,7 +227,7 @@ package final class Connector: ConnectingUser {
         )
     }
 
-    /// Asks the controller for a PHY in both directions; what comes of it shows at the connection.
+    /// Requests a PHY for both directions. The connection reports the result.
     package func setPHY(_ phy: LEPHY, of connection: HCIConnection) {
         let phys = LEPHYs(rawValue: 1 << (phy.rawValue - 1))
         let coding = LECodedPHYOption(rawValue: 0)
@@ -229,7 +236,7 @@ package final class Connector: ConnectingUser {
         )
     }
 
-    /// Reads the signal strength of a link in dBm.
+    /// Reads the signal strength of a link, in dBm.
     package func readRSSI(
         _ connection: HCIConnection,
         _ completion: @escaping (Result<Int, HCICommandError>) -> Void
@@ -243,7 +250,7 @@ package final class Connector: ConnectingUser {
             case .connect(let peer): create(.peerAddress, peer)
             case .connectToList(let peers): connect(to: peers)
             case .cancel:
-                // Whatever comes of it, the end is a connection complete event (Core Vol 4 Part E 7.8.13).
+                // The attempt ends with a Connection Complete event in any case (Core Vol 4 Part E 7.8.13).
                 host.send(LECreateConnectionCancel()) { _ in }
             case .startTurn: startTurn()
             case .endTurn: endTurn()
@@ -264,7 +271,7 @@ package final class Connector: ConnectingUser {
         onFailure?(peer, status)
     }
 
-    /// All commands at once: a cancel that comes meanwhile has to come behind them.
+    /// Sends all commands at once, so that a later cancel follows them.
     private func connect(to peers: [BluetoothAddress]) {
         host.send(LEClearFilterAcceptList()) { _ in }
         for peer in peers {
@@ -292,12 +299,12 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// - Parameter phys: The PHYs besides 1M that the command names.
+    /// - Parameter phys: The PHYs that the command names in addition to 1M.
     private func send<C: HCICommand>(_ command: C, uses phys: LEPHYs) {
         host.send(command) { [weak self] result in
             guard let self else { return }
             refusal = nil
-            // Without a host all wishes are over anyway.
+            // Without a host all pending connections are gone anyway.
             guard case .failure(let error) = result, !error.isOfHost else { return }
             refusal = GAPError(error)
             if error.status == .connectionAlreadyExists {
@@ -307,7 +314,7 @@ package final class Connector: ConnectingUser {
             }
             let isMended = onTrouble?(.refused(error, uses: phys)) ?? false
             handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))
-            // With a PHY left out it is another command, and need not wait.
+            // The command without that PHY can be sent at once.
             if isMended, let controller, !phys.isSubset(of: settings.phys(for: controller)) { handle(.retry) }
         }
     }

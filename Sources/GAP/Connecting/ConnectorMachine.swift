@@ -1,18 +1,20 @@
 import BluetoothTypes
 import HCI
 
-/// Connects to many peers with the one pending LE Create Connection that a controller has (Core Vol 4 Part E 7.8.12).
+/// The state machine that connects to many peers with the single pending LE Create Connection of a controller (Core Vol
+/// 4 Part E 7.8.12).
 ///
-/// One wanted peer is asked for by its address. Several go onto the filter accept list, which may not change while the
-/// controller looks for them, so every change begins with a cancel. More peers than the list holds take turns.
+/// A single peer is requested by its address. Several are put on the filter accept list. The list must not change while
+/// the controller is searching, so every change starts with a cancel. If there are more peers than entries, they take
+/// turns.
 struct ConnectorMachine {
     enum State: Equatable {
         case idle
-        /// The controller listens for these.
+        /// The controller is searching for these peers.
         case initiating([BluetoothAddress])
-        /// A cancel is on its way; its end is a Connection Complete event, whichever way the race goes.
+        /// A cancel is in progress. It ends with a Connection Complete event, whichever side wins the race.
         case cancelling
-        /// The controller could not at that moment, as some cannot while they scan; it is asked again after a while.
+        /// The controller was temporarily unable to search, as some are while scanning. Retried after a delay.
         case waiting
     }
 
@@ -21,21 +23,21 @@ struct ConnectorMachine {
         case unwant(BluetoothAddress)
         /// The attempt ended with a connection.
         case connected(BluetoothAddress)
-        /// The attempt ended without one: it was cancelled, or the controller refused.
+        /// The attempt ended without a connection: it was cancelled, or the controller refused.
         case ended(HCIStatus)
-        /// It is the turn of those that the list had no room for.
+        /// The turn of the current selection is over.
         case turnOver
-        /// Time to ask a controller again that could not before.
+        /// The retry delay has passed.
         case retry
-        /// The controller is not to look for peers for now, whoever is wanted.
+        /// Stop searching until ``resume``.
         case pause
-        /// It may again.
+        /// Resume after ``pause``.
         case resume
-        /// Some link of the controller has ended.
+        /// A link of the controller has ended.
         case linkEnded
-        /// The controller can make connections, with a list of so many entries.
+        /// The controller is ready, with the given number of filter accept list entries.
         case ready(acceptListSize: Int)
-        /// The controller is gone or new: it does not try to connect.
+        /// The controller was reset or removed, and is not searching.
         case reset
     }
 
@@ -43,40 +45,40 @@ struct ConnectorMachine {
         case connect(to: BluetoothAddress)
         case connectToList([BluetoothAddress])
         case cancel
-        /// Begins to count ``ConnectorMachine/turn``.
+        /// Start a timer with ``ConnectorMachine/turn``.
         case startTurn
         case endTurn
-        /// Waits that long before ``ConnectorMachine/Event/retry``.
+        /// Send ``ConnectorMachine/Event/retry`` after the given delay.
         case startRetry(Duration)
-        /// The controller will not make this connection.
+        /// The controller cannot make this connection.
         case reportFailure(BluetoothAddress, HCIStatus)
-        /// The controller says that it has a link to this peer, which is waited for on.
+        /// The controller claims to have a link to this peer; the connection stays pending.
         case reportHeld(BluetoothAddress)
-        /// The controller does not look for anybody for now.
+        /// Searching is paused.
         case reportPaused
     }
 
-    /// How long the controller listens for one selection when there are more wanted peers than its list holds.
+    /// The duration of a turn when there are more pending peers than list entries.
     static let turn: Duration = .seconds(4)
-    /// How long to wait before a controller that could not look for peers is asked again.
+    /// The delay before a retry when the controller was unable to search.
     static let retryDelay: Duration = .seconds(1)
-    /// The longest pause, after it has doubled with each round of refusals.
+    /// The maximum retry delay, which doubles with each round of refusals.
     static let longestRetryDelay: Duration = .seconds(32)
-    /// Peers that may be wanted at a time.
+    /// The maximum number of pending connections.
     static let maximumWanted = 1_024
 
     private(set) var state = State.idle
     private(set) var wanted: [BluetoothAddress] = []
     private var capacity = 0
     private var isPaused = false
-    /// Whether the controller refuses its own list, so that peers are tried one after the other.
+    /// Whether the controller refuses lists of peers, so that peers are tried one by one.
     private var isListRefused = false
-    /// Peers that were refused, one after the other, since the controller last took an attempt.
+    /// The consecutive refusals of single peers since the controller last accepted an attempt.
     private var refusals = 0
-    /// Rounds of such refusals without a change that could help.
+    /// The rounds of such refusals without an event that could help.
     private var rounds = 0
 
-    /// Peers that the controller is asked for at a time.
+    /// The number of peers to request at a time.
     private var room: Int { isListRefused ? 1 : capacity }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -102,7 +104,7 @@ struct ConnectorMachine {
             wanted.append(address)
             return change()
         }
-        // The pause is for the others.
+        // The delay applies to the other peers.
         wanted.insert(address, at: 0)
         state = .idle
         return begin()
@@ -122,7 +124,7 @@ struct ConnectorMachine {
         return [.endTurn] + rest()
     }
 
-    /// What the controller said that it had may be gone.
+    /// Retries at once, since the link that the controller claimed to have may be gone.
     private mutating func linkEnded() -> [Action] {
         let isHeldBack = state == .waiting && rounds > 0
         (isListRefused, refusals, rounds) = (false, 0, 0)
@@ -156,13 +158,16 @@ struct ConnectorMachine {
         }
         guard status != .connectionAlreadyExists else { return refused(selection) }
         state = .idle
-        // Nobody cancelled: the controller cannot do it, and asking again at once would go round in circles.
+        // Not caused by a cancel: the controller cannot connect, and an immediate retry would loop.
         wanted.removeAll { selection.contains($0) }
         return [.endTurn] + selection.map { .reportFailure($0, status) } + rest()
     }
 
-    /// The controller says that it has such a link. That passes with the link, and no pending connection ends by it (behaviour 3.1).
-    /// Some controllers say so of every list as long as a link lives that came of one; peer by peer they connect.
+    /// Handles a controller that claims to have such a link already. The condition passes with the link, and does not
+    /// end a pending connection (behaviour 3.1).
+    ///
+    /// Some controllers refuse every list in this way while a link exists that resulted from a list, but connect to
+    /// single peers.
     private mutating func refused(_ selection: [BluetoothAddress]) -> [Action] {
         state = .idle
         if selection.count > 1 {
@@ -210,12 +215,12 @@ struct ConnectorMachine {
         return [.endTurn]
     }
 
-    /// The controller does not look for anybody; it goes on, unless it is not to.
+    /// Called when the controller has stopped searching. Continues unless paused.
     private mutating func rest() -> [Action] {
         isPaused ? [.reportPaused] : begin()
     }
 
-    /// What is wanted is no longer what the controller listens for.
+    /// Called when the wanted peers may differ from the controller's selection.
     private mutating func change() -> [Action] {
         switch state {
         case .idle:

@@ -1,27 +1,29 @@
 import BluetoothTypes
 
-/// Connects to bonded peers whose private addresses only the host can resolve: it listens until it hears one, and then has
-/// the controller connect to the address that it was heard with, which is soon another one.
+/// The state machine that connects to bonded peers whose private addresses only the host can resolve.
+///
+/// It scans until it receives a packet from the peer, then lets the controller connect to that address before it
+/// changes.
 struct SeekMachine {
     enum Phase: Equatable {
-        /// It is to be heard.
+        /// Scanning for the peer.
         case listening
-        /// The controller is to connect to it at this address.
+        /// The controller is connecting to the peer at this address.
         case trying(BluetoothAddress)
     }
 
     enum Event {
         case want(BluetoothAddress)
         case unwant(BluetoothAddress)
-        /// A peer is heard at an address, and can be connected to.
+        /// A connectable packet of a peer was received from an address.
         case heard(BluetoothAddress, at: BluetoothAddress)
-        /// It has not let itself be connected to in time.
+        /// The attempt to connect has timed out.
         case timeOver(BluetoothAddress)
-        /// There is a link to it.
+        /// A link to the peer exists.
         case connected(BluetoothAddress)
-        /// The controller cannot connect to it.
+        /// The controller cannot connect to the peer.
         case failed(BluetoothAddress)
-        /// There is no controller.
+        /// The controller is gone.
         case reset
     }
 
@@ -30,23 +32,23 @@ struct SeekMachine {
         case endListening
         case connect(BluetoothAddress)
         case giveUp(BluetoothAddress)
-        /// Begins to count ``SeekMachine/tryTime`` for this peer.
+        /// Start a timer with ``SeekMachine/tryTime`` for this peer.
         case startTimer(BluetoothAddress)
         case endTimer(BluetoothAddress)
     }
 
-    /// How long the controller tries an address. A peer that is still there is heard again.
+    /// The time for which the controller tries an address. A peer that is still in range is then detected again.
     static let tryTime = Duration.seconds(4)
 
     private(set) var peers: [BluetoothAddress: Phase] = [:]
     private var isListening = false
 
-    /// Where the controller tries to reach a peer.
+    /// The address at which the controller is trying to reach a peer.
     func address(of peer: BluetoothAddress) -> BluetoothAddress? {
         if case .trying(let address)? = peers[peer] { address } else { nil }
     }
 
-    /// The peer that the controller tries to reach at an address.
+    /// The peer that the controller is trying to reach at an address.
     func peer(at address: BluetoothAddress) -> BluetoothAddress? {
         peers.first { $0.value == .trying(address) }?.key
     }
@@ -63,7 +65,7 @@ struct SeekMachine {
             guard case .trying(let address)? = peers[peer] else { return [] }
             peers[peer] = .listening
             return [.giveUp(address)] + review()
-        // The connector knows of these two, and wants the address no more.
+        // The connector has already removed the address in these two cases.
         case .connected(let peer), .failed(let peer): return end(peer, givesUp: false)
         case .reset:
             let timers = peers.filter { $0.value != .listening }.map { Action.endTimer($0.key) }
@@ -92,7 +94,7 @@ struct SeekMachine {
         }
     }
 
-    /// Listens as long as there is somebody to be heard.
+    /// Scans while any peer is still to be found.
     private mutating func review() -> [Action] {
         let isNeeded = peers.values.contains(.listening)
         guard isNeeded != isListening else { return [] }

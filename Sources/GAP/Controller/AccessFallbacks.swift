@@ -4,16 +4,18 @@ import HCI
 import HCIHost
 import Privacy
 
-/// Drives a controller otherwise that does not do what it says: it is tried, and where it refuses or hears nothing something else
-/// is done, which is remembered (`Documentation/Quirks.md`).
+/// Finds and applies fall-backs for a controller that does not work as it claims.
+///
+/// If the controller refuses a command or receives nothing while scanning, another way is tried. The result is
+/// remembered (`Documentation/Quirks.md`).
 final class AccessFallbacks {
     private unowned let access: GenericAccess
     private var turns = RadioTurns()
     private var turnTimer: ScheduledTask?
-    /// What is to be changed when there is no link that would be lost.
+    /// The fall-back to apply once no link would be lost.
     private var wanted: ControllerFallback?
     private var isTrial = false
-    /// Runs while a trial has led to something that may have been chance.
+    /// Runs while a trial has had a result that may be a coincidence.
     private var doubt: ScheduledTask?
 
     init(_ access: GenericAccess) { self.access = access }
@@ -32,7 +34,7 @@ final class AccessFallbacks {
         perform(turns.handle(.reset))
     }
 
-    /// Whether what is refused will be tried again, when something else has been done.
+    /// Handles trouble of a user of the radio. Returns whether the refused command will be retried with a fall-back.
     private func handle(_ trouble: ControllerTrouble, of role: RadioTurns.Role) -> Bool {
         guard let controller = access.controllerInformation else { return false }
         switch trouble {
@@ -61,7 +63,7 @@ final class AccessFallbacks {
         }
     }
 
-    /// Drives the controller otherwise from now on. That needs no reset.
+    /// Applies a fall-back that needs no reset.
     private func change(_ fallback: ControllerFallback, of controller: ControllerInformation) {
         tell(fallback, isTrial: false)
         access.host.memory.note(fallback, of: controller)
@@ -70,15 +72,16 @@ final class AccessFallbacks {
         access.renewed(controller)
     }
 
-    // MARK: The other commands
+    // MARK: Command generations
 
-    /// Whether the one generation of commands has not yet turned out to be of no use: there is no way back to it, which would go
-    /// on for ever with a controller that can be driven with neither.
+    /// Whether neither generation of commands has proved useless yet. There is no way back to such a generation;
+    /// otherwise a controller that works with neither would be switched forever.
     private func isUndecided(_ controller: ControllerInformation) -> Bool {
         access.host.memory.fallbacks(of: controller).isDisjoint(with: [.legacyCommands, .extendedCommands])
     }
 
-    /// The controller is reset in the quiet. Where it would cost links it waits for their end.
+    /// Requests a fall-back that needs a reset of the controller while the radio is idle. If there are links, it waits
+    /// for them to end.
     private func want(_ fallback: ControllerFallback, isTrial: Bool) {
         guard wanted == nil else { return }
         (wanted, self.isTrial) = (fallback, isTrial)
@@ -94,7 +97,7 @@ final class AccessFallbacks {
     private func renew(_ done: @escaping (ControllerInformation?) -> Void) {
         guard let fallback = wanted, let controller = access.controllerInformation else { return done(nil) }
         if isTrial {
-            // Back to what it claims is no fall-back.
+            // Returning to what the controller claims is not a fall-back.
             let isClaimed = fallback == .extendedCommands && controller.claimsExtendedAdvertising
             access.host.trial = isClaimed ? nil : fallback
         } else {
@@ -109,7 +112,8 @@ final class AccessFallbacks {
         if !isBegun { done(nil) }
     }
 
-    /// What was advertised goes on with the address that it had: whoever has just found this device connects to that.
+    /// Called after the reset. Advertising continues with the previous address, to which a peer that has just found
+    /// this device will connect.
     private func renewed(_ controller: ControllerInformation, showing address: BluetoothAddress?) {
         wanted = nil
         access.scanner.listensAnew()
@@ -121,9 +125,9 @@ final class AccessFallbacks {
         }
     }
 
-    // MARK: Silence
+    // MARK: Silent controllers
 
-    /// A controller that hears nobody is tried with the other commands.
+    /// Tries the other generation of commands on a controller that receives no advertisements.
     private func listenOtherwise(_ controller: ControllerInformation) {
         guard disturbsNobody, isUndecided(controller) else { return }
         if controller.supportsExtendedAdvertising {
@@ -133,26 +137,27 @@ final class AccessFallbacks {
         }
     }
 
-    /// Whether nothing is lost by a reset, and by the commands of version 4.0: there are no links, and no trains, and nobody
-    /// advertises what these commands cannot say.
+    /// Whether a reset and legacy commands would lose nothing: there are no links and no synchronized trains, and no
+    /// wanted advertisement requires extended commands.
     private var disturbsNobody: Bool {
         access.links.isEmpty && access.trains.followed.isEmpty && !access.advertiser.needsExtendedCommands
     }
 
-    /// Somebody has been heard, for the first time since the controller was reset.
+    /// Called when the first packet since the reset is received.
     private func heard() {
         guard let controller = access.controllerInformation else { return }
         guard let trial = access.host.trial, controller.fallbacks.contains(trial) else {
             return access.host.memory.forgetTrials(of: controller)
         }
-        // Silent with what it claims, and not with this. Once may be chance: somebody may have come just now.
+        // The controller was silent with the commands it claims to support, but not with these. A single success may be
+        // a coincidence: a device may just have come into range.
         guard access.host.memory.noteTrial(of: controller) else { return startDoubt() }
         access.host.trial = nil
         access.host.memory.note(trial, of: controller)
         tell(trial, isTrial: false)
     }
 
-    /// After a while it is driven as it claims again, while somebody is there to be heard.
+    /// Switches back to the claimed commands after a while, when other devices are known to be in range.
     private func startDoubt() {
         endDoubt()
         doubt = access.loop.schedule(after: ScanWatch.firstPause) { [weak self] in
@@ -168,7 +173,7 @@ final class AccessFallbacks {
         doubt = nil
     }
 
-    // MARK: Turns
+    // MARK: Radio turns
 
     private func isBusy(besides role: RadioTurns.Role) -> Bool {
         RadioTurns.Role.allCases.contains { $0 != role && isBusy($0) }
@@ -188,9 +193,9 @@ final class AccessFallbacks {
         return true
     }
 
-    /// A link has begun: the connector, or the advertiser, has what it wanted.
+    /// Called when a link has begun, so that the connector or the advertiser has what it wanted.
     func linkBegan() {
-        // No link is worth a trial. When it has ended there may be another one.
+        // A trial is not worth a link. Another one may follow after the link has ended.
         if isTrial { wanted = nil }
         perform(turns.handle(.done(.connector)))
     }
@@ -223,15 +228,15 @@ final class AccessFallbacks {
 }
 
 extension HCIStatus {
-    /// Whether a controller that refuses so a command that it lists does not know it after all. That is not said of values
-    /// that it does not like.
+    /// Whether this status means that the controller lacks a command it claims to support. Statuses for unacceptable
+    /// values are not included.
     fileprivate var isLie: Bool {
         self == .unknownCommand || self == .unsupportedFeatureOrParameter || self == .unspecifiedError
             || self == .hardwareFailure
     }
 
-    /// The parameter to leave out of a command that names these PHYs and is refused with this status; nil where neither PHY can be
-    /// the reason. A controller may list 2M and refuse it for connection requests with 0x11 or 0x12.
+    /// The parameter to omit from a command that names these PHYs and fails with this status; nil if neither PHY can be
+    /// the reason. A controller may claim 2M and refuse it for connection requests with 0x11 or 0x12.
     fileprivate func leavesOut(of phys: LEPHYs) -> ControllerFallback? {
         let isParameter = self == .unsupportedFeatureOrParameter || self == .invalidParameters
         if phys.contains(.le2M), isParameter { return .no2MInitiating }

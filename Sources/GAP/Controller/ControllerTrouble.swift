@@ -1,12 +1,12 @@
 import HCI
 import HCIHost
 
-/// What a user of the radio has with its controller.
+/// A problem of a user of the radio with the controller.
 enum ControllerTrouble {
-    /// It refuses a command, which names these of the PHYs that not every controller has.
+    /// The controller refused a command that names the given optional PHYs.
     case refused(HCICommandError, uses: LEPHYs)
-    /// A scan for everybody hears nobody.
+    /// A scan without a filter receives nothing.
     case silent
-    /// It is known not to do two things at once.
+    /// The controller is known not to run two activities at once.
     case needsTurn(RadioTurns.Role)
 }

@@ -2,36 +2,36 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// Why a mode could not be entered, or a procedure did not come to its end.
+/// An error of a GAP mode or procedure.
 package enum GAPError: Error, Hashable, Sendable {
-    /// There is no controller that is ready; what was asked for is to be asked for again when there is one.
+    /// No controller is ready. The request is discarded; repeat it when a controller is ready.
     case notReady
     /// The controller refused a command.
     case refused(Opcode, HCIStatus)
-    /// The answer to a command could not be read, or too many commands wait.
+    /// The response to a command was malformed, or too many commands are queued.
     case command(HCICommandError)
-    /// The advertising data, or the scan response, break a rule.
+    /// The advertising data or the scan response data violate a rule.
     case advertisingData(AdvertisingDataFault)
-    /// The modes or options that were asked for exclude each other.
+    /// The requested modes or options are invalid or exclude each other.
     case impossible(String)
-    /// Only a controller with extended advertising can do this.
+    /// The request requires a controller with extended advertising.
     case needsExtendedAdvertising
-    /// The controller has as many advertising sets as it can hold.
+    /// All advertising sets of the controller are in use.
     case noAdvertisingSetLeft(maximum: Int)
-    /// Another procedure of the kind is under way.
+    /// Another procedure of this kind is running.
     case busy
-    /// The time for it is over.
+    /// The time limit was reached.
     case timedOut
-    /// The peer refused.
+    /// The peer refused, or the controller reported a failure.
     case rejected(HCIStatus)
-    /// Whoever asked for it has changed his mind.
+    /// The caller cancelled the procedure.
     case cancelled
-    /// The link has ended.
+    /// The link ended.
     case linkLost(HCIStatus)
-    /// The peer has no such attribute, or does not let it be read.
+    /// The peer has no such attribute or does not allow it to be read.
     case notFound
 
-    /// The error behind the answer to a command.
+    /// Creates the error for a failed command.
     init(_ error: HCICommandError) {
         switch error {
         case .refused(let opcode, let status): self = .refused(opcode, status)
@@ -40,7 +40,7 @@ package enum GAPError: Error, Hashable, Sendable {
         }
     }
 
-    /// The error code of the controller or of the peer, when one stands behind the error.
+    /// The HCI status behind the error, if there is one.
     package var status: HCIStatus? {
         switch self {
         case .refused(_, let status), .rejected(let status), .linkLost(let status): status
@@ -51,7 +51,7 @@ package enum GAPError: Error, Hashable, Sendable {
 }
 
 extension GAPError: CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// What went wrong and what to do about it.
     package var description: String {
         switch self {
         case .notReady: "the controller is not ready; ask again when it is"
@@ -87,7 +87,7 @@ extension GAPError: CustomStringConvertible {
 }
 
 extension HCIStatus {
-    /// Whether a controller that refuses with this may agree later: when a link has ended, or something else has stopped.
+    /// Whether a controller that refuses with this status may accept later, after a link or another activity has ended.
     var isPassing: Bool {
         switch self {
         case .commandDisallowed, .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources,

@@ -2,8 +2,9 @@ import HCI
 import HCIHost
 
 extension HCIHost {
-    /// Sends commands one after the other, each when the one before has succeeded. `completion` is called once: after the
-    /// last, or with the first that failed.
+    /// Sends commands one by one, each after the success of the one before.
+    ///
+    /// - Parameter completion: Called once, after the last command or with the first error.
     func send(
         inOrder commands: [any HCICommand],
         _ completion: @escaping (Result<Void, HCICommandError>) -> Void

@@ -1,9 +1,9 @@
-/// Who keeps a user of the radio silent for a while. It goes on when the last of them lets go.
+/// The reasons for which a user of the radio is paused. It resumes when the last one is removed.
 struct RadioHolders {
     enum Holder {
-        /// The address or the resolving list changes.
+        /// The address or the resolving list is changing.
         case privacy
-        /// It is the turn of somebody else.
+        /// Another user has its turn.
         case turns
     }
 
@@ -11,7 +11,7 @@ struct RadioHolders {
 
     mutating func add(_ holder: Holder) { holders.insert(holder) }
 
-    /// Whether nobody is left.
+    /// Removes a reason and returns whether none is left.
     mutating func remove(_ holder: Holder) -> Bool {
         holders.remove(holder)
         return holders.isEmpty

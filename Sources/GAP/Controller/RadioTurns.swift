@@ -1,6 +1,8 @@
-/// Who has the radio where the controller cannot advertise, scan and connect at once, though it may say so (quirk 9). Whoever is
-/// refused has the next turn, and the others rest meanwhile; when it is over they may try, and whoever is refused then has the
-/// next one.
+/// Assigns the radio in turns if the controller cannot advertise, scan and connect at once, whatever it claims (quirk
+/// 9).
+///
+/// The first user that is refused gets a turn, while the others are paused. After the turn they resume, and the next
+/// one that is refused gets the next turn.
 struct RadioTurns {
     enum Role: CaseIterable {
         case advertiser
@@ -9,38 +11,39 @@ struct RadioTurns {
     }
 
     enum Event {
-        /// The controller would not, or will not, do this besides what others do.
+        /// The controller refuses, or is known to refuse, this activity in addition to others.
         case refused(Role)
         case turnOver
-        /// Whoever has the turn has what it wanted.
+        /// The user that has the turn has achieved its goal.
         case done(Role)
-        /// There is no controller.
+        /// The controller is gone.
         case reset
     }
 
     enum Action: Equatable {
         case pause(Role)
         case resume(Role)
-        /// Begins to count ``RadioTurns/turn``.
+        /// Start a timer with ``RadioTurns/turn``.
         case startTimer
         case endTimer
     }
 
-    /// How long a turn is: long enough for a retry, and for an advertiser that shows itself every 1.28 s.
+    /// The duration of a turn: enough for a retry, and for an advertiser with an interval of 1.28 s.
     static let turn = Duration.seconds(4)
 
     private enum State {
-        /// Everybody tries.
+        /// All users may try.
         case free
-        /// The others rest.
+        /// The other users are paused.
         case held(Role)
-        /// Even alone it was refused, so that it was not for the others: they go on, and have that long before it has a turn again.
+        /// The user was refused even while the others were paused, so they are not the reason. They have resumed, and
+        /// the user gets no turn for this time.
         case barred(Role)
     }
 
     private var state = State.free
 
-    /// Whether the others rest for it.
+    /// Whether the other users are paused for `role`.
     func isHeld(by role: Role) -> Bool {
         if case .held(let holder) = state { holder == role } else { false }
     }

@@ -8,18 +8,18 @@ import L2CAP
 import Privacy
 import Security
 
-/// One link of a device, with L2CAP on it, and the attribute protocol once somebody wants it.
+/// A link with L2CAP and, once opened, the Attribute Protocol.
 package final class AccessLink {
-    /// How a link came to its end.
+    /// The way in which a link ended.
     package enum End: Hashable, Sendable {
-        /// It was ended by one of the two devices, or lost.
+        /// One of the devices disconnected, or the link was lost.
         case disconnected(HCIStatus)
-        /// Another link to the peer counts from now on; that this one ends on the air may take a while.
+        /// Another link to the peer replaced this one, which may stay on the air for a while.
         case replaced
         /// The controller is gone, and all links with it.
         case controllerGone(HCIStatus)
 
-        /// The error code for it (Core Vol 1 Part F).
+        /// The corresponding error code (Core Vol 1 Part F).
         package var reason: HCIStatus {
             switch self {
             case .disconnected(let reason), .controllerGone(let reason): reason
@@ -28,18 +28,19 @@ package final class AccessLink {
         }
     }
 
-    /// The link as HCI knows it.
+    /// The HCI connection.
     package let connection: HCIConnection
-    /// The channels on it. Whoever wants one registers it in ``GenericAccess/onLink``; that of the Security Manager is there.
+    /// The L2CAP channels. Register fixed channels in ``GenericAccess/onLink``; the Security Manager's is already
+    /// registered.
     package let l2cap: L2CAPConnection
-    /// How well the link is protected, and how it becomes so.
+    /// The security of the link.
     package let security: SecureLink
-    /// Whether to follow a peer that asks for other parameters, in whichever way. What is not legal is refused whatever this
-    /// says (AB-C10).
+    /// Decides on the peer's requests for other connection parameters, by the link layer or by L2CAP. Illegal
+    /// parameters are refused before this is called (AB-C10).
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// Called once when the link has ended.
     package var onEnd: ((End) -> Void)?
-    /// Called when the parameters have changed, whoever asked for it.
+    /// Called when the connection parameters have changed, whichever side requested it.
     package var onParametersChanged: (() -> Void)?
 
     private weak var access: GenericAccess?
@@ -48,14 +49,14 @@ package final class AccessLink {
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
     private var onEstablished: (() -> Void)?
     private var establishment: ScheduledTask?
-    /// Whether the link is there.
+    /// Whether the link is open.
     package private(set) var isOpen = true
-    /// The attribute protocol on the link, once it is opened.
+    /// The Attribute Protocol on the link; nil until it is opened.
     package private(set) var attributes: LinkAttributes?
 
-    /// How a peripheral asks for parameters.
+    /// The way in which a peripheral requests connection parameters.
     package enum ParameterRequest: Sendable {
-        /// By the link layer where both ends can, by L2CAP otherwise.
+        /// By the link layer if both sides support it, otherwise by L2CAP.
         case automatic
         /// By the link layer (Core Vol 6 Part B 5.1.7).
         case linkLayer
@@ -63,7 +64,7 @@ package final class AccessLink {
         case l2cap
     }
 
-    /// Nil when there is another link to the peer, which counts.
+    /// Returns nil if another link to the peer takes precedence.
     init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, access: GenericAccess) {
         self.connection = connection
         self.access = access
@@ -86,17 +87,17 @@ package final class AccessLink {
         }
     }
 
-    /// The peer: by its identity address when it is bonded.
+    /// The peer's address: the identity address if it is bonded.
     package var peer: BluetoothAddress {
         access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
     }
 
-    /// Opens the attribute protocol, once: as client of the peer, and as the peer's server if there is one. Called before
-    /// anything is received, in ``GenericAccess/onLink``.
+    /// Opens the Attribute Protocol as client and, if `server` is given, as server. Later calls return the existing
+    /// object. Call this in ``GenericAccess/onLink``, before anything is received.
     ///
     /// - Parameters:
-    ///   - mtu: The MTU that is offered, 23 to 517.
-    ///   - listener: Takes the enhanced bearers that peers open; without it the link has none.
+    ///   - mtu: The MTU to offer, 23 to 517.
+    ///   - listener: Accepts enhanced bearers that the peer opens. Without it the link has no enhanced bearers.
     @discardableResult
     package func openAttributes(
         mtu: Int,
@@ -116,15 +117,16 @@ package final class AccessLink {
         return made
     }
 
-    /// Calls `completion` once the peer is known to use the link, and never when the link ends before that. A controller reports a
-    /// connection that it has requested before the peer has answered, which may have missed the request; after six intervals without
-    /// an answer the link is lost (Core Vol 6 Part B 4.5.2).
+    /// Calls `completion` once the peer has proved to be using the link, or never if the link ends before.
+    ///
+    /// A central's controller reports a connection before the peer has answered. The peer may have missed the
+    /// connection request; the link is then lost after six intervals without an answer (Core Vol 6 Part B 4.5.2).
     package func whenEstablished(_ completion: @escaping () -> Void) {
         guard isOpen, let access, connection.role == .central,
             access.controllerInformation?.supports(LEReadRemoteFeatures.self) == true
         else { return completion() }
         onEstablished = completion
-        // Until then a controller that answers nothing has told that the link is lost.
+        // By then even a controller that never answers has reported the loss of the link.
         establishment = access.loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
             [weak self] in self?.established()
         }
@@ -144,28 +146,31 @@ package final class AccessLink {
         (establishment, onEstablished) = (nil, nil)
     }
 
-    /// Ends the link (Core Vol 3 Part C 9.3.10).
+    /// Disconnects the link (Core Vol 3 Part C 9.3.10).
     package func terminate() {
         guard isOpen else { return }
         access?.connector.disconnect(connection)
     }
 
-    /// Reads the signal strength of the link in dBm.
+    /// Reads the signal strength of the link, in dBm.
     package func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
         guard let access, isOpen else { return completion(.failure(.host(.notRunning))) }
         access.connector.readRSSI(connection, completion)
     }
 
-    /// Asks for a PHY, if there is such a one. Whether both controllers know it shows at the connection.
+    /// Requests a PHY; an invalid one is ignored. The connection shows whether both controllers have accepted it.
     package func prefer(phy: LEPHY) {
         guard isOpen, (1...3).contains(phy.rawValue) else { return }
         access?.connector.setPHY(phy, of: connection)
     }
 
-    /// Changes the parameters of the link, as central, or asks the central to, as peripheral (Core Vol 3 Part C 9.3.9). One
-    /// attempt at a time. `completion` is called once: when the new parameters are in effect, or with why they are not.
+    /// Updates the connection parameters as central, or asks the central to do so as peripheral (Core Vol 3 Part C
+    /// 9.3.9).
     ///
-    /// - Parameter request: How a peripheral asks.
+    /// - Parameters:
+    ///   - request: The way in which a peripheral asks.
+    ///   - completion: Called once, when the new parameters are in effect or with an error. The error is
+    ///     ``GAPError/busy`` if an update is already in progress.
     package func updateParameters(
         _ parameters: ConnectionParameters,
         by request: ParameterRequest = .automatic,
@@ -225,7 +230,7 @@ package final class AccessLink {
         updateTimer = nil
     }
 
-    /// The controller tells of new parameters, or of an attempt that failed.
+    /// Called when the controller has updated the parameters or failed to.
     func updated(_ event: LEConnectionUpdateComplete) {
         perform(
             update.handle(
@@ -242,7 +247,7 @@ package final class AccessLink {
         onParametersChanged?()
     }
 
-    /// The link uses other events than before.
+    /// Called when the subrate parameters of the link have changed.
     func subrated() {
         tellTiming()
         onParametersChanged?()
@@ -255,7 +260,7 @@ package final class AccessLink {
         )
     }
 
-    /// The link is gone.
+    /// Called when the link has ended.
     func ended(_ end: End) {
         guard isOpen else { return }
         isOpen = false

@@ -4,29 +4,30 @@ import GATT
 import SMP
 import Security
 
-/// The attribute protocol on a link: a client of the peer, and a server's session for it. Both know at every moment how well
-/// the link is protected.
+/// The Attribute Protocol on a link: a client of the peer's server, and a session of the local server. Both follow the
+/// security of the link.
 package final class LinkAttributes {
     /// The bearer on the fixed channel.
     package let bearer: ATTBearer
-    /// Asks the peer.
+    /// The client of the peer's server.
     package let client: GATTClient
-    /// Serves the peer, if there is a server.
+    /// The local server's session with the peer; nil without a server.
     package let session: GATTServerSession?
-    /// The bearers besides the one on the fixed channel, if there may be any.
+    /// The enhanced bearers; nil if there can be none.
     package let enhanced: EnhancedBearers?
-    /// Called when the peer has broken the protocol on an enhanced bearer, for which the link should go.
+    /// Called when the peer violated the protocol on an enhanced bearer. Disconnect the link then.
     package var onEnhancedFailure: ((ATTBearerClosure) -> Void)?
 
-    /// How far the opening of enhanced bearers is from this side.
+    /// The state of opening enhanced bearers from this side.
     private enum Opening {
-        /// Nobody wants it, or it has been tried.
+        /// Not requested, or already attempted.
         case none
-        /// It waits for the link to be encrypted.
+        /// Requested, and waiting for encryption.
         case wanted
     }
 
-    /// Enhanced bearers that this side opens: as many requests as may be under way besides the first one.
+    /// The number of enhanced bearers that this side opens, and thus of requests possible in addition to the one on the
+    /// fixed channel.
     package static let enhancedBearers = 3
 
     private var opening = Opening.none
@@ -43,8 +44,8 @@ package final class LinkAttributes {
         follow(security)
     }
 
-    /// Opens enhanced bearers as soon as the link is encrypted well enough; nobody pairs for them. Once: what the peer refuses,
-    /// or closes later, goes over the fixed channel.
+    /// Opens enhanced bearers once the link is sufficiently encrypted, without pairing for them. There is one attempt:
+    /// if the peer refuses the bearers or closes them later, the fixed channel is used.
     package func wantEnhancedBearers() {
         opening = .wanted
         openEnhancedBearers()
@@ -56,7 +57,7 @@ package final class LinkAttributes {
         enhanced.open(Self.enhancedBearers) { _ in }
     }
 
-    /// GATT knows no keys; it is connected to them here.
+    /// Connects GATT, which has no access to keys, to the security of the link.
     private func follow(_ security: SecureLink) {
         client.security = security.linkSecurity
         security.tellAttributes = { [weak self] in self?.changed(to: $0) }
@@ -65,14 +66,14 @@ package final class LinkAttributes {
         session?.onSecurityNeeded = { [weak security] in security?.secure($0) { _ in } }
     }
 
-    /// The link is protected in another way.
+    /// Called when the security of the link has changed.
     private func changed(to security: LinkSecurity) {
         client.security = security
         session?.security = security
         openEnhancedBearers()
     }
 
-    /// The link is gone: the peer is subscribed to nothing any more.
+    /// Called when the link has ended. The peer's subscriptions end.
     func end() {
         enhanced?.close()
         if let session { server?.detach(session) }

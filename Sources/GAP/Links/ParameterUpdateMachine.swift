@@ -1,12 +1,14 @@
 import HCI
 import L2CAP
 
-/// Changes the parameters of one link (Core Vol 3 Part C 9.3.9): as central by telling the controller; as peripheral by the
-/// link layer's request where both ends know it, and by L2CAP's otherwise.
+/// The state machine that updates the parameters of one link (Core Vol 3 Part C 9.3.9).
+///
+/// A central instructs its controller. A peripheral uses the link layer's request if both sides support it, and L2CAP's
+/// otherwise.
 struct ParameterUpdateMachine {
-    /// How to ask.
+    /// The way of requesting parameters.
     enum Way: Hashable {
-        /// The link layer's way, and L2CAP's when the other end does not know it.
+        /// By the link layer, or by L2CAP if the peer does not support that.
         case linkLayerFirst
         case linkLayer
         case l2cap
@@ -14,19 +16,19 @@ struct ParameterUpdateMachine {
 
     enum State: Hashable {
         case idle
-        /// The controller carries it out, or asks the other end.
+        /// The controller is performing the update or asking the peer.
         case awaitsLinkLayer(ConnectionParameters, canFallBack: Bool)
-        /// The central has been asked by L2CAP.
+        /// The central was asked by L2CAP.
         case awaitsAnswer(ConnectionParameters)
-        /// The central has agreed; its controller has yet to act (behaviour 3.30).
+        /// The central has agreed, and its controller has yet to act (behaviour 3.30).
         case awaitsChange(ConnectionParameters)
     }
 
     enum Event {
         case request(ConnectionParameters, Way)
-        /// The controller did not even begin.
+        /// The controller refused the command.
         case refused(GAPError)
-        /// The controller has changed the parameters to these, or could not; perhaps because the other end asked for it.
+        /// The controller changed the parameters to these or failed to, possibly at the peer's request.
         case completed(HCIStatus, interval: UInt16, latency: UInt16, timeout: UInt16)
         case answered(ParameterUpdateOutcome)
         case timeout
@@ -36,7 +38,7 @@ struct ParameterUpdateMachine {
     enum Action: Hashable {
         case askLinkLayer(ConnectionParameters)
         case askByL2CAP(ConnectionParameters)
-        /// Begins to count ``GAPTimer/connectionParameters``, anew if it is counting.
+        /// Start a timer with ``GAPTimer/connectionParameters``, or restart it.
         case startTimer
         case endTimer
         case finish(GAPError?)
@@ -93,7 +95,7 @@ struct ParameterUpdateMachine {
         case .idle, .awaitsAnswer: return []
         case .awaitsLinkLayer(let wanted, let canFallBack):
             guard status != .success else { return fits(wanted) ? finish(nil) : [] }
-            // The other end, or its controller, does not know the procedure (Core Vol 6 Part B 5.1.7).
+            // The peer or its controller does not support the procedure (Core Vol 6 Part B 5.1.7).
             let isUnknown = status == .unsupportedRemoteFeature || status == .unsupportedLinkLayerParameter
             return canFallBack && isUnknown ? fallBack(wanted) : finish(.rejected(status))
         case .awaitsChange(let wanted):

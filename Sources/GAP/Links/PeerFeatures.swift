@@ -1,7 +1,7 @@
 import HCI
 import HCIHost
 
-/// What the link layers of peers can do, asked for once by link: some commands are refused before that is known.
+/// Reads the link layer features of peers, once per link. Some commands are refused before the features are known.
 final class PeerFeatures {
     private let host: HCIHost
     private var known: [ConnectionHandle: Known] = [:]
@@ -17,9 +17,9 @@ final class PeerFeatures {
         host.onEvent(LEReadRemoteFeaturesComplete.self) { [weak self] in self?.told($0) }
     }
 
-    /// Reads the features of a link's peer. `completion` is called once while the link is there.
+    /// Reads the features of a link's peer. Calls `completion` once while the link is open.
     func read(of connection: HCIConnection, _ completion: @escaping (Result<LEFeatures, GAPError>) -> Void) {
-        // Handles come round; what is known of a link goes with it.
+        // Handles are reused, so remove the features of closed links.
         known = known.filter { $0.value.connection?.isOpen ?? false }
         let handle = connection.handle
         if let features = known[handle]?.features { return completion(.success(features)) }

@@ -1,31 +1,31 @@
 import HCI
 import HCIHost
 
-/// Uses fewer of a link's events while there is little to say (Core Vol 3 Part C 9.3.16): the Connection Subrate Update
-/// procedure of a central, and the Connection Subrate Request procedure of a peripheral.
+/// Connection subrating, by which idle links use fewer events (Core Vol 3 Part C 9.3.16): the Connection Subrate Update
+/// procedure as central and the Connection Subrate Request procedure as peripheral.
 package final class Subrating {
-    /// What is wanted, or allowed.
+    /// The requested or acceptable subrate parameters.
     package struct Parameters: Hashable, Sendable {
-        /// One of so many events is used, 1 to 500.
+        /// The subrate factor: one of so many events is used, 1 to 500.
         package var factor: ClosedRange<UInt16>
-        /// Events of those that the peripheral may leave out.
+        /// The peripheral latency, in subrated events.
         package var latency: UInt16 = 0
-        /// Events behind one with data that stay in use.
+        /// The continuation number: events that stay in use after one with data.
         package var continuation: UInt16 = 0
-        /// How long silence is borne, in units of 10 ms.
+        /// The supervision timeout, in units of 10 ms.
         package var timeout: UInt16
 
-        /// One of so many events, with no other left out.
+        /// Creates parameters, by default without latency and continuation.
         package init(factor: ClosedRange<UInt16>, latency: UInt16 = 0, continuation: UInt16 = 0, timeout: UInt16) {
             (self.factor, self.latency, self.continuation, self.timeout) = (factor, latency, continuation, timeout)
         }
     }
 
-    /// Called with each change of a link, whoever asked for it.
+    /// Called after each change of a link, whichever side requested it.
     package var onChange: ((AccessLink, LESubrateChange) -> Void)?
 
     private unowned let access: GenericAccess
-    /// Who waits for what became of a request, by link.
+    /// The pending requests.
     private var waiting: [ConnectionHandle: Waiting] = [:]
 
     private struct Waiting {
@@ -38,8 +38,8 @@ package final class Subrating {
         access.host.onEvent(LESubrateChange.self) { [weak self] in self?.changed($0) }
     }
 
-    /// Says that this host knows subrated links, and what peripherals may ask for. The controller takes it only while there is
-    /// no link (Core Vol 4 Part E 7.8.115), so this is done before the first.
+    /// Announces host support for subrated links and sets the parameters that peripherals may request. The controller
+    /// accepts this only while there are no links (Core Vol 4 Part E 7.8.115), so call it before the first one.
     package func allow(_ parameters: Parameters, completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }) {
         let commands: [any HCICommand] = [
             // Connection Subrating (Host Support).
@@ -55,8 +55,10 @@ package final class Subrating {
         access.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
     }
 
-    /// Changes which events a link uses, as central, or asks the central to, as peripheral. One attempt at a time by link.
-    /// `completion` is called once: when the change is in effect, or with why it is not.
+    /// Changes the subrate parameters of a link as central, or asks the central to do so as peripheral. Only one
+    /// request per link can be pending.
+    ///
+    /// - Parameter completion: Called once, when the change is in effect or with an error.
     package func request(
         _ parameters: Parameters,
         on link: AccessLink,
@@ -64,7 +66,7 @@ package final class Subrating {
     ) {
         guard link.isOpen else { return completion(.failure(.linkLost(.unknownConnection))) }
         let handle = link.connection.handle
-        // A request of a link that has ended meanwhile holds nobody up.
+        // A request left over from a link that has ended does not block.
         if let old = waiting[handle], old.link?.isOpen ?? false { return completion(.failure(.busy)) }
         waiting[handle] = Waiting(link: link, completion: completion)
         access.peerFeatures.read(of: link.connection) { [weak self] result in
@@ -102,7 +104,7 @@ package final class Subrating {
         waiting.removeValue(forKey: handle)?.completion(result)
     }
 
-    /// A link has ended.
+    /// Called when a link has ended.
     func ended(_ link: AccessLink, _ reason: HCIStatus) {
         guard waiting[link.connection.handle]?.link === link else { return }
         finish(link.connection.handle, .failure(.linkLost(reason)))

@@ -3,17 +3,17 @@ import HCI
 import HCIHost
 import Privacy
 
-// Trains with responses (Core Vol 3 Part C 9.5.2), and connections out of them (9.5.5).
+// Trains with responses (Core Vol 3 Part C 9.5.2) and connections from them (9.5.5).
 extension PeriodicBroadcaster {
-    /// Octets of one response at most (Core Vol 6 Part B 2.3.4.9).
+    /// The maximum length of a response, in octets (Core Vol 6 Part B 2.3.4.9).
     static let maximumResponse = 254
-    /// Octets of data that one subevent has at most, and subevents and octets of all of them in one command (Core Vol 4 Part E
-    /// 5.4.1, 7.8.125).
+    /// The maximum octets of data per subevent, and the maximum numbers of subevents and of octets per command (Core
+    /// Vol 4 Part E 5.4.1, 7.8.125).
     static let (maximumData, maximumSubevents, maximumCommand) = (249, 15, 253)
-    /// Octets in front of the data of each subevent.
+    /// The octets before the data of each subevent.
     private static let headerSize = 4
 
-    /// Gives subevents their data for the next time that each is sent, 249 octets for each at most.
+    /// Sets the data that subevents send the next time, up to 249 octets each.
     package func send(_ data: [LESubeventData], completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }) {
         guard data.allSatisfy({ $0.data.count <= Self.maximumData }) else {
             return completion(.failure(.impossible("a subevent has \(Self.maximumData) octets at most")))
@@ -24,7 +24,7 @@ extension PeriodicBroadcaster {
         access.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
     }
 
-    /// As many as one command takes, then the others.
+    /// Divides the data into batches that fit into one command.
     private static func batches(_ data: [LESubeventData]) -> [[LESubeventData]] {
         var batches: [[LESubeventData]] = []
         var room = 0
@@ -40,8 +40,11 @@ extension PeriodicBroadcaster {
         return batches
     }
 
-    /// Connects to a peer that listens to a subevent, as central: the next one of that number is a request. There is one, and
-    /// when it is not answered, ``GAPError/rejected(_:)`` tells so. `completion` is called once.
+    /// Connects as central to a peer that is synchronized to a subevent: the next subevent of that number contains a
+    /// connection request.
+    ///
+    /// - Parameter completion: Called once. The request is sent once; if the peer does not answer, the error is
+    ///   ``GAPError/rejected(_:)``.
     package func connect(
         to peer: BluetoothAddress,
         in subevent: UInt8,
@@ -78,7 +81,7 @@ extension PeriodicBroadcaster {
         completion?(result)
     }
 
-    /// The train is over.
+    /// Called when the train has ended.
     func endSubevents() {
         guard subeventCount > 0 else { return }
         (subeventCount, part) = (0, nil)
@@ -86,9 +89,9 @@ extension PeriodicBroadcaster {
         connectionEnded(.failure(.cancelled))
     }
 
-    // MARK: From the controller
+    // MARK: Controller events
 
-    /// The controller has room. It may ask for what there is not.
+    /// Called when the controller has room for subevent data. It may name subevents that do not exist.
     func wanted(_ event: LEPeriodicAdvertisingSubeventDataRequest) {
         guard subeventCount > 0, event.first < subeventCount else { return }
         let count = min(event.count, subeventCount)
@@ -116,7 +119,7 @@ extension PeriodicBroadcaster {
 }
 
 extension GenericAccess {
-    /// The address for requests; nil while there is none.
+    /// The address for connection requests; nil if there is none.
     fileprivate var sharedAddress: OwnAddress? {
         if let address = privacy.sharedAddress { return address }
         if case .ready(let address) = state { return address }

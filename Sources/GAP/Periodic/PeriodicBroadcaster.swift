@@ -2,23 +2,22 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// Sends data at fixed times, to those who know when: Periodic Advertising Synchronizability mode and Periodic Advertising mode
-/// (Core Vol 3 Part C 9.5.1, 9.5.2).
+/// Broadcasts data at fixed times to synchronized devices: Periodic Advertising Synchronizability mode and Periodic
+/// Advertising mode (Core Vol 3 Part C 9.5.1, 9.5.2).
 package final class PeriodicBroadcaster {
-    /// How far it is.
     private enum State {
         case off
-        /// The advertising that tells of the train is about to begin, and the train after it.
+        /// The extended advertising that announces the train is starting; the train follows.
         case starting(Plan)
-        /// The train is on the air.
+        /// The train is running.
         case running
     }
 
-    /// What a train says.
+    /// The content of a train.
     private enum Content {
-        /// The same in each event.
+        /// The same data in each event.
         case data(AdvertisingData)
-        /// Something else in each subevent, and others respond.
+        /// Separate data for each subevent, with response slots.
         case subevents(LESubeventTiming, slots: UInt8)
     }
 
@@ -32,19 +31,19 @@ package final class PeriodicBroadcaster {
     let advertising: AdvertisingSet
     private var state = State.off
 
-    // A train with responses.
-    /// Called when the controller has room for the data of subevents: answer with ``send(_:completion:)``. What a subevent has
-    /// no data for is not sent.
+    // Trains with responses.
+    /// Called when the controller has room for subevent data. Answer with ``send(_:completion:)``. A subevent without
+    /// data is not sent.
     package var onDataWanted: ((_ subevents: [UInt8]) -> Void)?
-    /// Called with each response, and the subevent and the slot that it came in.
+    /// Called with each response, its subevent and its slot.
     package var onResponse: ((_ subevent: UInt8, _ slot: UInt8, PacketBuffer) -> Void)?
-    /// How many subevents there are, while there are any.
+    /// The number of subevents; 0 for a train without responses.
     var subeventCount: UInt8 = 0
-    /// A response of which more is to come.
+    /// The first parts of a response that is still incomplete.
     var part: (subevent: UInt8, slot: UInt8, data: PacketBuffer)?
     var connecting: ((Result<AccessLink, GAPError>) -> Void)?
 
-    /// A broadcaster that is silent, with an advertising set of its own.
+    /// Creates a broadcaster, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
         self.access = access
         advertising = access.advertiser.addSet()
@@ -52,13 +51,13 @@ package final class PeriodicBroadcaster {
         advertising.onFailed = { [weak self] in self?.failed($0) }
     }
 
-    /// Begins: an advertisement tells of the train, which is sent every so often.
+    /// Starts periodic advertising, announced by extended advertising.
     ///
     /// - Parameters:
-    ///   - advertisement: Extended, for everybody, with an address, and nobody can connect to it or ask.
-    ///   - data: What the train holds.
-    ///   - interval: In units of 1.25 ms, 6 at least.
-    ///   - completion: Called once, when the train is on the air, or with why it is not.
+    ///   - advertisement: An extended advertisement with an address, neither connectable nor scannable.
+    ///   - data: The data of the train.
+    ///   - interval: In units of 1.25 ms, at least 6.
+    ///   - completion: Called once, when the train is running or with an error.
     package func start(
         _ advertisement: Advertisement,
         data: AdvertisingData,
@@ -68,12 +67,12 @@ package final class PeriodicBroadcaster {
         start(advertisement, .data(data), interval, completion)
     }
 
-    /// The same with responses: each event of the train has subevents, each with data of its own and slots in which others
-    /// respond. ``onDataWanted`` asks for the data.
+    /// Starts a train with responses: each event is divided into subevents with data of their own and with slots in
+    /// which other devices respond. ``onDataWanted`` requests the data.
     ///
     /// - Parameters:
-    ///   - timing: How events are divided, within the shorter interval.
-    ///   - slots: Response slots of each subevent.
+    ///   - timing: The division of events. It must fit into the shorter interval.
+    ///   - slots: The number of response slots per subevent.
     package func start(
         _ advertisement: Advertisement,
         subevents timing: LESubeventTiming,
@@ -133,7 +132,7 @@ package final class PeriodicBroadcaster {
         }
     }
 
-    /// Whether the train is on the air.
+    /// Whether the train is running.
     var isRunning: Bool {
         if case .running = state { true } else { false }
     }
@@ -152,7 +151,7 @@ package final class PeriodicBroadcaster {
         plan.completion(.failure(error))
     }
 
-    /// Changes what the train holds. What does not fit one command is for a train that has not begun.
+    /// Replaces the data of a running train. The data must fit into one command; longer data requires a new train.
     package func change(_ data: AdvertisingData, completion: @escaping (Result<Void, GAPError>) -> Void) {
         guard case .running = state, subeventCount == 0 else { return completion(.failure(.notReady)) }
         guard data.encoded.count <= AdvertisingCommands.maximumFragment else {
@@ -163,12 +162,12 @@ package final class PeriodicBroadcaster {
         access.host.send(inOrder: dataCommands(data)) { completion($0.mapError { GAPError($0) }) }
     }
 
-    /// Tells nobody any more where the train is; those who follow it still hear it.
+    /// Stops announcing the train. Synchronized devices continue to receive it.
     package func hide() {
         advertising.want(nil)
     }
 
-    /// Tells a peer where the train is (9.5.4).
+    /// Transfers the synchronization information of the train to a peer (9.5.4).
     package func tell(
         _ link: AccessLink,
         serviceData: UInt16 = 0,
@@ -183,7 +182,7 @@ package final class PeriodicBroadcaster {
         access.trains.tell(link, command, completion)
     }
 
-    /// Ends the train and its advertising.
+    /// Stops the train and its announcement.
     package func stop() {
         guard case .running = state else { return }
         state = .off

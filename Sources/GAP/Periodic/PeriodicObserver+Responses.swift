@@ -4,23 +4,24 @@ import HCIHost
 
 // Trains with responses (Core Vol 3 Part C 9.5.3).
 extension PeriodicObserver {
-    /// Octets of one response at most: the command has no room for more (Core Vol 4 Part E 5.4.1, 7.8.126).
+    /// The maximum length of a response, in octets, which is limited by the command (Core Vol 4 Part E 5.4.1, 7.8.126).
     static let maximumResponse = 247
 
-    /// Listens to these subevents of a train from now on; before, nothing is heard of it. ``onSubevent`` tells what they say.
+    /// Selects the subevents of a train to listen to. Before this call none is received. ``onSubevent`` reports the
+    /// data.
     package func choose(
         _ subevents: [UInt8],
         of train: Train,
         completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }
     ) {
-        // Who listens can be connected to.
+        // A device that listens to subevents can be connected to.
         access.host.askForTrainsOfConnections()
         access.host.send(LESetPeriodicSyncSubevent(sync: train.handle, subevents: PacketBuffer(subevents))) {
             completion($0.map { _ in }.mapError { GAPError($0) })
         }
     }
 
-    /// Responds to a subevent that was heard, in a slot of the same one unless another is named.
+    /// Responds to a received subevent in a slot of `subevent`, by default the same one.
     package func respond(
         to place: Place,
         of train: Train,

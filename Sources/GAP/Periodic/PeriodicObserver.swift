@@ -2,71 +2,71 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// Follows the trains of others: the Periodic Advertising Synchronization Establishment procedures, by scanning or over a link,
-/// and the Periodic Advertising Synchronization Transfer procedure (Core Vol 3 Part C 9.5.3, 9.5.4).
+/// Synchronizes to periodic advertising of other devices: the Periodic Advertising Synchronization Establishment
+/// procedures, by scanning or over a link, and the Periodic Advertising Synchronization Transfer procedure (Core Vol 3
+/// Part C 9.5.3, 9.5.4).
 package final class PeriodicObserver {
-    /// Trains that are known at most; a controller holds fewer.
+    /// The maximum number of trains. A controller supports fewer.
     static let maximumTrains = 64
-    /// Octets of data of one train at most (Core Vol 6 Part B 4.4.2.12).
+    /// The maximum octets of data of a train (Core Vol 6 Part B 4.4.2.12).
     static let maximumData = 1_650
 
-    /// One train.
+    /// A periodic advertising train.
     package struct Train: Hashable, Sendable {
-        /// Its number at the controller.
+        /// The controller's sync handle.
         package var handle: UInt16
-        /// Who advertises.
+        /// The address of the advertiser.
         package var advertiser: BluetoothAddress
-        /// Which of the advertiser's sets.
+        /// The SID of the advertising set.
         package var sid: UInt8
         /// The interval in units of 1.25 ms.
         package var interval: UInt16
-        /// The PHY.
         package var phy: LEPHY
-        /// How its events are divided; all zeros for a train without responses.
+        /// The division of events into subevents; all zeros for a train without responses.
         package var timing = LESubeventTiming()
 
-        /// Whether it has subevents, and others may respond.
+        /// Whether the train has subevents, to which devices may respond.
         package var hasSubevents: Bool { timing.subevents > 0 }
     }
 
-    /// Where in a train with responses something was heard.
+    /// The position of received data in a train with responses.
     package struct Place: Hashable, Sendable {
-        /// paEventCounter.
+        /// The event counter, paEventCounter.
         package var event: UInt16
-        /// The subevent.
         package var subevent: UInt8
     }
 
-    /// How a train is followed.
+    /// The options for following a train.
     package struct Rules: Hashable, Sendable {
-        /// Events that may be left out behind one that was heard.
+        /// The number of events that may be skipped after a received one.
         package var skip: UInt16 = 0
-        /// After how long without it a train is lost, in units of 10 ms.
+        /// The time without reception after which a train is lost, in units of 10 ms.
         package var timeout: UInt16 = 500
-        /// Whether what it says is reported.
+        /// Whether received data is reported.
         package var reports = true
 
-        /// Every event counts, what it says is reported, and 5 s without it is the end.
+        /// Creates the default options: no skipped events, reports, and a time-out of 5 s.
         package init() {}
     }
 
-    /// Which trains are looked for.
+    /// The trains to search for.
     package enum Wanted: Hashable, Sendable {
         /// The train of one set.
         case one(BluetoothAddress, sid: UInt8)
-        /// One of the controller's list.
+        /// Any train on the controller's periodic advertiser list.
         case listed
     }
 
-    /// Called with what a train says; `false` when its end was not heard.
+    /// Called with the data of a train. `isWhole` is false if the end of the data was lost.
     package var onData: ((Train, PacketBuffer, _ isWhole: Bool) -> Void)?
-    /// Called with what a subevent says that was chosen; `false` when its end was not heard.
+    /// Called with the data of a selected subevent. `isWhole` is false if the end of the data was lost.
     package var onSubevent: ((Train, Place, PacketBuffer, _ isWhole: Bool) -> Void)?
-    /// Called when a train has not been heard for too long.
+    /// Called when the synchronization with a train is lost.
     package var onLost: ((Train) -> Void)?
-    /// Called when a peer has told of a train and it is followed, or could not be.
+    /// Called when a peer has transferred a train: with the train if synchronization succeeded, otherwise with an
+    /// error.
     package var onTold: ((Result<Train, GAPError>, AccessLink?, _ serviceData: UInt16) -> Void)?
-    /// The trains that are followed.
+    /// The synchronized trains, keyed by sync handle.
     package private(set) var followed: [UInt16: Train] = [:]
 
     unowned let access: GenericAccess
@@ -91,17 +91,19 @@ package final class PeriodicObserver {
         host.onEvent(LEPeriodicAdvertisingSyncTransferReceivedV2.self) { [weak self] in self?.told($0.v1, $0.timing) }
     }
 
-    // MARK: By scanning
+    // MARK: Synchronization by scanning
 
-    /// Scans until a train is found, and follows it. One search at a time. `completion` is called once, when the first
-    /// packet of the train has come, or with why none will.
+    /// Scans until a train is found and follows it. Only one search at a time.
+    ///
+    /// - Parameter completion: Called once, with the train after its first packet, or with an error.
     package func synchronize(
         to wanted: Wanted,
         _ rules: Rules = Rules(),
         completion: @escaping (Result<Train, GAPError>) -> Void
     ) {
         guard waiting == nil else { return completion(.failure(.busy)) }
-        // After a legacy scan a controller takes no command of trains, and after one of those no legacy scan (Core Vol 4 Part E 3.1.1).
+        // A controller refuses commands for trains after a legacy scan, and the other way round (Core Vol 4 Part E
+        // 3.1.1).
         if let controller = access.controllerInformation, CommandGeneration(controller) == .legacy {
             return completion(.failure(.needsExtendedAdvertising))
         }
@@ -129,7 +131,7 @@ package final class PeriodicObserver {
         return command
     }
 
-    /// Replaces the controller's list of sets.
+    /// Replaces the controller's periodic advertiser list.
     package func list(
         _ sets: [(advertiser: BluetoothAddress, sid: UInt8)],
         completion: @escaping (Result<Void, GAPError>) -> Void
@@ -140,27 +142,27 @@ package final class PeriodicObserver {
         }
     }
 
-    /// Searches no longer. Whoever waits hears ``GAPError/cancelled``.
+    /// Cancels the search, whose completion is called with ``GAPError/cancelled``.
     package func cancel() {
         guard waiting != nil else { return }
         access.host.send(LEPeriodicAdvertisingCreateSyncCancel())
     }
 
-    /// Follows a train no longer.
+    /// Stops following a train.
     package func leave(_ train: Train) {
         forget(train.handle)
         access.host.send(LEPeriodicAdvertisingTerminateSync(sync: train.handle))
     }
 
-    /// Begins or ends the reports of a train.
+    /// Enables or disables the reports of a train.
     package func report(_ train: Train, _ reports: Bool) {
         let enable: LEPeriodicReceiving = reports ? .reports : []
         access.host.send(LESetPeriodicAdvertisingReceiveEnable(sync: train.handle, enable: enable))
     }
 
-    // MARK: Over a link
+    // MARK: Synchronization over a link
 
-    /// Follows the trains that a peer tells of from now on; nil for none. ``onTold`` says which.
+    /// Follows the trains that a peer transfers from now on, as ``onTold`` reports. Pass nil to ignore them.
     package func listen(
         to link: AccessLink,
         _ rules: Rules?,
@@ -178,7 +180,7 @@ package final class PeriodicObserver {
         ) { completion($0.map { _ in }.mapError { GAPError($0) }) }
     }
 
-    /// Tells a peer of a train that this device follows.
+    /// Transfers the synchronization with a train to a peer.
     package func tell(
         _ link: AccessLink,
         of train: Train,
@@ -193,7 +195,7 @@ package final class PeriodicObserver {
         tell(link, command, completion)
     }
 
-    /// The controller tells only those who are known to understand.
+    /// Sends a transfer command once the peer's features are known, which the controller requires.
     func tell<C: HCICommand>(
         _ link: AccessLink,
         _ command: C,
@@ -206,7 +208,7 @@ package final class PeriodicObserver {
         }
     }
 
-    // MARK: From the controller
+    // MARK: Controller events
 
     private func established(
         _ event: LEPeriodicAdvertisingSyncEstablished,
@@ -251,7 +253,7 @@ package final class PeriodicObserver {
         onTold?(.success(train), link, event.serviceData)
     }
 
-    /// Data of a train, or a part of them, with where they were heard in one with responses.
+    /// Handles data of a train or a part of it, with its position in a train with responses.
     private func reported(_ sync: UInt16, _ status: LEPeriodicDataStatus, _ piece: PacketBuffer, _ place: Place?) {
         guard let train = followed[sync] else { return }
         var data = parts.removeValue(forKey: sync) ?? []
@@ -290,7 +292,7 @@ package final class PeriodicObserver {
         completion?(result)
     }
 
-    /// The controller is gone, and all trains with it.
+    /// Called when the controller is gone, and all trains with it.
     func reset() {
         (followed, parts) = ([:], [:])
         if waiting != nil { finish(.failure(.notReady)) }

@@ -1,9 +1,9 @@
 import HCI
 import HCIHost
 
-/// Brings what the controller says of trains with responses to those whose trains they are.
+/// Routes controller events for trains with responses to their broadcasters.
 final class SubeventRouter {
-    /// Trains with responses at most: as many as there are numbers of advertising sets (Core Vol 4 Part E 7.8.53).
+    /// The maximum number of trains: the number of advertising handles (Core Vol 4 Part E 7.8.53).
     static let maximumTrains = 240
 
     private struct Entry {
@@ -21,24 +21,24 @@ final class SubeventRouter {
         }
     }
 
-    /// Tells a broadcaster of the train of a set from now on.
+    /// Routes the events of the given set to a broadcaster.
     func add(_ broadcaster: PeriodicBroadcaster, set: UInt8) {
         entries = entries.filter { $0.value.broadcaster != nil }
         guard entries.count < Self.maximumTrains || entries[set] != nil else { return }
         entries[set] = Entry(broadcaster: broadcaster)
     }
 
-    /// Tells nobody of the train of a set any more.
+    /// Stops routing the events of the given set.
     func remove(set: UInt8) {
         entries[set] = nil
     }
 
-    /// No connection has come out of the train of a set.
+    /// Called when a connection from the train of the given set has failed.
     func connectionFailed(_ set: UInt8, _ status: HCIStatus) {
         entries[set]?.broadcaster?.connectionEnded(.failure(.rejected(status)))
     }
 
-    /// The controller is gone, and all trains with it.
+    /// Called when the controller is gone, and all trains with it.
     func reset() {
         let ended = entries.values.compactMap(\.broadcaster)
         entries = [:]

@@ -1,17 +1,17 @@
 import BluetoothTypes
 
-/// Sends data to whoever listens; nobody can connect (Core Vol 3 Part C 9.1.1).
+/// The Broadcaster role: sends data by non-connectable advertising (Core Vol 3 Part C 9.1.1).
 package final class Broadcaster {
-    /// Called when the data are on the air.
+    /// Called when the broadcast has started.
     package var onStarted: (() -> Void)?
-    /// Called when they are not and will not be.
+    /// Called when the broadcast could not be started.
     package var onFailed: ((GAPError) -> Void)?
-    /// Called when the time for them is over.
+    /// Called when the broadcast has reached its time limit.
     package var onEnded: (() -> Void)?
 
     private let advertising: AdvertisingSet
 
-    /// A broadcaster that is silent, with an advertising set of its own.
+    /// Creates a broadcaster, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
         advertising.onStarted = { [weak self] in self?.onStarted?() }
@@ -19,12 +19,12 @@ package final class Broadcaster {
         advertising.onEnded = { [weak self] _ in self?.onEnded?() }
     }
 
-    /// What is broadcast; nil for nothing.
+    /// The current broadcast; nil if there is none.
     package var broadcast: Advertisement? { advertising.wanted }
 
-    /// Broadcasts, in the place of what was broadcast before.
+    /// Starts a broadcast in place of the current one.
     ///
-    /// - Parameter advertisement: Non-connectable or scannable. Its flags, if it has any, must not call the device
+    /// - Parameter advertisement: Non-connectable or scannable. Its flags, if any, must not declare the device
     ///   discoverable (9.1.1.2).
     package func send(_ advertisement: Advertisement) {
         guard !advertisement.kind.isConnectable else {
@@ -38,13 +38,12 @@ package final class Broadcaster {
         advertising.want(advertisement)
     }
 
-    /// Ends the broadcast.
+    /// Stops the broadcast.
     package func stop() {
         advertising.want(nil)
     }
 }
 
 extension AdvertisingFlags {
-    /// The flags of the two discoverable modes.
     static let discoverable: AdvertisingFlags = [.limitedDiscoverable, .generalDiscoverable]
 }

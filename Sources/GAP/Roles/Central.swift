@@ -6,13 +6,15 @@ import HCI
 import Privacy
 import Security
 
-/// Connects to others: the connection establishment procedures and name discovery (Core Vol 3 Part C 9.3.5 to 9.3.8, 9.2.7).
-/// One procedure at a time; a device may have several centrals.
+/// The Central role: the connection establishment procedures and name discovery (Core Vol 3 Part C 9.3.5 to 9.3.8,
+/// 9.2.7).
+///
+/// Each central runs one procedure at a time. A device may have several centrals.
 package final class Central {
-    /// How a procedure ends.
+    /// Called at the end of a procedure.
     package typealias Completion = (Result<AccessLink, GAPError>) -> Void
 
-    /// How the general and the selective procedure listen.
+    /// The scan settings of the general and the selective procedure.
     package var scanSettings = ScanSettings.attentive
 
     private let access: GenericAccess
@@ -22,22 +24,23 @@ package final class Central {
     private var timer: ScheduledTask?
     private var made: AccessLink?
 
-    /// A central that wants nobody.
     package init(_ access: GenericAccess) {
         self.access = access
     }
 
-    /// Connects to one device: the direct connection establishment procedure (9.3.8). A bonded one is meant whatever address it
-    /// shows, by whichever of them it is named; the same goes for the other procedures.
+    /// Connects to one device: the direct connection establishment procedure (9.3.8).
+    ///
+    /// A bonded device may be named by any of its addresses and is recognised by all of them, here and in the other
+    /// procedures.
     ///
     /// - Parameters:
-    ///   - time: For how long to try; nil until ``cancel()``.
+    ///   - time: The time limit; nil to try until ``cancel()``.
     ///   - completion: Called once.
     package func connect(to peer: BluetoothAddress, within time: Duration? = nil, completion: @escaping Completion) {
         begin(.direct(peer), within: time, completion)
     }
 
-    /// Connects to the first of these devices that is heard: the auto connection establishment procedure (9.3.5).
+    /// Connects to the first of these devices that is detected: the auto connection establishment procedure (9.3.5).
     package func autoConnect(
         to peers: [BluetoothAddress],
         within time: Duration? = nil,
@@ -46,7 +49,8 @@ package final class Central {
         begin(.auto(peers), within: time, completion)
     }
 
-    /// Connects to the first connectable device that `pick` wants: the general connection establishment procedure (9.3.6).
+    /// Connects to the first connectable device that `pick` accepts: the general connection establishment procedure
+    /// (9.3.6).
     package func generalConnect(
         within time: Duration? = nil,
         pick: @escaping (Sighting) -> Bool,
@@ -55,8 +59,8 @@ package final class Central {
         begin(.general, within: time, pick: pick, completion)
     }
 
-    /// Connects to the first connectable one of these devices that `pick` wants: the selective connection establishment
-    /// procedure (9.3.7).
+    /// Connects to the first connectable one of these devices that `pick` accepts: the selective connection
+    /// establishment procedure (9.3.7).
     package func selectiveConnect(
         to peers: [BluetoothAddress],
         within time: Duration? = nil,
@@ -66,7 +70,7 @@ package final class Central {
         begin(.selective(peers), within: time, pick: pick, completion)
     }
 
-    /// Gives the procedure up. A link may come nevertheless, if it was on its way; ``GenericAccess/onLink`` tells of it.
+    /// Cancels the procedure. A link that is already being established may still come up; see ``GenericAccess/onLink``.
     package func cancel() {
         handle(.cancel)
     }
@@ -150,7 +154,7 @@ package final class Central {
     }
 }
 
-// MARK: - Names
+// MARK: - Name discovery
 
 extension Central {
     /// Connects to a device, reads its name and disconnects: the name discovery procedure (9.2.7).
@@ -173,13 +177,13 @@ extension Central {
 }
 
 extension GATTClient {
-    /// Reads the name in the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
+    /// Reads the device name from the peer's Generic Access service (Core Vol 3 Part C 12.1), in parts if it is long.
     package func readDeviceName(_ completion: @escaping (Result<String, GAPError>) -> Void) {
         readValue(of: GATTUUID.deviceName) { [weak self] result in
             guard let self, case .success(let found?) = result else {
                 return completion(.failure(Self.nameError(result)))
             }
-            // A first answer carries the value up to the MTU less 4 (Core Vol 3 Part F 3.4.4.2).
+            // The first response carries at most the MTU less 4 octets of the value (Core Vol 3 Part F 3.4.4.2).
             guard found.value.count >= bearer.mtu - 4 else { return completion(.success(Self.text(found.value))) }
             read(found.handle) { completion($0.map(Self.text).mapError { _ in .notFound }) }
         }
@@ -193,8 +197,8 @@ extension GATTClient {
         if case .failure(.bearer(.closed)) = result { .linkLost(.unknownConnection) } else { .notFound }
     }
 
-    /// Reads whether the peer resolves the addresses that it is advertised to by (Core Vol 3 Part C 12.4). One without the
-    /// characteristic does not.
+    /// Reads whether the peer resolves private addresses in directed advertising (Core Vol 3 Part C 12.4). False if the
+    /// peer lacks the characteristic.
     package func readCentralAddressResolution(_ completion: @escaping (Result<Bool, GAPError>) -> Void) {
         readValue(of: GATTUUID.centralAddressResolution) { result in
             switch result {

@@ -1,27 +1,27 @@
 import BluetoothTypes
 import HCI
 
-/// Looks for devices that want to be found (Core Vol 3 Part C 9.2.5, 9.2.6).
+/// The limited and general discovery procedures (Core Vol 3 Part C 9.2.5, 9.2.6).
 package final class Discovery {
-    /// Which devices count.
+    /// The discovery procedure.
     package enum Procedure: Hashable, Sendable {
-        /// Those in limited discoverable mode.
+        /// Finds devices in limited discoverable mode.
         case limited
-        /// Those in limited and in general discoverable mode.
+        /// Finds devices in limited or general discoverable mode.
         case general
 
-        /// How long it has to last at least.
+        /// The minimum duration.
         var minimumTime: Duration {
             self == .limited ? GAPTimer.limitedDiscovery : GAPTimer.generalDiscovery
         }
 
-        /// The flags of which one has to be set.
+        /// The flags of which a device must have at least one.
         fileprivate var flags: AdvertisingFlags {
             self == .limited ? .limitedDiscoverable : .discoverable
         }
     }
 
-    /// Devices that a discovery remembers having told of. Beyond that the oldest may be told of again (AB-G02).
+    /// The number of reported devices to remember. Beyond it, the oldest may be reported again (AB-G02).
     package static let maximumDevices = 1_024
 
     private enum Stage {
@@ -32,17 +32,16 @@ package final class Discovery {
     private let access: GenericAccess
     private var told = RecencyTable<AdvertiserKey, Stage>(limit: maximumDevices)
 
-    /// A discovery that is not under way.
     package init(_ access: GenericAccess) {
         self.access = access
     }
 
-    /// Looks for devices.
+    /// Starts discovery.
     ///
     /// - Parameters:
-    ///   - settings: How to listen; without a limit, for as long as the procedure has to last at least.
+    ///   - settings: The scan settings. Without a limit, discovery lasts for the minimum duration of the procedure.
     ///   - onFound: Called with each device, and once more with its scan response.
-    ///   - onEnd: Called when it ends by itself: with nil when its time is over.
+    ///   - onEnd: Called when discovery ends by itself: with nil at its time limit, else with an error.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
     package func run(
         _ procedure: Procedure,
@@ -64,13 +63,13 @@ package final class Discovery {
         )
     }
 
-    /// Looks no longer.
+    /// Stops discovery.
     package func stop() {
         access.endScan(for: self)
     }
 
     private func isNews(_ sighting: Sighting, for procedure: Procedure) -> Bool {
-        // Without the flags a device is a broadcaster, or in no discoverable mode.
+        // A device without the flags is a broadcaster or not discoverable.
         guard let flags = sighting.data.flags, !flags.isDisjoint(with: procedure.flags) else { return false }
         let key = AdvertiserKey(sighting.address, sid: sighting.sid)
         let stage: Stage = sighting.hasScanResponse ? .withScanResponse : .advertisement

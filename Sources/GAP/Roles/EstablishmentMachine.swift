@@ -1,20 +1,20 @@
 import BluetoothTypes
 import HCI
 
-/// Gets one connection by one of the four procedures (Core Vol 3 Part C 9.3.5 to 9.3.8).
+/// The state machine of the four connection establishment procedures (Core Vol 3 Part C 9.3.5 to 9.3.8).
 struct EstablishmentMachine {
-    /// Which procedure it is.
     enum Procedure: Hashable {
-        /// The controller connects to the first of these that it hears.
+        /// The controller connects to the first of these that it detects.
         case auto([BluetoothAddress])
-        /// The host listens to everybody and picks one.
+        /// The host scans for all devices and picks one.
         case general
-        /// The host listens to these and picks one.
+        /// The host scans for these and picks one.
         case selective([BluetoothAddress])
         /// The controller connects to this one.
         case direct(BluetoothAddress)
 
-        /// The same with other names for the devices, as links and failures are told of by those.
+        /// Returns the procedure with the devices renamed, to match the addresses by which links and failures are
+        /// reported.
         func naming(_ name: (BluetoothAddress) -> BluetoothAddress) -> Procedure {
             switch self {
             case .auto(let peers): .auto(peers.map(name))
@@ -27,26 +27,26 @@ struct EstablishmentMachine {
 
     enum State: Hashable {
         case idle
-        /// The host listens, and is to pick one.
+        /// The host is scanning, to pick one.
         case picking
-        /// The controller looks for these.
+        /// The controller is searching for these.
         case connecting([BluetoothAddress])
     }
 
     enum Event {
         case begin(Procedure)
-        /// The host has picked one of those that it has heard.
+        /// The host has picked one of the devices found.
         case picked(BluetoothAddress)
-        /// A link has come up; perhaps not one that this procedure wants.
+        /// A link has come up, possibly unrelated to this procedure.
         case connected(BluetoothAddress)
-        /// The controller cannot connect, to one peer or at all.
+        /// The controller cannot connect to one peer, or at all.
         case failed(GAPError, BluetoothAddress?)
         case timeOver
         case cancel
     }
 
     enum Action: Hashable {
-        /// Listen to these; nil for everybody.
+        /// Scan for these; nil for all devices.
         case scan([BluetoothAddress]?)
         case endScan
         case want([BluetoothAddress])

@@ -1,18 +1,17 @@
-/// Listens to what others advertise (Core Vol 3 Part C 9.1.2).
+/// The Observer role: receives advertisements (Core Vol 3 Part C 9.1.2).
 package final class Observer {
     private let access: GenericAccess
 
-    /// An observer that does not listen.
     package init(_ access: GenericAccess) {
         self.access = access
     }
 
-    /// Listens, in the place of how it listened before.
+    /// Starts scanning in place of the current scan.
     ///
     /// - Parameters:
-    ///   - settings: Passive or active, where, and for how long.
-    ///   - onSighting: Called with everything that is heard.
-    ///   - onEnd: Called when it ends by itself: with nil when its time is over.
+    ///   - settings: The scan settings.
+    ///   - onSighting: Called with every advertisement received.
+    ///   - onEnd: Called when the scan ends by itself: with nil at its time limit, else with an error.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
     package func observe(
         _ settings: ScanSettings,
@@ -22,7 +21,7 @@ package final class Observer {
         try access.scan(settings, for: self, onSighting: onSighting, onEnd: onEnd)
     }
 
-    /// Listens no longer.
+    /// Stops scanning.
     package func stop() {
         access.endScan(for: self)
     }

@@ -1,44 +1,42 @@
 import BluetoothTypes
 
-/// Lets others find this device and connect to it: the discoverability and connectability modes (Core Vol 3 Part C 9.2.2 to
-/// 9.2.4, 9.3.2 to 9.3.4).
+/// The Peripheral role: the discoverability and connectability modes (Core Vol 3 Part C 9.2.2 to 9.2.4, 9.3.2 to
+/// 9.3.4).
 package final class Peripheral {
-    /// Whether others find the device when they look for devices.
+    /// The discoverability mode.
     package enum Discoverability: Hashable, Sendable {
-        /// They do not.
+        /// Not discoverable.
         case none
-        /// They do for a limited time, ``GAPTimer/limitedDiscoverable`` at most; then advertising ends.
+        /// Limited discoverable, for at most ``GAPTimer/limitedDiscoverable``. Then advertising ends.
         case limited(Duration)
-        /// They do.
+        /// General discoverable.
         case general
     }
 
-    /// Whether others can connect.
+    /// The connectability mode.
     package enum Connectability: Hashable, Sendable {
-        /// They cannot.
+        /// Not connectable.
         case none
-        /// One of them can.
+        /// Connectable by one device.
         case directed(BluetoothAddress, isHighDutyCycle: Bool)
-        /// They can.
+        /// Connectable by any device.
         case undirected
     }
 
-    /// A mode of each kind, and what is advertised in them.
+    /// A discoverability and a connectability mode with the advertising data.
     package struct Mode: Hashable, Sendable {
-        /// Whether others find the device.
         package var discoverability: Discoverability
-        /// Whether others can connect.
         package var connectability: Connectability
-        /// The data without flags, which follow from ``discoverability``.
+        /// The advertising data without flags, which follow from ``discoverability``.
         package var data: AdvertisingData
-        /// What those who ask are told besides.
+        /// The scan response data.
         package var scanResponse: AdvertisingData
-        /// What is sent.
+        /// The packet format.
         package var packets = Advertisement.Packets.legacy
-        /// How often.
+        /// The advertising intervals.
         package var tempo = AdvertisingTempo.specification
 
-        /// Modes with legacy packets.
+        /// Creates a mode with legacy packets.
         package init(
             _ discoverability: Discoverability,
             _ connectability: Connectability,
@@ -54,14 +52,14 @@ package final class Peripheral {
 
     /// Called when the mode has been entered.
     package var onStarted: (() -> Void)?
-    /// Called when it cannot be.
+    /// Called when the mode cannot be entered.
     package var onFailed: ((GAPError) -> Void)?
-    /// Called when it has ended by itself: somebody connected, or its time is over.
+    /// Called when the mode has ended by itself: a device connected, or the time limit was reached.
     package var onEnded: ((AdvertisingEnd) -> Void)?
 
     private let advertising: AdvertisingSet
 
-    /// A peripheral that is silent, with an advertising set of its own.
+    /// Creates a peripheral, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
         advertising.onStarted = { [weak self] in self?.onStarted?() }
@@ -69,7 +67,7 @@ package final class Peripheral {
         advertising.onEnded = { [weak self] in self?.onEnded?($0) }
     }
 
-    /// Enters modes, in the place of those before.
+    /// Enters a mode in place of the current one.
     package func enter(_ mode: Mode) {
         do throws(GAPError) {
             advertising.want(try mode.advertisement())
@@ -79,14 +77,14 @@ package final class Peripheral {
         }
     }
 
-    /// Is neither found nor connected to any more.
+    /// Leaves the mode: the device is neither discoverable nor connectable.
     package func leave() {
         advertising.want(nil)
     }
 }
 
 extension Peripheral.Mode {
-    /// What is put on the air.
+    /// The advertisement for the mode.
     func advertisement() throws(GAPError) -> Advertisement {
         guard data.flags == nil else { throw .impossible("the flags follow from the mode; leave them out of the data") }
         if case .directed(let peer, let isHighDutyCycle) = connectability {
@@ -95,7 +93,7 @@ extension Peripheral.Mode {
             }
             return prepared(.directed(peer, isHighDutyCycle: isHighDutyCycle), data: data)
         }
-        // The flags stand first, where others look for them.
+        // Flags come first, where other devices look for them.
         let flagged = AdvertisingData([.flags(flags)]).merged(with: data)
         guard connectability == .none else { return prepared(.connectable, data: flagged) }
         return prepared(scanResponse.isEmpty ? .nonConnectable : .scannable, data: flagged)
@@ -109,7 +107,7 @@ extension Peripheral.Mode {
         return result
     }
 
-    /// What a device without Bluetooth Classic says of its mode (Core Vol 3 Part C 9.2.2.2, 9.2.3.2, 9.2.4.2).
+    /// The flags of an LE-only device in this mode (Core Vol 3 Part C 9.2.2.2, 9.2.3.2, 9.2.4.2).
     private var flags: AdvertisingFlags {
         switch discoverability {
         case .none: .classicNotSupported

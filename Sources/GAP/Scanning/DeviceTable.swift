@@ -1,13 +1,14 @@
 import BluetoothTypes
 
-/// The advertisers in sight, each with its last advertisement and its last scan response, so that the two are shown as one
+/// The recently received advertisers, each with its last advertisement and scan response, which are reported merged
 /// (behaviour 2.15).
 ///
-/// Bounded (AB-G02): those heard longest ago go first, except those that somebody keeps.
+/// The table is bounded (AB-G02): the least recently received devices are removed first, except those that are kept.
 struct DeviceTable {
-    /// Advertisers remembered at most, besides those that are kept.
+    /// The maximum number of advertisers, not counting the kept ones.
     static let maximumDevices = 1_024
-    /// Advertisers that can be kept. One that a connection is wanted to is one of them, so there are never that many.
+    /// The maximum number of kept advertisers. Peers with a pending connection are kept, so their number stays below
+    /// this.
     static let maximumKept = 1_024
 
     private struct Device {
@@ -18,33 +19,33 @@ struct DeviceTable {
 
     private var devices = RecencyTable<AdvertiserKey, Device>(limit: maximumDevices)
     private var kept: [BluetoothAddress: Int] = [:]
-    /// Who was heard last that may be asked for a scan response.
+    /// The last scannable advertiser received.
     private var lastScannable: AdvertiserKey?
 
-    /// Advertisers remembered.
+    /// The number of advertisers in the table.
     var count: Int { devices.count }
 
-    /// Forgets all, for a scan that starts afresh (behaviour 2.17).
+    /// Empties the table, for a new scan (behaviour 2.17).
     mutating func removeAll() {
         devices.removeAll()
         lastScannable = nil
     }
 
-    /// Remembers what a device says in legacy packets until as many ``release(_:)`` have come.
+    /// Keeps the data of a device's legacy packets until each call is reverted by ``release(_:)``.
     mutating func keep(_ address: BluetoothAddress) {
         guard kept[address] != nil || kept.count < Self.maximumKept else { return }
         kept[address, default: 0] += 1
         devices.keep(AdvertiserKey(address))
     }
 
-    /// Takes one ``keep(_:)`` back.
+    /// Reverts one call of ``keep(_:)``.
     mutating func release(_ address: BluetoothAddress) {
         guard let count = kept[address] else { return }
         kept[address] = count == 1 ? nil : count - 1
         devices.release(AdvertiserKey(address))
     }
 
-    /// Takes a packet. A scan response without an advertisement before it tells too little and gives nil.
+    /// Adds a packet. Returns nil for a scan response without an advertisement before it, which lacks essential data.
     mutating func receive(_ packet: HeardPacket) -> Sighting? {
         var packet = packet
         packet.advertiser = advertiser(of: packet)
@@ -63,7 +64,7 @@ struct DeviceTable {
         return sighting(of: device, in: packet)
     }
 
-    /// Who sent a packet. Some controllers do not say which set a scan response is of; it comes right after that set's
+    /// The sender of a packet. Some controllers omit the set of a scan response; it follows right after that set's
     /// advertisement.
     private mutating func advertiser(of packet: HeardPacket) -> AdvertiserKey {
         guard packet.kind.contains(.isScanResponse) else {

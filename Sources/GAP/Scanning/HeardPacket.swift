@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Privacy
 
-/// One advertisement or scan response as a report tells of it, whichever of the three reports that is.
+/// An advertisement or scan response from any of the three kinds of report.
 struct HeardPacket: Hashable {
     var kind: AdvertisingKind
     var advertiser: AdvertiserKey
@@ -12,12 +12,12 @@ struct HeardPacket: Hashable {
     var phys: Sighting.PHYs?
     var txPower: Int?
     var isTruncated = false
-    /// Whether the advertiser was recognised behind a private address.
+    /// Whether the advertiser's private address was resolved.
     var isResolved: Bool
-    /// The private address that was recognised, when the host did it.
+    /// The private address, if the host resolved it.
     var privateAddress: BluetoothAddress?
 
-    /// A packet of this kind.
+    /// Creates a packet of the given kind.
     init(_ kind: AdvertisingKind, from address: BluetoothAddress, data: PacketBuffer, rssi: Int) {
         self.kind = kind
         advertiser = AdvertiserKey(address.plain)
@@ -26,24 +26,24 @@ struct HeardPacket: Hashable {
         self.rssi = rssi
     }
 
-    /// Nil for a kind that there is not.
+    /// Creates a packet from a report. Returns nil for an unassigned kind.
     init?(_ report: AdvertisingReport) {
         guard let kind = AdvertisingKind(report.kind) else { return nil }
         self.init(kind, from: report.address, data: report.data, rssi: Int(report.rssi))
     }
 
-    /// Nil for a kind that there is not.
+    /// Creates a packet from a report. Returns nil for an unassigned kind.
     init?(_ report: DirectedAdvertisingReport) {
         guard let kind = AdvertisingKind(report.kind) else { return nil }
         self.init(kind, from: report.address, data: [], rssi: Int(report.rssi))
         target = report.directAddress
     }
 
-    /// A report whose data are all there; see ``ReportAssembler``.
+    /// Creates a packet from a report whose data is complete; see ``ReportAssembler``.
     init(_ report: ExtendedAdvertisingReport) {
         let bits: AdvertisingKind = [.isConnectable, .isScannable, .isDirected, .isScanResponse]
         var kind = AdvertisingKind(rawValue: UInt8(truncatingIfNeeded: report.kind.rawValue)).intersection(bits)
-        // A scan response is told with the kind of what it is an answer to.
+        // A scan response is reported with the kind of the advertisement that it belongs to.
         if kind.contains(.isScanResponse) { kind = .scanResponse }
         let isLegacy = report.kind.contains(.legacy)
         self.init(kind, from: report.advertiser.address, data: report.data, rssi: Int(report.rssi))
@@ -56,7 +56,7 @@ struct HeardPacket: Hashable {
 
     private static let unknownPower: Int8 = 127
 
-    /// Names the advertiser by its identity.
+    /// Replaces the advertiser's address with its identity address.
     mutating func resolve(to identity: BluetoothAddress) {
         guard advertiser.address != identity else { return }
         privateAddress = advertiser.address
@@ -66,17 +66,17 @@ struct HeardPacket: Hashable {
 }
 
 extension LEPHY {
-    /// The bits that mean something: controllers were seen that set others (quirk 10).
+    /// The PHY without meaningless bits, which some controllers set (quirk 10).
     fileprivate var known: LEPHY { LEPHY(rawValue: rawValue & 0x1F) }
 }
 
 extension BluetoothAddress {
-    /// Whether the controller tells an identity in the place of a private address (Core Vol 4 Part E 7.7.65.13).
+    /// Whether the controller has replaced a private address with an identity address (Core Vol 4 Part E 7.7.65.13).
     fileprivate var isResolvedByController: Bool { kind == .publicIdentity || kind == .randomIdentity }
 }
 
 extension AdvertisingKind {
-    /// The kind of a legacy report; nil for a number that is none.
+    /// Creates the kind of a legacy report; nil if it is unassigned.
     init?(_ kind: LEAdvertisingReportKind) {
         switch kind {
         case .connectableScannable: self = .connectable
@@ -90,7 +90,7 @@ extension AdvertisingKind {
 }
 
 extension ExtendedAdvertisingReport {
-    /// The advertiser. An anonymous one has a type of address of its own (Core Vol 4 Part E 7.7.65.13).
+    /// The advertiser. An anonymous one has a special address type (Core Vol 4 Part E 7.7.65.13).
     var advertiser: AdvertiserKey {
         let sid = kind.contains(.legacy) || sid > 0x0F ? nil : sid
         return AdvertiserKey(address.kind.rawValue == 0xFF ? .none : address, sid: sid)

@@ -2,20 +2,20 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Puts the data of extended advertisements together, which come in several reports when they are long (Core Vol 4 Part E
+/// Assembles the data of extended advertisements, which arrives in several reports if it is long (Core Vol 4 Part E
 /// 7.7.65.13).
 ///
-/// Nothing that a controller sends makes it grow (AB-H03): one advertiser has up to ``maximumLength`` octets, there are up to
-/// ``maximumChains`` chains with up to ``maximumTotal`` octets at a time, the oldest gives way, and a chain that is not
-/// completed within ``timeout`` is dropped.
+/// Memory use is bounded, whatever a controller sends (AB-H03). An advertiser has up to ``maximumLength`` octets; there
+/// are up to ``maximumChains`` chains with up to ``maximumTotal`` octets in total, of which the oldest are dropped
+/// first. A chain that is not complete within ``timeout`` is dropped.
 struct ReportAssembler {
-    /// The longest advertising data (Core Vol 4 Part E 7.8.54).
+    /// The maximum length of advertising data (Core Vol 4 Part E 7.8.54).
     static let maximumLength = AdvertisingData.maximumLength
-    /// Advertisements of which a part is there, at a time.
+    /// The maximum number of incomplete advertisements.
     static let maximumChains = 64
-    /// Octets of all of them together.
+    /// The maximum number of octets in all of them.
     static let maximumTotal = 32_768
-    /// How long the rest of an advertisement may take. The packets of one follow each other within milliseconds.
+    /// The time-out for the rest of an advertisement. Its packets follow each other within milliseconds.
     static let timeout = Duration.seconds(2)
 
     private struct Key: Hashable {
@@ -25,7 +25,7 @@ struct ReportAssembler {
 
     private enum Chain {
         case open(ExtendedAdvertisingReport, since: Instant)
-        /// It was too long: the rest is thrown away as it comes.
+        /// The data was too long; the rest is discarded.
         case spoilt(since: Instant)
 
         var since: Instant {
@@ -40,20 +40,20 @@ struct ReportAssembler {
     }
 
     private var chains = RecencyTable<Key, Chain>(limit: maximumChains)
-    /// Octets that are held.
+    /// The number of octets stored.
     private(set) var total = 0
-    /// Chains that were dropped: too long, too many, or too slow.
+    /// The number of chains dropped because they were too long, too many, or too slow.
     private(set) var dropped: UInt64 = 0
 
-    /// Advertisements of which a part is there.
+    /// The number of incomplete advertisements.
     var count: Int { chains.count }
 
-    /// When the oldest chain is to be dropped.
+    /// The time at which to drop the oldest chain.
     var deadline: Instant? { chains.oldestEntry.map { $0.value.since + Self.timeout } }
 
-    /// Takes a report, and gives the packet that is complete with it, if one is.
+    /// Adds a report. Returns the packet that it completes, if any.
     mutating func receive(_ report: ExtendedAdvertisingReport, at now: Instant) -> HeardPacket? {
-        // Legacy packets are short: what the two bits say does not matter.
+        // Legacy packets are never split, so their data status is irrelevant.
         guard !report.kind.contains(.legacy) else { return HeardPacket(report) }
         let key = Key(advertiser: report.advertiser, isScanResponse: report.kind.contains(.scanResponse))
         switch report.kind.dataStatus {
@@ -67,7 +67,7 @@ struct ReportAssembler {
         }
     }
 
-    /// A part that is not the last one. A chain stays where it is in the order of the beginnings.
+    /// Adds a part that is not the last one. Chains stay in the order in which they began.
     private mutating func extend(_ key: Key, with report: ExtendedAdvertisingReport, at now: Instant) {
         switch chains[key] {
         case nil: begin(.open(report, since: now), key)
@@ -85,7 +85,7 @@ struct ReportAssembler {
         }
     }
 
-    /// The last part, with what came before it.
+    /// Completes a packet with its last part.
     private mutating func finish(_ chain: Chain?, _ report: ExtendedAdvertisingReport) -> HeardPacket? {
         let whole: ExtendedAdvertisingReport?
         switch chain {
@@ -98,13 +98,13 @@ struct ReportAssembler {
             return nil
         }
         var packet = HeardPacket(whole)
-        // The controller lost the rest and says so. What is there can be read as far as it goes.
+        // The controller reports that it lost the rest. The data received so far is usable.
         packet.isTruncated = report.kind.dataStatus == .truncated
         return packet
     }
 
-    /// The reports of one advertisement as one; nil when it would be longer than any is. What but the data may differ from
-    /// part to part, as signal strength does, is that of the last one.
+    /// Joins the reports of an advertisement; nil if the data would exceed the maximum length. Other fields, such as
+    /// signal strength, are those of the last part.
     private func join(
         _ begun: ExtendedAdvertisingReport,
         _ report: ExtendedAdvertisingReport
@@ -117,12 +117,12 @@ struct ReportAssembler {
         return joined
     }
 
-    /// Drops the chains whose time is over.
+    /// Drops the chains that have timed out.
     mutating func expire(at now: Instant) {
         while let deadline, deadline <= now, let (_, chain) = chains.popOldest() { drop(chain) }
     }
 
-    /// Forgets everything.
+    /// Removes all chains.
     mutating func removeAll() {
         chains.removeAll()
         total = 0

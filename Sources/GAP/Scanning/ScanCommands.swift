@@ -1,20 +1,20 @@
 import HCI
 import Privacy
 
-/// The commands that begin and end a scan, in the order of sending. The controller is told to report every packet: what is
-/// a duplicate is decided for each scan of each app.
+/// The commands that start and stop a scan, in order. The controller reports every packet; duplicates are filtered for
+/// each scan of each app.
 struct ScanCommands {
     let generation: CommandGeneration
     let settings: ScanSettings
     let ownAddress: OwnAddress
 
-    /// Whether the controller counts the time of the scan: the extended commands can tell it up to 655 s.
+    /// Whether the controller times the scan. Extended commands support up to 655 s.
     var isTimedByController: Bool {
         guard generation == .extended, let limit = settings.limit else { return false }
         return limit.tensOfMilliseconds < .max
     }
 
-    /// Begins.
+    /// The start commands.
     var start: [any HCICommand] {
         var commands: [any HCICommand] = []
         if let advertisers = settings.advertisers {
@@ -48,7 +48,7 @@ struct ScanCommands {
         return commands
     }
 
-    /// Ends.
+    /// The stop commands.
     var stop: [any HCICommand] {
         switch generation {
         case .legacy: [LESetScanEnable(isEnabled: false, filterDuplicates: .disabled)]

@@ -2,36 +2,36 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// How to listen for advertisements.
+/// The parameters of a scan.
 package struct ScanSettings: Hashable, Sendable {
-    /// Whether to ask advertisers for their scan responses.
+    /// Whether to request scan responses.
     package var isActive: Bool
-    /// From one time of listening to the next, in units of 625 µs, 4 to 16,384.
+    /// The scan interval, in units of 625 µs, 4 to 16,384.
     package var interval: UInt16
-    /// How long the radio listens each time, in units of 625 µs, 4 to ``interval``.
+    /// The scan window, in units of 625 µs, 4 to ``interval``.
     package var window: UInt16
-    /// Where to listen: 1M, Coded, or both. Without extended advertising only on 1M.
+    /// The PHYs to scan on: 1M, Coded, or both. Without extended advertising only 1M.
     package var phys: LEPHYs = .le1M
-    /// Whom to listen to; nil for everybody. As many as the controller's filter accept list holds.
+    /// The advertisers to report, at most as many as the controller's filter accept list holds; nil for all.
     package var advertisers: [BluetoothAddress]?
-    /// For how long; nil until told otherwise.
+    /// The duration; nil to scan until stopped.
     package var limit: Duration?
-    /// Which address is shown to those who are asked for their scan responses. One that says nothing needs a
-    /// ``DevicePrivacy``, and gives way to that of the device while a connection is being made.
+    /// The address used in scan requests. A non-resolvable private one requires a ``DevicePrivacy``, and is replaced by
+    /// the device's address while a connection is being made.
     package var address = Advertisement.Address.device
 
-    /// How to listen, on 1M and to everybody.
+    /// Creates settings for a scan on 1M without a filter.
     package init(isActive: Bool, interval: UInt16 = 96, window: UInt16 = 48) {
         self.isActive = isActive
         self.interval = interval
         self.window = window
     }
 
-    /// Half of the time, asking: what a person waits for (behaviour 2.14; TGAP(scan_fast_interval) and
+    /// An active scan for half of the time, for a user who is waiting (behaviour 2.14; TGAP(scan_fast_interval) and
     /// TGAP(scan_fast_window) of Core Vol 3 Part C Appendix A).
     package static let attentive = ScanSettings(isActive: true)
 
-    /// The same without what the controller only claims to do.
+    /// Returns the settings without the options that the controller lacks or only claims to support.
     func masked(for controller: ControllerInformation) -> ScanSettings {
         guard controller.fallbacks.contains(.noCodedPHY) || CommandGeneration(controller) == .legacy else {
             return self
@@ -42,7 +42,7 @@ package struct ScanSettings: Hashable, Sendable {
         return settings
     }
 
-    /// Finds what a controller would refuse.
+    /// Throws an error if a controller would refuse the settings.
     func check(for generation: CommandGeneration, acceptListSize: Int) throws(GAPError) {
         guard (4...0x4000).contains(interval), window >= 4, window <= interval else {
             throw .impossible("a scan listens for 2.5 ms to 10.24 s at a time, and no longer than its interval")

@@ -1,14 +1,14 @@
 import EventLoops
 
-/// Notices that a controller hears nothing at all, which may be since nobody is there, or since it does not scan though it says
-/// so (quirks 5, 7). Each time that nothing came of trying something else it waits longer.
+/// Detects a controller that receives nothing, because no device is in range or because it does not scan although it
+/// claims to (quirks 5, 7). The time until the next attempt to use other commands grows with each failure.
 struct ScanWatch {
-    /// How long a scan for everybody hears nobody before something else is tried.
+    /// The time for which an unfiltered scan receives nothing before other commands are tried.
     static let firstPause = Duration.seconds(10)
-    /// The longest that it waits. Each time it is six times as long as before.
+    /// The maximum of that time, which grows by a factor of six.
     static let longestPause = Duration.seconds(3_600)
 
-    /// Whether anything has been heard.
+    /// Whether anything has been received.
     private(set) var hasHeard = false
     private var trials = 0
 
@@ -16,14 +16,14 @@ struct ScanWatch {
 
     mutating func listensAnew() { hasHeard = false }
 
-    /// A scan begins: how long to wait; nil when there is nothing to find out.
+    /// Called when a scan starts. Returns the time until ``expire()``, or nil if the controller is known to receive.
     func begin() -> Duration? {
         guard !hasHeard else { return nil }
-        // There and back again are one trial.
+        // Switching the commands and switching back are one trial.
         return (0..<(trials / 2)).reduce(Self.firstPause) { pause, _ in min(pause * 6, Self.longestPause) }
     }
 
-    /// The time is over: whether to try something else.
+    /// Called when the time has passed. Returns whether to try other commands.
     mutating func expire() -> Bool {
         guard !hasHeard else { return false }
         trials = min(trials + 1, 64)

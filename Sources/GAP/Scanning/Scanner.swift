@@ -4,25 +4,25 @@ import HCI
 import HCIHost
 import Privacy
 
-/// Listens for advertisements with whichever commands the controller is to be driven with.
+/// Scans for advertisements with legacy or extended commands as suits the controller.
 package final class Scanner: RadioUser {
-    /// Takes what is heard.
+    /// Called with each advertisement received.
     package var onSighting: ((Sighting) -> Void)?
-    /// Called when the controller scans as it is wanted to.
+    /// Called when the wanted scan has started.
     package var onStarted: (() -> Void)?
-    /// Called when the time of a scan is over; nobody listens any more.
+    /// Called when a scan has reached its time limit. No scan is wanted any more.
     package var onEnded: (() -> Void)?
-    /// Called when the controller will not scan; nobody listens any more.
+    /// Called when the controller refuses to scan. No scan is wanted any more.
     package var onFailed: ((GAPError) -> Void)?
 
-    /// Asked when the controller refuses to scan, or seems to hear nothing: whether it is going to be driven otherwise, and the scan
-    /// waits for that.
+    /// Called when the controller refuses to scan or seems to receive nothing. Returns whether a fall-back is being
+    /// applied, for which the scan waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
-    /// Called with the first packet that is heard since the controller was reset.
+    /// Called with the first packet received since the controller was reset.
     var onFirstHeard: (() -> Void)?
     private var watch = ScanWatch()
     private var lastHeard: Instant?
-    /// As long ago as an advertiser is silent that shows itself every 1.28 s and is missed now and then.
+    /// Longer than an advertiser with a 1.28 s interval stays silent, allowing for missed packets.
     private static let moment = Duration.seconds(4)
     private var watchTimer: ScheduledTask?
     private var holders = RadioHolders()
@@ -31,30 +31,30 @@ package final class Scanner: RadioUser {
     private let loop: any EventLoop
     private let happenings: HappeningSink
     private let privacy: DevicePrivacy?
-    /// How the owner wants to listen.
+    /// The settings that the owner requested.
     private var asked: ScanSettings?
-    /// How to listen for bonded peers that are to be connected to.
+    /// The settings for finding bonded peers to connect to.
     private var sought: ScanSettings?
-    /// Takes the connectable packets of bonded peers while they are sought: who it is, and where.
+    /// Called with connectable packets of bonded peers while the host searches for them.
     var onHeard: ((_ identity: BluetoothAddress, _ address: BluetoothAddress) -> Void)?
-    /// Called when the controller will not listen for those who are sought.
+    /// Called when the controller refuses to scan for those peers.
     var onSeekFailed: ((GAPError) -> Void)?
     private var machine = ScannerMachine()
     private var devices = DeviceTable()
     private var assembler = ReportAssembler()
     private var assemblyTimer: ScheduledTask?
     private var limit: ScheduledTask?
-    /// When the time of what was asked for is over, once it has begun.
+    /// When the requested scan reaches its time limit; nil before it has started.
     private var deadline: Instant?
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
-    /// Raised with every reset, so that what is still on its way is not mistaken for what comes after.
+    /// The generation, incremented by every reset, so that late command results are ignored.
     private var life = 0
 
-    /// A scanner that is off. It takes the advertising reports of `host`.
+    /// Creates a scanner, which is off. It handles the advertising reports of `host`.
     ///
-    /// - Parameter privacy: What gives it its address and recognises bonded peers; nil for the address of ``begin(_:on:)``
-    ///   and none to be recognised.
+    /// - Parameter privacy: Provides the own address and resolves those of bonded peers; nil to use the address from
+    ///   ``begin(_:on:)`` and resolve none.
     package init(host: HCIHost, loop: any EventLoop, happenings: HappeningSink, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
@@ -70,20 +70,20 @@ package final class Scanner: RadioUser {
         host.onEvent(LEScanTimeout.self) { [weak self] _ in self?.handle(.limitReached(hasStopped: true)) }
     }
 
-    /// How the controller is wanted to listen.
+    /// The wanted scan; nil if there is none.
     package var wanted: ScanSettings? { asked }
 
-    /// The controller is ready.
+    /// Called when the controller is ready.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
         ownAddress = address
         self.controller = controller
         update()
     }
 
-    /// The controller is another one than it seemed.
+    /// Called when the controller's capabilities have been reassessed.
     func renewed(_ controller: ControllerInformation) { self.controller = controller }
 
-    /// The controller is gone; nobody listens any more.
+    /// Called when the controller is gone. Discards the wanted scan.
     package func reset() {
         (watch, lastHeard) = (ScanWatch(), nil)
         holders = RadioHolders()
@@ -97,8 +97,8 @@ package final class Scanner: RadioUser {
         handle(.reset)
     }
 
-    /// Listens like this, in the place of what was wanted before; nil when nobody wants to. What the specification or the
-    /// controller does not allow fails at once. Without a controller nothing happens but ``onFailed``.
+    /// Replaces the current scan; nil stops it. Settings that the specification or the controller does not allow fail
+    /// at once, and so do any settings without a controller: only ``onFailed`` is called.
     package func want(_ settings: ScanSettings?) {
         guard settings != asked else { return }
         deadline = nil
@@ -118,18 +118,19 @@ package final class Scanner: RadioUser {
         update()
     }
 
-    /// Listens for bonded peers besides, whatever the owner wants; nil for no longer.
+    /// Scans for bonded peers in addition to the owner's scan; nil to stop.
     func seek(_ settings: ScanSettings?) {
         sought = settings
         update()
     }
 
-    /// Remembers what a device advertises, however many others there are, until ``release(_:)`` (AB-G02).
+    /// Keeps the advertising data of a device, regardless of the number of other devices, until ``release(_:)``
+    /// (AB-G02).
     package func keep(_ address: BluetoothAddress) {
         devices.keep(address)
     }
 
-    /// Takes one ``keep(_:)`` back.
+    /// Reverts one call of ``keep(_:)``.
     package func release(_ address: BluetoothAddress) {
         devices.release(address)
     }
@@ -148,13 +149,13 @@ package final class Scanner: RadioUser {
     }
 }
 
-// MARK: - What the controller is to do
+// MARK: - Combined scan
 
 extension Scanner {
-    /// The shortest time that a scan is begun for.
+    /// The shortest duration of a scan.
     private static let shortestLimit = Duration.milliseconds(10)
 
-    /// The controller is to do what the owner wants, and to listen for those who are sought.
+    /// Applies the combination of the owner's scan and the search for bonded peers.
     private func update() {
         guard controller != nil else { return }
         let settings = combined
@@ -169,7 +170,7 @@ extension Scanner {
             settings.advertisers = nil
             settings.phys.formUnion(sought.phys)
         } else if settings.advertisers?.contains(where: { privacy?.isResolvedByHost($0) ?? false }) == true {
-            // The list would have to hold addresses that are not known before they are heard.
+            // The filter would need addresses that are unknown until they are received.
             settings.advertisers = nil
         }
         return settings
@@ -180,13 +181,13 @@ extension Scanner {
         return settings.address == .nonResolvablePrivate ? .nonResolvable : .any
     }
 
-    /// What the owner wanted has come to its end.
+    /// Ends the owner's scan.
     private func finish() {
         (asked, deadline) = (nil, nil)
         update()
     }
 
-    /// Whether the controller scans, or is about to.
+    /// Whether the controller is scanning or about to.
     var isBusy: Bool {
         switch machine.state {
         case .off, .blocked: false
@@ -194,10 +195,10 @@ extension Scanner {
         }
     }
 
-    /// Stops for a while, and tells the privacy when it has.
+    /// Pauses scanning, and notifies `privacy` once the controller has stopped.
     package func pause() { pause(.privacy) }
 
-    /// Goes on.
+    /// Resumes scanning.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {
@@ -238,7 +239,7 @@ extension Scanner {
     private func commands(_ settings: ScanSettings) -> ScanCommands? {
         guard let ownAddress = privacy?.sharedAddress ?? ownAddress, let controller else { return nil }
         var settings = settings
-        // What is left of it, when it begins anew.
+        // A restarted scan has only the remaining time.
         if let deadline, settings.limit != nil {
             settings.limit = max(deadline - loop.now, Self.shortestLimit)
         }
@@ -272,14 +273,14 @@ extension Scanner {
         endWatch()
         guard let commands = commands(.attentive) else { return handle(.stopped) }
         let life = life
-        // Whatever the controller says, it does not scan afterwards.
+        // The controller is not scanning after this, even if it returns an error.
         host.send(inOrder: commands.stop) { [weak self] _ in
             if self?.life == life { self?.handle(.stopped) }
         }
     }
 
-    /// The extended commands tell the controller the time, and it tells when it is over, unless it is longer than the
-    /// command can say.
+    /// Starts the time limit. With extended commands the controller counts the time and reports its end, unless the
+    /// limit exceeds the range of the command.
     private func startLimit(_ commands: ScanCommands) {
         endLimit()
         guard let time = asked?.limit else { return }
@@ -294,7 +295,7 @@ extension Scanner {
 
     private func limitReached() {
         guard sought != nil else { return handle(.limitReached(hasStopped: false)) }
-        // It goes on for those who are sought.
+        // The search for bonded peers continues.
         finish()
         onEnded?()
     }
@@ -305,13 +306,13 @@ extension Scanner {
     }
 }
 
-// MARK: - Silence
+// MARK: - Silent controllers
 
 extension Scanner {
-    /// A scan for everybody that hears nobody at all may be one of a controller that does not scan.
+    /// Starts the watch for a controller that does not really scan. It applies to unfiltered scans only.
     private func beginWatch(_ settings: ScanSettings) {
         endWatch()
-        // With the Coded PHY there is only one way to listen.
+        // For the Coded PHY there are no other commands to try.
         guard settings.advertisers == nil, !settings.phys.contains(.coded), let pause = watch.begin() else { return }
         watchTimer = loop.schedule(after: pause) { [weak self] in
             guard let self else { return }
@@ -325,13 +326,13 @@ extension Scanner {
         watchTimer = nil
     }
 
-    /// Notices again that nobody is heard, if it could not be minded when it was noticed.
+    /// Restarts the watch, if it expired when no other commands could be tried.
     func watchForSilence() {
         guard watchTimer == nil, case .scanning(let settings) = machine.state else { return }
         beginWatch(settings)
     }
 
-    /// Whether it listens to everybody, and has heard somebody a moment ago.
+    /// Whether an unfiltered scan is running and has recently received a packet.
     var hearsNow: Bool {
         guard case .scanning(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
             return false
@@ -339,11 +340,11 @@ extension Scanner {
         return loop.now - lastHeard <= Self.moment
     }
 
-    /// What is heard from now on counts.
+    /// Restarts the detection of a silent controller: only packets received from now on count.
     func listensAnew() { watch.listensAnew() }
 }
 
-// MARK: - Reports
+// MARK: - Advertising reports
 
 extension Scanner {
     private func receive(_ packets: [HeardPacket]) {
@@ -363,7 +364,8 @@ extension Scanner {
         }
     }
 
-    /// A bonded peer that shows its identity address where it should not is not connected to, for anybody can show it.
+    /// Reports a connectable packet of a bonded peer. A peer that unexpectedly uses its identity address is ignored,
+    /// since any device can use it.
     private func noteConnectable(_ packet: HeardPacket) {
         guard let peer = privacy?.bonded(packet.advertiser.address), packet.isResolved || peer.mayShowIdentity else {
             return
@@ -379,7 +381,7 @@ extension Scanner {
         armAssemblyTimer()
     }
 
-    /// One timer, set again when it finds a younger chain.
+    /// Arms the timer for incomplete advertisements, which is set again if it finds a younger chain.
     private func armAssemblyTimer() {
         guard assemblyTimer == nil, let deadline = assembler.deadline else { return }
         assemblyTimer = loop.schedule(at: deadline) { [weak self] in

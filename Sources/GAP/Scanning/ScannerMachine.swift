@@ -1,51 +1,51 @@
-/// Turns the controller's scanning on and off, one sequence of commands after the other (Core Vol 4 Part E 7.8.10, 7.8.11,
-/// 7.8.64, 7.8.65).
+/// The state machine that starts and stops the controller's scan, one sequence of commands after the other (Core Vol 4
+/// Part E 7.8.10, 7.8.11, 7.8.64, 7.8.65).
 struct ScannerMachine {
     enum State: Equatable {
         case off
-        /// The commands to begin are on their way. What was wanted since is in `wanted`.
+        /// The start commands are in progress. `wanted` holds later requests.
         case starting(ScanSettings)
         case scanning(ScanSettings)
-        /// The command to end is on its way.
+        /// The stop command is in progress.
         case stopping
-        /// The controller could not, as some cannot while they connect; it is asked again after a while.
+        /// The controller was temporarily unable to scan, as some are while connecting. Retried after a delay.
         case blocked
     }
 
     enum Event {
-        /// This is how to listen; nil when nobody wants to.
+        /// The wanted scan changed; nil to stop.
         case want(ScanSettings?)
         case started
         case failed(GAPError, isPassing: Bool)
         case stopped
-        /// Time to ask a controller again that could not before.
+        /// The retry delay has passed.
         case retry
-        /// The time of the scan is over; the controller may have noticed by itself.
+        /// The time limit of the scan was reached. The controller may have stopped by itself.
         case limitReached(hasStopped: Bool)
-        /// The controller is not to scan for now, whatever is wanted.
+        /// Stop scanning until ``resume``.
         case pause
-        /// It may again.
+        /// Resume after ``pause``.
         case resume
-        /// The controller is gone or new: it does not scan.
+        /// The controller was reset or removed, and is not scanning.
         case reset
     }
 
     enum Action: Equatable {
         case start(ScanSettings)
         case stop
-        /// Begins to count ``ScannerMachine/retryDelay``.
+        /// Start a timer with ``ScannerMachine/retryDelay``.
         case startRetry
-        /// It scans.
+        /// The scan has started.
         case reportStarted
-        /// It does not, and will not.
+        /// The scan failed and was discarded.
         case reportFailed(GAPError)
-        /// Its time is over; nothing is wanted any more.
+        /// The scan has reached its time limit, and nothing is wanted any more.
         case reportEnded
-        /// It does not for now.
+        /// Scanning is paused.
         case reportPaused
     }
 
-    /// How long to wait before a controller that could not scan is asked again.
+    /// The delay before a retry when the controller was unable to scan.
     static let retryDelay = Duration.seconds(1)
 
     private(set) var state = State.off
@@ -119,7 +119,7 @@ struct ScannerMachine {
         return [.stop]
     }
 
-    /// The controller does not scan; begins what is wanted.
+    /// Called when the controller is not scanning; starts what is wanted.
     private mutating func ended() -> [Action] {
         guard let wanted, !isPaused else {
             state = .off

@@ -3,11 +3,13 @@ import BluetoothTypes
 import GATT
 import Security
 
-/// The key material of the encrypted data that the device advertises (Core Vol 3 Part C 12.6). Clients get it over links that
-/// are authenticated and authorized, and cannot write it.
+/// The key material of the device's encrypted advertising data (Core Vol 3 Part C 12.6). Clients can read it over
+/// authenticated and authorized links, but not write it.
 extension GenericAccessService {
-    /// Changes the key material, and indicates it to the clients that have asked for that and whose links are authenticated
-    /// and authorized. Nothing happens when the characteristic is left out. What is advertised is not encrypted anew by this.
+    /// Changes the key material and indicates it to the subscribed clients whose links are authenticated and
+    /// authorized.
+    ///
+    /// Does nothing if the characteristic was omitted. Data already being advertised is not encrypted again.
     package func change(_ material: EncryptedDataKeyMaterial, on server: GATTServer) {
         guard keyMaterialHandle != nil, material != keyMaterial else { return }
         keyMaterial = material
@@ -16,14 +18,16 @@ extension GenericAccessService {
         indicateKeyMaterial(on: server)
     }
 
-    /// Indicates a change for which there was no room. The owner of the server calls it when there is room again.
+    /// Indicates a change that is pending for lack of room. The owner of the server calls this when there is room
+    /// again.
     package func indicateKeyMaterial(on server: GATTServer) {
         guard owesIndication, let keyMaterialHandle, let keyMaterial else { return }
         let clients = server.sessions.filter(\.security.isAuthorized)
         owesIndication = !server.update(keyMaterial.octets, of: keyMaterialHandle, for: clients)
     }
 
-    /// The server has seen to authentication. The person may take time to decide: the link is looked at again afterwards.
+    /// Answers a read for which the server has already checked authentication. As the user may take time to decide, the
+    /// link is checked again afterwards.
     func answerKeyMaterial(_ request: GATTReadRequest) {
         let isContinued = request.offset > 0 && request.session === reader
         if isContinued || request.session.security.isAuthorized { return tellKeyMaterial(request) }
@@ -45,14 +49,14 @@ extension GenericAccessService {
 }
 
 extension GATTReadRequest {
-    /// Answers with what the client wants of a value.
+    /// Responds with the requested part of a value.
     func respond(with value: PacketBuffer) {
         respond(offset > value.count ? .failure(.invalidOffset) : .success(value.suffix(after: offset)))
     }
 }
 
 extension CharacteristicDefinition {
-    /// Authorization is asked for by the service, since whether there is one may depend on a person.
+    /// The service itself handles authorization, which may depend on the user.
     static var encryptedDataKeyMaterial: CharacteristicDefinition {
         CharacteristicDefinition(
             GATTUUID.encryptedDataKeyMaterial,

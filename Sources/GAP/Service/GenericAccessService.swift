@@ -8,52 +8,53 @@ import Security
 
 /// The Generic Access service of a device (Core Vol 3 Part C 12).
 ///
-/// The owner of the server asks it first about each read and write: ``answer(_:)-(GATTReadRequest)``.
+/// The owner of the GATT server passes each read and write to ``answer(_:)-(GATTReadRequest)`` and its counterpart
+/// first.
 package final class GenericAccessService {
-    /// What the service holds and allows.
+    /// The contents and permissions of the service.
     package struct Configuration: Hashable, Sendable {
-        /// The name, up to ``GenericAccessService/maximumNameLength`` octets of UTF-8.
+        /// The device name, up to ``GenericAccessService/maximumNameLength`` octets of UTF-8.
         package var deviceName: String
-        /// Whether clients may change the name.
+        /// Whether clients may write the name.
         package var isNameWritable = false
-        /// What the device looks like, a number from Bluetooth Assigned Numbers 2.6; 0 for unknown.
+        /// The appearance, a value from Bluetooth Assigned Numbers 2.6; 0 for unknown.
         package var appearance: UInt16 = 0
-        /// Whether clients may change the appearance.
+        /// Whether clients may write the appearance.
         package var isAppearanceWritable = false
-        /// The connection parameters that the device prefers as peripheral; nil to leave the characteristic out.
+        /// The preferred connection parameters as peripheral; nil to omit the characteristic.
         package var preferredParameters: PreferredParameters?
-        /// Whether the device can resolve private addresses as central; nil to leave the characteristic out.
+        /// Whether the device resolves private addresses as central; nil to omit the characteristic.
         package var resolvesAddresses: Bool?
-        /// Whether the device shows nothing but resolvable private addresses to those who are bonded with it. The
-        /// characteristic is there only if so (12.5).
+        /// Whether the device uses only resolvable private addresses with bonded peers. If false, the characteristic is
+        /// omitted (12.5).
         package var usesOnlyResolvableAddresses = false
-        /// The highest security that the services of the device require, for clients that want to see to it at once; empty
-        /// to leave the characteristic out (12.7). What the specification does not know is left out.
+        /// The highest security that the services of the device require, for clients that secure the link in advance;
+        /// empty to omit the characteristic (12.7). Levels that the specification does not define are skipped.
         package var securityLevels: [LESecurity] = []
-        /// What opens the encrypted data that the device advertises; nil to leave the characteristic out (12.6).
+        /// The key material of encrypted advertising data; nil to omit the characteristic (12.6).
         package var keyMaterial: EncryptedDataKeyMaterial?
 
-        /// A name that nobody can change, and an appearance.
+        /// Creates a configuration with a read-only name and an unknown appearance.
         package init(deviceName: String) {
             self.deviceName = deviceName
         }
     }
 
-    /// The connection parameters that a peripheral prefers (12.3).
+    /// The preferred connection parameters of a peripheral (12.3).
     package struct PreferredParameters: PacketFields, Hashable, Sendable {
-        /// The shortest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
+        /// The minimum connection interval, in units of 1.25 ms; 0xFFFF for no preference.
         package var intervalMinimum: UInt16 = 0xFFFF
-        /// The longest connection interval, in units of 1.25 ms; 0xFFFF for no wish.
+        /// The maximum connection interval, in units of 1.25 ms; 0xFFFF for no preference.
         package var intervalMaximum: UInt16 = 0xFFFF
-        /// Connection events that the peripheral wants to leave out, 0 to 499.
+        /// The peripheral latency, in connection events, 0 to 499.
         package var latency: UInt16 = 0
-        /// The supervision timeout, in units of 10 ms; 0xFFFF for no wish.
+        /// The supervision timeout, in units of 10 ms; 0xFFFF for no preference.
         package var timeout: UInt16 = 0xFFFF
 
-        /// No wish.
+        /// Creates parameters without any preference.
         package init() {}
 
-        /// These parameters.
+        /// Creates preferences for the given parameters.
         package init(_ parameters: ConnectionParameters) {
             intervalMinimum = parameters.intervalMinimum
             intervalMaximum = parameters.intervalMaximum
@@ -69,35 +70,36 @@ package final class GenericAccessService {
         }
     }
 
-    /// The longest name in octets (12.1).
+    /// The maximum length of the name, in octets (12.1).
     package static let maximumNameLength = 248
 
-    /// The name as it is now.
+    /// The current name.
     package private(set) var deviceName: String
-    /// The appearance as it is now.
+    /// The current appearance.
     package private(set) var appearance: UInt16
     /// Called when a client has changed the name.
     package var onNameChange: ((String) -> Void)?
     /// Called when a client has changed the appearance.
     package var onAppearanceChange: ((UInt16) -> Void)?
-    /// What opens the encrypted data that the device advertises, as it is now; nil when the characteristic is left out.
+    /// The current key material of encrypted advertising data; nil if the characteristic was omitted.
     package internal(set) var keyMaterial: EncryptedDataKeyMaterial?
-    /// Asked when a client whose link is authenticated, but not authorized, reads the key material: whether it may have it
-    /// this time (10.5). Who is to be indicated changes as well is authorized by ``SecureLink/isAuthorized``. Without it
-    /// the read is refused.
+    /// Called when a client whose link is authenticated but not authorized reads the key material. Answer whether this
+    /// read is allowed (10.5).
+    ///
+    /// If nil, such reads are refused. To include a client in indications of changes, use ``SecureLink/isAuthorized``.
     package var authorize: ((GATTServerSession, _ answer: @escaping (_ isAllowed: Bool) -> Void) -> Void)?
 
-    /// Where the key material is, if it is anywhere.
+    /// The handle of the key material; nil if the characteristic was omitted.
     let keyMaterialHandle: UInt16?
-    /// Whether a change of the key material waits for room in a queue.
+    /// Whether the indication of a change is pending for lack of room.
     var owesIndication = false
-    /// Who may read the rest of the key material without being asked about again: 24 octets take two requests on a link with
-    /// the least MTU.
+    /// The client that may read the rest of the key material without another authorization: 24 octets take two requests
+    /// at the minimum MTU.
     weak var reader: GATTServerSession?
     private let nameHandle: UInt16
     private let appearanceHandle: UInt16
 
-    /// Publishes the service.
+    /// Publishes the service in a database.
     package init(_ configuration: Configuration, in database: GATTDatabase) throws(GATTDatabaseError) {
         guard configuration.deviceName.utf8.count <= Self.maximumNameLength else {
             throw .valueTooLong(GATTUUID.deviceName)
@@ -113,9 +115,9 @@ package final class GenericAccessService {
         appearanceHandle = published.characteristics[1].value
     }
 
-    /// Answers a read of one of its values.
+    /// Answers a read of one of the service's values.
     ///
-    /// - Returns: Whether it was one; if not, somebody else has to answer.
+    /// - Returns: False if the handle belongs to another owner, which must answer.
     package func answer(_ request: GATTReadRequest) -> Bool {
         switch request.handle {
         case nameHandle: request.respond(with: PacketBuffer(Array(deviceName.utf8)))
@@ -126,9 +128,10 @@ package final class GenericAccessService {
         return true
     }
 
-    /// Answers a write of one of its values, whole or in parts, each over what is there by then (Core Vol 3 Part F 3.4.6.3).
+    /// Answers a write of one of the service's values, complete or in parts, each applied to the result of those before
+    /// (Core Vol 3 Part F 3.4.6.3).
     ///
-    /// - Returns: Whether it was one; if not, somebody else has to answer.
+    /// - Returns: False if the handle belongs to another owner, which must answer.
     package func answer(_ request: GATTWriteRequest) -> Bool {
         guard let handle = request.writes.first?.handle, handle == nameHandle || handle == appearanceHandle,
             request.writes.allSatisfy({ $0.handle == handle })
@@ -165,7 +168,8 @@ package final class GenericAccessService {
 }
 
 extension GenericAccessService.Configuration {
-    /// The service, name and appearance first. Those two are asked for, since they may change.
+    /// The service definition, which begins with name and appearance. These two are read from the delegate, since they
+    /// can change.
     var definition: ServiceDefinition {
         var service = ServiceDefinition.genericAccess(deviceName: deviceName, appearance: appearance)
         for (index, isWritable) in [isNameWritable, isAppearanceWritable].enumerated() {
@@ -192,14 +196,14 @@ extension GenericAccessService.Configuration {
 }
 
 extension GATTUUID {
-    /// The connection parameters that a peripheral prefers.
+    /// Peripheral Preferred Connection Parameters.
     package static let preferredParameters: BluetoothUUID = 0x2A04
-    /// Whether a central can resolve private addresses.
+    /// Central Address Resolution.
     package static let centralAddressResolution: BluetoothUUID = 0x2AA6
-    /// That a device uses nothing but resolvable private addresses.
+    /// Resolvable Private Address Only.
     package static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
-    /// The security that the services of a device require.
+    /// LE GATT Security Levels.
     package static let securityLevels: BluetoothUUID = 0x2BF5
-    /// What opens the encrypted data that a device advertises.
+    /// Encrypted Data Key Material.
     package static let encryptedDataKeyMaterial: BluetoothUUID = 0x2B88
 }
