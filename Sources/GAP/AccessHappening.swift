@@ -47,13 +47,13 @@ package enum AccessHappening: StackHappening {
         case .cannotScan(let error): "cannot scan: \(error)"
         case .cannotConnect(let error): "cannot connect: \(error)"
         case .staysPending(let count, let error):
-            "\(count) pending connection\(count == 1 ? "" : "s") stay\(count == 1 ? "s" : "") pending: \(error); trying again"
-        case .cannotWait(let peer, let error): "cannot wait for \(peer): \(error)"
+            "\(count) pending connection\(count == 1 ? "" : "s") stay\(count == 1 ? "s" : "") pending: \(error); will retry"
+        case .cannotWait(let peer, let error): "cannot add \(peer) to the filter accept list: \(error)"
         case .cannotUpdate(_, let error): "cannot update the connection: \(error)"
-        case .cannotLengthen(_, let error): "cannot ask for long packets: \(error)"
+        case .cannotLengthen(_, let error): "cannot request long packets: \(error)"
         case .cannotDisconnect(_, let error): "cannot disconnect: \(error)"
         case .fallsBack(let fallback, let isTrial):
-            "the controller does not do what it says; \(isTrial ? "trying" : "falling back to") \(fallback)"
+            "the controller does not work as it claims; \(isTrial ? "trying" : "falling back to") \(fallback)"
         }
     }
 }

@@ -104,9 +104,9 @@ extension Advertisement {
     ///
     /// - Parameter maximumLength: The number of octets that the controller can hold per set.
     func check(for generation: CommandGeneration, maximumLength: Int) throws(GAPError) {
-        if let limit, limit <= .zero { throw .impossible("the time to advertise is over before it begins") }
+        if let limit, limit <= .zero { throw .impossible("the time limit must be positive") }
         if kind.isConnectable, address == .nonResolvablePrivate {
-            throw .impossible("nobody could connect to the address again; use the device's own")
+            throw .impossible("connectable advertising cannot use a non-resolvable private address; use the device's")
         }
         switch packets {
         case .legacy: try checkLegacy()
@@ -117,10 +117,10 @@ extension Advertisement {
     private func checkLegacy() throws(GAPError) {
         let limit = AdvertisingData.maximumLegacyLength
         if case .directed = kind, !data.isEmpty || !scanResponse.isEmpty {
-            throw .impossible("legacy directed packets have no room for data; leave the data out")
+            throw .impossible("legacy directed packets carry no data; omit the data and the scan response")
         }
         if kind == .nonConnectable, !scanResponse.isEmpty {
-            throw .impossible("nobody can ask for a scan response; make it scannable, or leave the scan response out")
+            throw .impossible("a non-connectable advertisement has no scan response; omit it, or make it scannable")
         }
         try checkData(limit, limit)
     }
@@ -132,19 +132,19 @@ extension Advertisement {
     ) throws(GAPError) {
         guard generation == .extended else { throw .needsExtendedAdvertising }
         guard options.primaryPHY == .le1M || options.primaryPHY == .coded else {
-            throw .impossible("extended advertising is announced on 1M or Coded")
+            throw .impossible("the primary PHY of extended advertising must be 1M or Coded")
         }
         if options.isAnonymous, kind != .nonConnectable {
-            throw .impossible("an advertiser without an address can be neither asked nor connected to")
+            throw .impossible("an anonymous advertisement can be neither scannable nor connectable")
         }
         if case .directed(_, isHighDutyCycle: true) = kind {
-            throw .impossible("a high duty cycle needs legacy packets")
+            throw .impossible("a high duty cycle requires legacy packets")
         }
         if kind == .scannable, !data.isEmpty {
-            throw .impossible("the data of a scannable extended advertisement belong into its scan response")
+            throw .impossible("the data of a scannable extended advertisement belongs in its scan response")
         }
         if kind != .scannable, !scanResponse.isEmpty {
-            throw .impossible("extended advertisements are connectable or scannable, not both; use one set for each")
+            throw .impossible("an extended advertisement with a scan response must be scannable; use a separate set")
         }
         if kind.isConnectable, data.encodedLength > options.maximumConnectableLength(isDirected: kind.target != nil) {
             throw .impossible(

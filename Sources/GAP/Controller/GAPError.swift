@@ -54,34 +54,34 @@ extension GAPError: CustomStringConvertible {
     /// What went wrong and what to do about it.
     package var description: String {
         switch self {
-        case .notReady: "the controller is not ready; ask again when it is"
+        case .notReady: "the controller is not ready; try again when it is"
         case .refused(let opcode, let status):
             "\(HCICommandError.refused(opcode, status)); \(Self.advice(status))"
         case .command(let error): "\(error)"
         case .advertisingData(let fault): "\(fault)"
         case .impossible(let reason): reason
         case .needsExtendedAdvertising:
-            "the controller has no extended advertising; use legacy packets, or another controller"
+            "the controller does not support extended advertising; use legacy packets, or another controller"
         case .noAdvertisingSetLeft(let maximum):
-            "the controller advertises \(maximum) set\(maximum == 1 ? "" : "s") at a time; stop another one first"
-        case .busy: "another procedure of the kind is under way; wait for its end, or cancel it"
-        case .timedOut: "the time for it is over"
-        case .rejected(let status): "the peer refuses: \(status)"
-        case .cancelled: "it was cancelled"
-        case .linkLost(let status): "the link has ended: \(status)"
-        case .notFound: "the peer does not offer it"
+            "the controller supports only \(maximum) advertising set\(maximum == 1 ? "" : "s"); stop another one first"
+        case .busy: "another procedure of this kind is running; wait for it to end, or cancel it"
+        case .timedOut: "the operation timed out"
+        case .rejected(let status): "the peer refused: \(status)"
+        case .cancelled: "the operation was cancelled"
+        case .linkLost(let status): "the link ended: \(status)"
+        case .notFound: "the peer has no such attribute, or does not allow it to be read"
         }
     }
 
     private static func advice(_ status: HCIStatus) -> String {
         switch status {
         case .unknownCommand, .unsupportedFeatureOrParameter:
-            "it cannot do this; ask for less, or use another controller"
-        case .commandDisallowed, .controllerBusy: "it is doing something else; stop that first, or ask again later"
+            "it does not support this; request less, or use another controller"
+        case .commandDisallowed, .controllerBusy: "it is busy; stop the other activity, or try again later"
         case .memoryCapacityExceeded, .connectionLimitExceeded, .rejectedForLimitedResources:
-            "it has no room left; end a link or an advertisement first"
-        case .invalidParameters: "one of the values is outside the range that it allows"
-        default: "ask again later"
+            "it has no resources left; end a link or an advertisement first"
+        case .invalidParameters: "a parameter is out of range"
+        default: "try again later"
         }
     }
 }

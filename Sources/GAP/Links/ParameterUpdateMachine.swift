@@ -113,7 +113,7 @@ struct ParameterUpdateMachine {
         case .rejected, .notUnderstood: return finish(.rejected(.unacceptableConnectionParameters))
         case .timedOut: return finish(.timedOut)
         case .busy: return finish(.busy)
-        case .notAllowed: return finish(.impossible("the central is not asked for parameters; it decides"))
+        case .notAllowed: return finish(.impossible("only a peripheral can request parameters; a central sets them"))
         case .closed: return finish(.linkLost(.localHostTerminated))
         }
     }

@@ -16,7 +16,7 @@ extension PeriodicBroadcaster {
     /// Sets the data that subevents send the next time, up to 249 octets each.
     package func send(_ data: [LESubeventData], completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }) {
         guard data.allSatisfy({ $0.data.count <= Self.maximumData }) else {
-            return completion(.failure(.impossible("a subevent has \(Self.maximumData) octets at most")))
+            return completion(.failure(.impossible("a subevent holds at most \(Self.maximumData) octets")))
         }
         let commands = Self.batches(data).map {
             LESetPeriodicAdvertisingSubeventData(set: advertising.number, subevents: $0)

@@ -93,7 +93,10 @@ package final class PeriodicBroadcaster {
         guard case .extended(let options) = advertisement.packets, advertisement.kind == .nonConnectable,
             !options.isAnonymous, interval.lowerBound >= 6
         else {
-            let rule = "a train is told of by an extended advertisement with an address that nobody connects to or asks"
+            let rule = """
+                a train requires an extended advertisement with an address, neither connectable nor scannable, and an \
+                interval of at least 7.5 ms
+                """
             return completion(.failure(.impossible(rule)))
         }
         state = .starting(Plan(content: content, interval: interval, completion: completion))
@@ -156,7 +159,7 @@ package final class PeriodicBroadcaster {
         guard case .running = state, subeventCount == 0 else { return completion(.failure(.notReady)) }
         guard data.encoded.count <= AdvertisingCommands.maximumFragment else {
             let rule =
-                "data of \(data.encoded.count) octets do not fit a running train; stop it, and begin anew with them"
+                "\(data.encoded.count) octets of data do not fit into a running train; stop it and start another one"
             return completion(.failure(.impossible(rule)))
         }
         access.host.send(inOrder: dataCommands(data)) { completion($0.mapError { GAPError($0) }) }

@@ -31,7 +31,7 @@ extension PeriodicObserver {
         completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }
     ) {
         guard data.count <= Self.maximumResponse else {
-            return completion(.failure(.impossible("a response has \(Self.maximumResponse) octets at most")))
+            return completion(.failure(.impossible("a response holds at most \(Self.maximumResponse) octets")))
         }
         let command = LESetPeriodicAdvertisingResponseData(
             sync: train.handle,

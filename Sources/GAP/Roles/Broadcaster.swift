@@ -28,11 +28,11 @@ package final class Broadcaster {
     ///   discoverable (9.1.1.2).
     package func send(_ advertisement: Advertisement) {
         guard !advertisement.kind.isConnectable else {
-            onFailed?(.impossible("nobody can connect to a broadcaster; be a peripheral for that"))
+            onFailed?(.impossible("a broadcast cannot be connectable; use the Peripheral role instead"))
             return
         }
         guard advertisement.data.flags?.isDisjoint(with: .discoverable) ?? true else {
-            onFailed?(.impossible("a broadcaster is not discoverable; leave those flags out, or be a peripheral"))
+            onFailed?(.impossible("a broadcast cannot be discoverable; omit those flags, or use the Peripheral role"))
             return
         }
         advertising.want(advertisement)

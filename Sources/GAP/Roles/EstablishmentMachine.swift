@@ -86,7 +86,7 @@ struct EstablishmentMachine {
 
     private mutating func begin(_ procedure: Procedure) -> [Action] {
         switch procedure {
-        case .auto([]), .selective([]): return [.fail(.impossible("name the devices to connect to"))]
+        case .auto([]), .selective([]): return [.fail(.impossible("the list of devices is empty; name at least one"))]
         case .auto(let peers):
             state = .connecting(peers)
             return [.want(peers)]

@@ -86,10 +86,10 @@ package final class Peripheral {
 extension Peripheral.Mode {
     /// The advertisement for the mode.
     func advertisement() throws(GAPError) -> Advertisement {
-        guard data.flags == nil else { throw .impossible("the flags follow from the mode; leave them out of the data") }
+        guard data.flags == nil else { throw .impossible("the mode determines the flags; omit them from the data") }
         if case .directed(let peer, let isHighDutyCycle) = connectability {
             guard discoverability == .none else {
-                throw .impossible("advertising for one device is not for others to discover")
+                throw .impossible("directed advertising cannot be discoverable; use another mode")
             }
             return prepared(.directed(peer, isHighDutyCycle: isHighDutyCycle), data: data)
         }

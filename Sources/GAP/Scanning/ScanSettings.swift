@@ -45,15 +45,15 @@ package struct ScanSettings: Hashable, Sendable {
     /// Throws an error if a controller would refuse the settings.
     func check(for generation: CommandGeneration, acceptListSize: Int) throws(GAPError) {
         guard (4...0x4000).contains(interval), window >= 4, window <= interval else {
-            throw .impossible("a scan listens for 2.5 ms to 10.24 s at a time, and no longer than its interval")
+            throw .impossible("a scan needs a window of at least 2.5 ms within an interval of at most 10.24 s")
         }
         guard !phys.isEmpty, phys.isSubset(of: [.le1M, .coded]) else {
-            throw .impossible("advertisers begin on 1M or on Coded; scan there")
+            throw .impossible("a scan supports only the PHYs 1M and Coded; request at least one of them")
         }
         if generation == .legacy, phys != .le1M { throw .needsExtendedAdvertising }
         if let advertisers, advertisers.count > acceptListSize {
             throw .impossible("the controller's filter accept list holds \(acceptListSize) advertisers; name fewer")
         }
-        if let limit, limit <= .zero { throw .impossible("the time to scan is over before it begins") }
+        if let limit, limit <= .zero { throw .impossible("the time limit must be positive") }
     }
 }

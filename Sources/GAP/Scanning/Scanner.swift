@@ -138,7 +138,7 @@ package final class Scanner: RadioUser {
     private func check(_ settings: ScanSettings) throws(GAPError) {
         guard let controller else { throw .notReady }
         if settings.address == .nonResolvablePrivate, privacy == nil {
-            throw .impossible("a scan with an address of its own needs private addresses; use the device's own")
+            throw .impossible("a private scan address requires a device with privacy; use the device's own address")
         }
         try settings.check(for: CommandGeneration(controller), acceptListSize: controller.acceptListSize)
     }
