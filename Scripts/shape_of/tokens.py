@@ -1,0 +1,140 @@
+"""Splits Swift sources into tokens and comments, so that no check mistakes a comment or a string for code."""
+import re
+from typing import NamedTuple
+
+# An identifier, keyword or `#directive`; a number; a string; an operator or a bracket.
+NAME, NUMBER, STRING, MARK = "name", "number", "string", "mark"
+
+SPACE = re.compile(r"\s+")
+WORD = re.compile(r"`[^`\n]+`|[#$]?[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff]*|\$\d+")
+DIGITS = re.compile(r"\d\w*(?:\.\d\w*)?")
+QUOTES = re.compile(r'#*(?:"""|")')
+LONG_REGEX = re.compile(r"(#+)/(?=\S|\n)")
+SIGN = re.compile(r"\.\.[.<]|->|\?\?|!(?!=)|[-+*/%&|^<>=!~]+|.", re.S)
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+    # Whether the token is the first one of its line.
+    leads: bool
+
+
+class Comment(NamedTuple):
+    line: int
+    # The column after the comment's last character.
+    end: int
+    # `//`, `///` or `/*`.
+    mark: str
+    text: str
+    # Whether the line has no code.
+    alone: bool
+
+
+class Source(NamedTuple):
+    tokens: list[Token]
+    comments: list[Comment]
+
+
+class Reader:
+    """Reads one file. Tokens inside an interpolation follow the string they belong to, in parentheses."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.place, self.line = text, 0, 1
+        self.tokens: list[Token] = []
+        self.comments: list[Comment] = []
+        self.last_line = 0  # of the previous token
+
+    def add(self, kind: str, text: str) -> None:
+        self.tokens.append(Token(kind, text, self.line, self.line != self.last_line))
+        self.last_line = self.line
+
+    def advance(self, end: int) -> None:
+        self.line += self.text.count("\n", self.place, end)
+        self.place = end
+
+    def read(self, closes: bool = False) -> None:
+        """Reads to the end of the file or, in an interpolation, to its closing parenthesis."""
+        text, size, depth = self.text, len(self.text), 0
+        while self.place < size:
+            character = text[self.place]
+            if character.isspace():
+                self.advance(SPACE.match(text, self.place).end())
+            elif character == "/" and text.startswith(("//", "/*"), self.place):
+                self.read_comment()
+            elif found := WORD.match(text, self.place):
+                self.add(NAME, found[0])
+                self.place = found.end()
+            elif found := DIGITS.match(text, self.place):
+                self.add(NUMBER, found[0])
+                self.place = found.end()
+            elif found := QUOTES.match(text, self.place):
+                self.read_string(found[0])
+            elif found := LONG_REGEX.match(text, self.place):
+                end = text.find("/" + found[1], found.end())
+                self.add(STRING, "")
+                self.advance(size if end < 0 else end + 1 + len(found[1]))
+            else:
+                mark = SIGN.match(text, self.place)[0]
+                # A comment may follow an operator without a space.
+                mark = mark[: mark.index("//")] if "//" in mark[1:] else mark
+                depth += (mark == "(") - (mark == ")")
+                self.add(MARK, mark)
+                self.place += len(mark)
+                if closes and depth == 0:
+                    return
+
+    def read_comment(self) -> None:
+        start, alone = self.place, self.line != self.last_line
+        line_start = self.text.rfind("\n", 0, start) + 1
+        if self.text.startswith("//", start):
+            end = self.text.find("\n", start)
+            end = len(self.text) if end < 0 else end
+            mark = "///" if self.text.startswith("///", start) else "//"
+            self.comments.append(
+                Comment(self.line, end - line_start, mark, self.text[start + len(mark) : end].strip(), alone))
+        else:
+            end, depth = start + 2, 1
+            while depth and end < len(self.text):
+                mark = self.text[end : end + 2]
+                depth += (mark == "/*") - (mark == "*/")
+                end += 2 if mark in ("/*", "*/") else 1
+            for offset, line in enumerate(self.text[start:end].split("\n")):
+                column = len(line) + (start - line_start if offset == 0 else 0)
+                self.comments.append(Comment(self.line + offset, column, "/*", line.strip("/* \t"), alone))
+        self.advance(end)
+
+    def read_string(self, opening: str) -> None:
+        hashes = opening.count("#")
+        closing = opening[hashes:] + "#" * hashes
+        escape = "\\" + "#" * hashes
+        self.place += len(opening)
+        index = len(self.tokens)
+        self.add(STRING, "")
+        pieces, start = [], self.place
+        while self.place < len(self.text):
+            if self.text.startswith(closing, self.place):
+                pieces.append(self.text[start : self.place])
+                self.place += len(closing)
+                break
+            if self.text.startswith(escape, self.place):
+                if self.text.startswith("(", self.place + len(escape)):
+                    pieces.append(self.text[start : self.place])
+                    self.place += len(escape)
+                    self.read(closes=True)
+                    start = self.place
+                else:
+                    self.advance(self.place + len(escape) + 1)
+            elif self.text[self.place] == "\n" and len(opening) - hashes == 1:
+                break  # not closed: what follows is read as code
+            else:
+                self.advance(self.place + 1)
+        self.tokens[index] = self.tokens[index]._replace(text="…".join(pieces))
+        self.last_line = self.line
+
+
+def read(text: str) -> Source:
+    reader = Reader(text)
+    reader.read()
+    return Source(reader.tokens, reader.comments)
