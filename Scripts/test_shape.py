@@ -130,15 +130,22 @@ class State(unittest.TestCase):
                                      " var other = 2"), {"own": "private", "other": "private(set)"})
 
     def test_writes(self) -> None:
-        for text in ["a = 1", "self.a += 1", "a[0] = 1", "a.append(1)", "swap(&a, &b)", "a?.b.c = 1", "a.b.removeAll()"]:
+        for text in ["a = 1", "self.a += 1", "a[0] = 1", "a.append(1)", "swap(&a, &b)", "a?.b.c = 1", "a.b.removeAll()",
+                     "\n(b, a) = (1, 2)", "if let a { f(a) }; a = nil", "let b = a; a = b"]:
             self.assertEqual(self.advice(f"extension A {{ func f() {{ {text} }} }}", declared="var a: [Int]"), {"a": ""}, text)
-        for text in ["b = a", "if a == b {}", "a.map { $0 }", "f(a: a)"]:
+        for text in ["b = a", "if a == b {}", "a.map { $0 }", "f(a: a)", "(b, c) = (a, a)", "let a = a\na = 1",
+                     "if let a {}"]:
             self.assertEqual(self.advice(f"extension A {{ func f() {{ {text} }} }}", declared="var a: [Int]"),
                              {"a": "private(set)"}, text)
 
     def test_a_change_of_what_a_class_holds(self) -> None:
         self.assertEqual(self.advice("class B {}", "extension A { func f() { a.c = 1 } }", declared="var a: B"),
                          {"a": "private(set)"})
+
+    def test_state_of_one_other_file(self) -> None:
+        files = module(A="class A { var a = 1; var b = 1; func f() { b = 2 } }", B="extension A { func g() { a = b } }")
+        (spread,) = state.spread(files, least=1)
+        self.assertEqual([each.only_user for each in state.advise(spread, state.Reader(files.files))], ["Module/./B.swift", ""])
 
     def test_counts(self) -> None:
         files = module(A="class A { var a = 1; private(set) var b = 1; private let c = 1 }", B="extension A {}", C="extension A {}")

@@ -1,8 +1,8 @@
 """Stored properties: how many are private, and which of the others could be.
 
-Names decide. `self.name` and the bare name in the type's own code are uses of a property, and so is `receiver.name` if a declaration
-of the receiver mentions the type. If nothing says what the receiver is, the use is a possible one. Assignments, `&name` and calls of mutating methods are writes; a
-change inside an object that the property refers to is none.
+Names decide. `self.name` and the bare name in the type's own code are uses of a property, and so is `receiver.name` if a
+declaration of the receiver mentions the type. If nothing says what the receiver is, the use is a possible one. Assignments,
+`&name` and calls of mutating methods are writes; a change inside an object that the property refers to is none.
 """
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -147,10 +147,12 @@ class Reader:
         before = tokens[index - 1].text if index else ""
         after = tokens[index + 1].text if index + 1 < len(tokens) else ""
         if before != ".":
-            label = after == ":" and before in ("(", ",")
-            bound = before in ("let", "var", "func", "case", "for")
-            own = self.is_inside(file, index, property.owner)
-            return True if own and not label and not bound and not self.is_local(file, index) else None
+            if not self.is_inside(file, index, property.owner) or after == ":" and before in ("(", ","):
+                return None
+            if before in ("let", "var"):
+                return True if after not in ("=", ":") else None  # `if let name {` reads it
+            copied = before == "=" and tokens[index - 2].text == property.name and tokens[index - 3].text in ("let", "var")
+            return True if copied or not self.is_local(file, index) else None
         place = index - 2
         while place > 0 and tokens[place].text in ("?", "!") and tokens[place].kind == MARK:
             place -= 1
@@ -208,7 +210,7 @@ class Reader:
                 for place in range(function.first, index):
                     if file.tokens[place].text == name and file.tokens[place].kind == NAME:
                         before, after = file.tokens[place - 1].text, file.tokens[place + 1].text
-                        if before in ("let", "var") or after == ":" and place < body:
+                        if before in ("let", "var") and after in ("=", ":") or before == "for" or after == ":" and place < body:
                             return True
         return False
 
@@ -239,7 +241,9 @@ class Reader:
                 direct = False
                 index += 2
             else:
-                return text in ASSIGNMENTS and tokens[index].kind == MARK and (direct or not reference)
+                assigned = text in ASSIGNMENTS and tokens[index].kind == MARK
+                assigned = assigned or text in (",", ")") and in_assigned_tuple(file, index)
+                return assigned and (direct or not reference)
         return False
 
 
@@ -288,6 +292,21 @@ def last_of_chain(file: File, index: int) -> str:
     return last
 
 
+def in_assigned_tuple(file: File, index: int) -> bool:
+    """Whether the place is in `(a, b)` of `(a, b) = …`."""
+    depth = 0
+    while index < len(file.tokens) and depth >= 0:
+        text = file.tokens[index].text if file.tokens[index].kind != "string" else ""
+        if text in ("{", "}", ";"):
+            return False
+        depth += (text in ("(", "[")) - (text in (")", "]"))
+        index += 1
+    if index >= len(file.tokens) or file.tokens[index].text != "=":
+        return False
+    start = opening(file, index - 1)
+    return file.tokens[start].leads or file.tokens[start - 1].text in ("{", ";", "in", "else", ":")
+
+
 def follows(file: File, index: int) -> bool:
     return index + 1 < len(file.tokens) and file.tokens[index + 1].text in (".", "?", "[")
 
@@ -325,6 +344,12 @@ class Advice(NamedTuple):
     path: str
     uses: Uses
     could_be: str
+
+    @property
+    def only_user(self) -> str:
+        """The one other file that uses it, if its own does not: state of what is done there."""
+        users = self.uses.files("reads", "writes", "maybe_reads", "maybe_writes")
+        return next(iter(users)) if len(users) == 1 and self.path not in users else ""
 
 
 def advise(spread: Spread, reader: Reader) -> list[Advice]:
