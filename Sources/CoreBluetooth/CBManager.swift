@@ -2,9 +2,12 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// What central and peripheral managers have in common.
+/// The base class of ``CBCentralManager`` and ``CBPeripheralManager``: the state of Bluetooth and the app's permission.
+///
+/// Properties and methods of managers may be called from any thread. Delegates are called on the queue that the manager
+/// was created with (behaviour 13.1).
 open class CBManager: NSObject, @unchecked Sendable {
-    // Safe: the only state is in a mutex.
+    // Safe: all mutable state is in a mutex.
     private struct Core {
         var state = CBManagerState.unknown
         var link: ManagerLink?
@@ -12,10 +15,16 @@ open class CBManager: NSObject, @unchecked Sendable {
 
     private let core = Mutex(Core())
 
-    /// Opens a manager of the service. Its events go to ``receive(_:)`` on `queue`; nil means the main queue.
+    /// Registers a manager with the service.
+    ///
+    /// - Parameters:
+    ///   - role: The kind of manager.
+    ///   - options: The options to register it with.
+    ///   - queue: The queue on which ``receive(_:)`` is called; nil means the main queue.
     init(role: ManagerRole, options: ManagerOptions, queue: DispatchQueue?) {
         super.init()
-        // The first event may come on another thread while this still runs; it waits for the link to be in place.
+        // The first event may arrive on another thread before this initializer returns. The lock makes it wait for the
+        // link.
         core.withLock { core in
             core.link = ManagerLink(
                 role,
@@ -31,26 +40,36 @@ open class CBManager: NSObject, @unchecked Sendable {
         link?.close()
     }
 
-    /// What the manager can do now; `unknown` at first, and only with `poweredOn` does it take commands. Changes come
-    /// through the delegate.
+    /// The current state, initially `unknown` (behaviour 1.1).
+    ///
+    /// A manager accepts commands only while it is `poweredOn`. In any other state they have no effect but a line in
+    /// the log (behaviour 1.6). Changes are reported by `centralManagerDidUpdateState(_:)` or
+    /// `peripheralManagerDidUpdateState(_:)`, on the manager's queue.
     open var state: CBManagerState { core.withLock { $0.state } }
 
-    /// Whether this app may use Bluetooth, as the service says; it can be asked for before there is a manager, and asks nobody.
-    /// Without a service nobody forbids it.
+    /// The app's permission to use Bluetooth.
+    ///
+    /// You can read this property before there is a manager. Reading it never prompts the user; creating the first
+    /// manager does, where the permission is not determined (behaviours 1.18, 1.20). Without a service the value is
+    /// `allowedAlways`.
+    ///
+    /// The call blocks until the service has answered.
     open class var authorization: CBManagerAuthorization {
         SystemInfo.current.flatMap { CBManagerAuthorization(rawValue: $0.permission.rawValue) } ?? .allowedAlways
     }
 
-    /// Whether this app may use Bluetooth.
+    /// The app's permission to use Bluetooth, the same for all its managers (behaviour 1.20).
     open var authorization: CBManagerAuthorization { Self.authorization }
 
-    /// The line to the service.
+    /// The connection to the service. Nil only until the initializer has created it.
     final var link: ManagerLink? { core.withLock { $0.link } }
 
-    /// The line to the service if the manager takes commands now. If not the log says so, and the command is to be
-    /// ignored (behaviour 1.6).
+    /// Returns the connection to the service if the manager accepts commands. Otherwise logs misuse and returns nil,
+    /// and the command is to be ignored (behaviour 1.6).
     ///
-    /// - Parameter tell: Tells the delegate, in strict mode.
+    /// - Parameters:
+    ///   - command: The name of the method, for the log.
+    ///   - tell: Reports the error to the delegate. Called in strict mode only, on the manager's queue.
     final func linkForCommand(
         _ command: String = #function,
         _ tell: (@Sendable (any Error) -> Void)? = nil
@@ -65,23 +84,23 @@ open class CBManager: NSObject, @unchecked Sendable {
         return nil
     }
 
-    /// The app broke a rule. In strict mode its delegate hears of it too.
+    /// Logs that the app broke a rule. In strict mode, also reports the error to the delegate, on the manager's queue.
     final func misused(_ text: String, _ code: CBError.Code, _ tell: (@Sendable (any Error) -> Void)?) {
         Misuse.report(text)
         guard Misuse.isStrict, let tell else { return }
         link?.callBack { tell(Misuse.error(code, text)) }
     }
 
-    /// Takes a new state.
+    /// Stores the new state and returns it as the API represents it.
     final func setState(_ state: ManagerState) -> CBManagerState {
         let new = CBManagerState(rawValue: state.rawValue) ?? .unknown
         core.withLock { $0.state = new }
         return new
     }
 
-    /// Takes what the service says, on the queue.
+    /// Handles an event of the service. Called on the manager's queue.
     func receive(_ event: Event) {}
 
-    /// The class and where the object is.
+    /// The class and the address of the object.
     open override var description: String { "<\(nameAndAddress)>" }
 }

@@ -1,8 +1,10 @@
 import Foundation
 
-/// A device on the other side.
+/// A remote device, in whichever role it has: the base class of ``CBPeripheral`` and ``CBCentral``.
+///
+/// Peers can be keys of a dictionary (behaviour 0.7). They may be used from any thread.
 open class CBPeer: NSObject, NSCopying, @unchecked Sendable {
-    // Safe: immutable here; subclasses keep what changes in a mutex.
+    // Safe: immutable here. Subclasses keep their mutable state in a mutex.
     private let id: UUID
 
     init(identifier: UUID) {
@@ -10,10 +12,13 @@ open class CBPeer: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// What this host calls the device. Another host has another identifier for it, and it says nothing about its address
-    /// (behaviour 6.19).
+    /// The identifier by which this host refers to the device.
+    ///
+    /// It stays the same over launches and restarts as long as the device has the same address or, where the two are
+    /// paired, as long as the bond lasts (behaviours 6.19, 11.3). Another host has another identifier for the same
+    /// device. The identifier reveals nothing about the device's address (behaviour 6.19).
     open var identifier: UUID { id }
 
-    /// The object itself: it stands for one device.
+    /// Returns the object itself, since one object stands for one device (behaviour 0.7).
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }

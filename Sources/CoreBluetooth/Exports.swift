@@ -1,12 +1,13 @@
-// Apple's module map re-exports what it imports, so `import CoreBluetooth` brings Foundation and Dispatch along.
+// Apple's module map re-exports its imports, so `import CoreBluetooth` also brings in Foundation and Dispatch.
 @_exported import CCoreBluetooth
 @_exported import Dispatch
 @_exported import Foundation
 
-// Foundation brings these along on Apple's systems. The same ones, so that they are not ambiguous beside `import CoreFoundation`.
+// On Apple's systems Foundation brings these along. They are the same declarations as CoreFoundation's, so an app that
+// imports both has no ambiguity.
 @_exported import typealias CoreFoundation.CFAbsoluteTime
 @_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
 @_exported import typealias CoreFoundation.CFTimeInterval
 
-/// A queue as Apple's signatures spell it.
+/// A dispatch queue, by the name that Apple's signatures use.
 public typealias dispatch_queue_t = DispatchQueue

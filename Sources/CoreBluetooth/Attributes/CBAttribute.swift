@@ -1,11 +1,14 @@
 import BluetoothService
 import Foundation
 
-/// A service, characteristic or descriptor.
+/// The base class of ``CBService``, ``CBCharacteristic`` and ``CBDescriptor`` (behaviour 0.1).
+///
+/// Properties may be read from any thread. Those of a peripheral's attributes change on the manager's queue, right
+/// before the delegate is called.
 open class CBAttribute: NSObject, @unchecked Sendable {
-    // Safe: immutable here; subclasses keep what changes in a mutex.
+    // Safe: immutable here. Subclasses keep their mutable state in a mutex.
     private let type: CBUUID
-    /// Where a peer has it; 0 for a local attribute.
+    /// The handle of a remote attribute; 0 for a local one.
     package let handle: AttributeHandle
 
     init(uuid: CBUUID, handle: AttributeHandle) {
@@ -14,6 +17,6 @@ open class CBAttribute: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Says what kind of service, characteristic or descriptor it is.
+    /// The UUID of the attribute's type.
     open var uuid: CBUUID { type }
 }

@@ -3,9 +3,12 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// A characteristic of a service: a value, and what can be done with it.
+/// A characteristic of a service: a value and the operations that it supports.
+///
+/// Characteristics of a peripheral are found by ``CBPeripheral/discoverCharacteristics(_:for:)``. Such an object is
+/// valid until its service changes or the connection ends (behaviours 3.14, 4.13).
 open class CBCharacteristic: CBAttribute, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {
         weak var service: CBService?
         var properties: CBCharacteristicProperties
@@ -27,25 +30,32 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
         super.init(uuid: uuid, handle: handle)
     }
 
-    /// The service that has it; nil when that object is gone.
+    /// The service that contains the characteristic. Nil once that object has been released, since the reference is
+    /// weak (behaviour 13.7).
     open var service: CBService? { contents.withLock { $0.service } }
 
-    /// What can be done with it.
+    /// The operations that the characteristic supports.
     open var properties: CBCharacteristicProperties { contents.withLock { $0.properties } }
 
-    /// The value that was last read, notified or indicated; nil before.
+    /// The last value that was read, notified or indicated.
+    ///
+    /// The value may be one that another app of this device has read before (behaviour 4.9). It is nil if there is
+    /// none. The next notification overwrites it (behaviour 5.20).
     open var value: Data? { contents.withLock { $0.value } }
 
-    /// The descriptors found so far; nil before the first discovery has succeeded.
+    /// The descriptors discovered so far. Nil until a discovery has succeeded (behaviour 4.3).
     open var descriptors: [CBDescriptor]? { contents.withLock { $0.descriptors } }
 
-    /// Whether notifications or indications of it come to this app.
+    /// Whether this app is subscribed to notifications or indications of the value.
+    ///
+    /// It changes right before the delegate receives `peripheral(_:didUpdateNotificationStateFor:error:)`
+    /// (behaviour 4.17), and becomes false when the connection ends (behaviour 5.19).
     open var isNotifying: Bool { contents.withLock { $0.isNotifying } }
 
-    /// Always false: broadcasting characteristics are not supported.
+    /// Always false, since broadcasting a characteristic is not supported.
     open var isBroadcasted: Bool { false }
 
-    /// Class, UUID, properties, value and subscription.
+    /// The class, UUID, properties, value and subscription state.
     open override var description: String {
         let (properties, value, isNotifying) = contents.withLock { ($0.properties, $0.value, $0.isNotifying) }
         return "<\(nameAndAddress), UUID = \(uuid), properties = 0x\(String(properties.rawValue, radix: 16)), "
@@ -54,7 +64,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
 }
 
 extension Data? {
-    /// As Apple's systems print data: `{length = 2, bytes = 0x1650}`, or `(null)`.
+    /// The octets in the format in which Apple's systems print data: `{length = 2, bytes = 0x1650}`, or `(null)`.
     var octetText: String {
         guard let self else { return "(null)" }
         return "{length = \(self.count), bytes = 0x\(hexadecimal(self))}"

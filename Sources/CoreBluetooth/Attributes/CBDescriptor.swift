@@ -3,12 +3,14 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// A descriptor of a characteristic: more about its value.
+/// A descriptor of a characteristic, with further information about its value.
+///
+/// Descriptors of a peripheral are found by ``CBPeripheral/discoverDescriptors(for:)``.
 open class CBDescriptor: CBAttribute, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {
         weak var characteristic: CBCharacteristic?
-        /// As on the wire.
+        /// The value as on the wire.
         var octets: Data?
     }
 
@@ -19,23 +21,26 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
         super.init(uuid: uuid, handle: handle)
     }
 
-    /// The characteristic that has it; nil when that object is gone.
+    /// The characteristic that contains the descriptor. Nil once that object has been released, since the reference is
+    /// weak (behaviour 13.7).
     open var characteristic: CBCharacteristic? { contents.withLock { $0.characteristic } }
 
-    /// The value that was last read; nil before. A `String` for a User Description, an `NSNumber` for Extended Properties and
-    /// for Client and Server Characteristic Configuration, `Data` for all others (behaviour 4.6).
+    /// The last value that was read, or nil if there was none.
+    ///
+    /// The type depends on the descriptor: a `String` for a User Description, an `NSNumber` for Extended Properties and
+    /// for Client and Server Characteristic Configuration, and `Data` for all others (behaviour 4.6).
     open var value: Any? {
         guard let octets = contents.withLock({ $0.octets }) else { return nil }
         switch uuid.uuid {
         case 0x2900, 0x2902, 0x2903:
-            // A peer may send fewer octets than the two it should.
+            // A peer may send fewer octets than the required two.
             return NSNumber(value: octets.prefix(2).reversed().reduce(UInt16(0)) { $0 << 8 | UInt16($1) })
         case 0x2901: return String(decoding: octets, as: UTF8.self)
         default: return octets
         }
     }
 
-    /// Class, UUID and value.
+    /// The class, UUID and value.
     open override var description: String {
         let text =
             switch value {

@@ -2,21 +2,27 @@ import Foundation
 import Synchronization
 
 /// A characteristic that this device publishes.
+///
+/// Publishing copies the object: later changes to it have no effect on what clients see (behaviour 7.2).
 open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     private struct LocalContents: Sendable {
         var permissions: CBAttributePermissions
         var subscribedCentrals: [CBCentral]?
     }
 
     private let local: Mutex<LocalContents>
-    /// Whether the system answers reads by itself: decided by the value at creation (behaviour 7.3).
+    /// Whether the system answers reads without asking the app. Determined by the value at creation (behaviour 7.3).
     package let hasCachedValue: Bool
 
-    /// A characteristic.
+    /// Creates a characteristic.
     ///
-    /// - Parameter value: With a value the system answers reads by itself, and the characteristic must be read-only. With nil
-    ///   every read and write is a request to the delegate (behaviours 7.3, 7.5).
+    /// - Parameters:
+    ///   - UUID: The UUID of the characteristic's type.
+    ///   - properties: The operations that it supports, without `broadcast` and `extendedProperties` (behaviour 7.7).
+    ///   - value: With a value, the system answers reads without asking the app, and the characteristic must be
+    ///     read-only when it is published. With nil, the delegate receives every read and write (behaviours 7.3, 7.5).
+    ///   - permissions: The access that clients have to the value.
     public init(
         type UUID: CBUUID,
         properties: CBCharacteristicProperties,
@@ -28,26 +34,29 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
         super.init(uuid: UUID, handle: 0, properties: properties, value: value, service: nil)
     }
 
-    /// What clients may do with the value. Changes after publishing have no effect on what is published.
+    /// The access that clients have to the value. Changes after publishing have no effect (behaviour 7.2).
     open var permissions: CBAttributePermissions {
         get { local.withLock { $0.permissions } }
         set { local.withLock { $0.permissions = newValue } }
     }
 
-    /// What can be done with it. Changes after publishing have no effect on what is published.
+    /// The operations that the characteristic supports. Changes after publishing have no effect (behaviour 7.2).
     open override var properties: CBCharacteristicProperties {
         get { super.properties }
         set { contents.withLock { $0.properties = newValue } }
     }
 
-    /// The value. Changes after publishing send and answer nothing; use `updateValue(_:for:onSubscribedCentrals:)` and
-    /// `respond(to:withResult:)` (behaviour 7.6).
+    /// The value.
+    ///
+    /// Changes after publishing neither notify subscribers nor answer requests;
+    /// ``CBPeripheralManager/updateValue(_:for:onSubscribedCentrals:)`` and
+    /// ``CBPeripheralManager/respond(to:withResult:)`` do (behaviour 7.6).
     open override var value: Data? {
         get { super.value }
         set { contents.withLock { $0.value = newValue } }
     }
 
-    /// Its descriptors, each a ``CBMutableDescriptor``. Changes after publishing have no effect on what is published.
+    /// The descriptors, each a ``CBMutableDescriptor``. Changes after publishing have no effect (behaviour 7.2).
     open override var descriptors: [CBDescriptor]? {
         get { super.descriptors }
         set {
@@ -56,10 +65,10 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
         }
     }
 
-    /// The centrals that have subscribed; nil before it is published.
+    /// The centrals that are subscribed (behaviour 7.40). Nil before the characteristic is published.
     open var subscribedCentrals: [CBCentral]? { local.withLock { $0.subscribedCentrals } }
 
-    /// Takes a central among the subscribers, or out.
+    /// Adds a central to the subscribers, or removes it.
     final func setSubscribed(_ central: CBCentral, _ isSubscribed: Bool) {
         local.withLock {
             let others = ($0.subscribedCentrals ?? []).filter { $0 !== central }
@@ -67,7 +76,7 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
         }
     }
 
-    /// Forgets all subscribers.
+    /// Removes all subscribers.
     final func removeSubscribers() {
         local.withLock { $0.subscribedCentrals = [] }
     }

@@ -1,14 +1,18 @@
 import BluetoothTypes
 import Foundation
 
-/// A descriptor that this device publishes.
+/// A descriptor that this device publishes. Its value cannot change.
 open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
     // Safe: adds no state.
 
-    /// A descriptor with a value for good.
+    /// Creates a descriptor.
     ///
-    /// - Precondition: It is a User Description (2901) with a `String`, or a Presentation Format (2904) with `Data`. The system
-    ///   makes the other descriptors from the properties of the characteristic (behaviour 7.8).
+    /// - Parameters:
+    ///   - UUID: The UUID of the descriptor's type.
+    ///   - value: The value, a `String` for 2901 and a `Data` for 2904.
+    /// - Precondition: The descriptor is a User Description (2901) with a `String`, or a Presentation Format (2904)
+    ///   with a `Data`. The system creates the other descriptors from the properties of the characteristic
+    ///   (behaviour 7.8).
     public init(type UUID: CBUUID, value: Any?) {
         super.init(uuid: UUID, handle: 0, octets: Self.octets(of: value, for: UUID), characteristic: nil)
     }

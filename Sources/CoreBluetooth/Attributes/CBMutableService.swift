@@ -2,15 +2,22 @@ import Foundation
 import Synchronization
 
 /// A service that this device publishes.
+///
+/// Publishing copies the object: later changes to it have no effect on what clients see (behaviour 7.2).
 open class CBMutableService: CBService, @unchecked Sendable {
     // Safe: adds no state.
 
-    /// A service without characteristics.
+    /// Creates a service without characteristics.
+    ///
+    /// - Parameters:
+    ///   - UUID: The UUID of the service.
+    ///   - isPrimary: Whether the service describes a main function of the device. A secondary service has a meaning
+    ///     only where another service includes it (behaviour 0.6).
     public init(type UUID: CBUUID, primary isPrimary: Bool) {
         super.init(uuid: UUID, handle: 0, isPrimary: isPrimary, peripheral: nil)
     }
 
-    /// Its characteristics, each a ``CBMutableCharacteristic``. Changes after publishing have no effect on what is published
+    /// The characteristics, each a ``CBMutableCharacteristic``. Changes after publishing have no effect
     /// (behaviour 7.2).
     open override var characteristics: [CBCharacteristic]? {
         get { super.characteristics }
@@ -20,8 +27,8 @@ open class CBMutableService: CBService, @unchecked Sendable {
         }
     }
 
-    /// The services that it includes; each has to be published before this one. Changes after publishing have no effect on
-    /// what is published.
+    /// The included services. Each has to be published before this one (behaviour 7.9). Changes after publishing have
+    /// no effect (behaviour 7.2).
     open override var includedServices: [CBService]? {
         get { super.includedServices }
         set { contents.withLock { $0.includedServices = newValue } }

@@ -2,9 +2,12 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// A service of a peripheral: characteristics that belong together.
+/// A service of a peripheral: a collection of characteristics for one function.
+///
+/// Services of a peripheral are found by ``CBPeripheral/discoverServices(_:)``. Such an object is valid until the
+/// service changes or the connection ends (behaviours 3.14, 4.13).
 open class CBService: CBAttribute, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {
         weak var peripheral: CBPeripheral?
         var characteristics: [CBCharacteristic]?
@@ -20,19 +23,21 @@ open class CBService: CBAttribute, @unchecked Sendable {
         super.init(uuid: uuid, handle: handle)
     }
 
-    /// The peripheral that has it; nil when that object is gone, and for a local service.
+    /// The peripheral that has the service. Nil for a local service, and once that object has been released, since the
+    /// reference is weak (behaviour 13.7).
     open var peripheral: CBPeripheral? { contents.withLock { $0.peripheral } }
 
-    /// Whether it stands for a main function of the device; if not, it only means something within another.
+    /// Whether the service describes a main function of the device. A secondary service has a meaning only where
+    /// another service includes it (behaviour 0.6).
     open var isPrimary: Bool { primary }
 
-    /// The characteristics found so far; nil before the first discovery has succeeded.
+    /// The characteristics discovered so far. Nil until a discovery has succeeded (behaviour 4.3).
     open var characteristics: [CBCharacteristic]? { contents.withLock { $0.characteristics } }
 
-    /// The included services found so far; nil before the first discovery has succeeded.
+    /// The included services discovered so far. Nil until a discovery has succeeded (behaviour 4.3).
     open var includedServices: [CBService]? { contents.withLock { $0.includedServices } }
 
-    /// Class, kind and UUID.
+    /// The class, kind and UUID.
     open override var description: String {
         "<\(nameAndAddress), isPrimary = \(isPrimary ? "YES" : "NO"), UUID = \(uuid)>"
     }

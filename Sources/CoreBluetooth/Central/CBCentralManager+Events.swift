@@ -3,9 +3,9 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// What the service says to a central manager: first the objects are brought up to date, then the delegate is called.
+/// Handling of the service's events: each updates the objects first and then calls the delegate.
 extension CBCentralManager {
-    /// Takes an event, on the queue. One of the other role is for nobody.
+    /// Handles an event of the service. Called on the manager's queue. Events for the other role are ignored.
     func handle(_ event: Event) {
         switch event {
         case .stateChanged(let state): receiveState(state)
@@ -40,7 +40,8 @@ extension CBCentralManager {
         happenings.tell(.discovered(peripheral, advertisement, rssi: rssi))
     }
 
-    /// The answer to a request with a number: for the delegate as any other, and then for whoever asked. A channel is for him alone.
+    /// Handles the response to a numbered request: calls the delegate as for any other event, then the request's
+    /// completion. An opened channel goes to the completion alone.
     private func answered(_ identifier: UUID, _ number: UInt32, _ event: PeerEvent) {
         guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
         guard case .channelOpened = event else {
@@ -50,7 +51,7 @@ extension CBCentralManager {
         if !peripheral.settle(number, event) { letGo(event) }
     }
 
-    /// Nobody has the peripheral any more that a channel was opened to.
+    /// Closes a channel that was opened to a peripheral that the app no longer holds.
     private func letGo(_ event: PeerEvent) {
         if case .channelOpened(_, .success(let channel)) = event { link?.send(.close, on: channel) }
     }
@@ -84,7 +85,7 @@ extension CBCentralManager {
             .channelOpened:
             peripheral.receive(event)
             peripheral.happenings.tell(.told(event))
-        // No delegate has a method for it.
+        // No delegate method reports this.
         case .linkInformation: peripheral.happenings.tell(.told(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
@@ -94,7 +95,8 @@ extension CBCentralManager {
         }
     }
 
-    /// Calls one of the two methods: that without a time, and the other one where the delegate leaves it out (behaviour 3.18).
+    /// Calls one of the two delegate methods for a disconnection: the one without a time or, if the delegate leaves
+    /// that out, the one with it (behaviour 3.18).
     private func tellOfDisconnection(
         of peripheral: CBPeripheral,
         at time: CFAbsoluteTime,
@@ -135,7 +137,7 @@ extension CBCentralManager {
 }
 
 extension Advertisement {
-    /// The values by the keys of the API, a number always as `NSNumber`; what is not there has no key (behaviour 2.9).
+    /// The contents by the keys of the API, numbers as `NSNumber`. What the packet lacks has no key (behaviour 2.9).
     fileprivate var dictionary: [String: Any] {
         var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]
         data[CBAdvertisementDataLocalNameKey] = localName
@@ -151,7 +153,7 @@ extension Advertisement {
         set(CBAdvertisementDataServiceUUIDsKey, serviceUUIDs)
         set(CBAdvertisementDataOverflowServiceUUIDsKey, overflowServiceUUIDs)
         set(CBAdvertisementDataSolicitedServiceUUIDsKey, solicitedServiceUUIDs)
-        // Not documented, and used by apps all the same (behaviour 2.11).
+        // Undocumented keys that apps use (behaviour 2.11).
         data["kCBAdvDataRxPrimaryPHY"] = NSNumber(value: primaryPHY)
         data["kCBAdvDataRxSecondaryPHY"] = NSNumber(value: secondaryPHY)
         data["kCBAdvDataTimestamp"] = timestamp.map { NSNumber(value: $0) }

@@ -2,9 +2,11 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// For other modules of this package.
+/// Entry points for other modules of this package.
 extension CBCentralManager {
-    /// Begins a scan in place of the one that there may be, and gives it a number; nil when the manager takes no commands.
+    /// Starts a scan in place of the current one, if any.
+    ///
+    /// - Returns: The number of the scan, or nil if the manager is not powered on.
     package func beginScan(_ request: ScanRequest) -> UInt64? {
         guard state == .poweredOn, let link else { return nil }
         let (old, number): (UInt64?, UInt64) = contents.withLock { contents in
@@ -17,10 +19,10 @@ extension CBCentralManager {
         return number
     }
 
-    /// The number of the scan that is going on.
+    /// The number of the current scan, or nil if there is none.
     package var presentScan: UInt64? { contents.withLock { $0.isScanning ? $0.scanNumber : nil } }
 
-    /// Ends the scan with this number, if it is still going on.
+    /// Stops the scan with this number, if it is still the current one.
     package func endScan(_ number: UInt64) {
         let isGoingOn = contents.withLock { contents in
             guard contents.isScanning, contents.scanNumber == number else { return false }
@@ -30,7 +32,7 @@ extension CBCentralManager {
         if isGoingOn { link?.send(CentralRequest.stopScan) }
     }
 
-    /// The scan is over.
+    /// Marks the current scan as ended and reports why to the listeners.
     func scanEnded(_ end: ScanEnd) {
         let number: UInt64? = contents.withLock { contents in
             defer { contents.isScanning = false }
@@ -39,18 +41,20 @@ extension CBCentralManager {
         if let number { happenings.tell(.scanEnded(number, end)) }
     }
 
-    /// Whether a peripheral came from this manager and still stands for a device (behaviours 1.10, 3.8).
+    /// Whether the peripheral is one of this manager's and still valid (behaviours 1.10, 3.8).
     package func knows(_ peripheral: CBPeripheral) -> Bool { registry.contains(peripheral) }
 
-    /// What the service says to a question; nil when it cannot be asked.
+    /// Returns the service's reply to a query, or nil if there is none.
     package func reply(to query: Query) -> Reply? { try? link?.ask(query).get() }
 
-    /// The scan forgets which devices it has told of.
+    /// Makes the scan forget which devices it has reported, so that it reports them again.
     package func resetScanFilter() {
         if state == .poweredOn { link?.send(CentralRequest.resetScanFilter) }
     }
 
-    /// Calls `body` on the manager's queue after a time by the clock of the service, unless what it returns is called.
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
     package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         guard let link else { return {} }
         return link.callBack(after: delay, body)
@@ -58,7 +62,8 @@ extension CBCentralManager {
 }
 
 extension CBPeripheral {
-    /// The manager has let the connection go without telling the delegate: whoever waits here hears of it.
+    /// Completes all requests with an error and tells the listeners, after the manager has dropped the connection
+    /// without calling the delegate.
     func lost(_ error: any Error, with state: CBManagerState?) {
         settleAll(error)
         happenings.tell(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))

@@ -4,7 +4,8 @@ import Foundation
 import Synchronization
 
 extension CBCentralManager {
-    /// The manager takes the place of one whose app has ended: objects as they were then (behaviours 10.8 to 10.10).
+    /// Restores the peripherals and the scan of a manager whose app has ended, and calls the delegate (behaviours 10.8
+    /// to 10.10).
     func restore(_ state: RestoredCentral) {
         guard let link else { return }
         registry.isRestoring.store(true, ordering: .releasing)
@@ -28,7 +29,7 @@ extension CBCentralManager {
 }
 
 extension ScanRequest {
-    /// By the keys of the API.
+    /// The options of the scan, by the keys of the API.
     fileprivate var options: [String: Any] {
         var options: [String: Any] = [CBCentralManagerScanOptionAllowDuplicatesKey: NSNumber(value: allowsDuplicates)]
         if !solicitedServices.isEmpty {
@@ -39,14 +40,14 @@ extension ScanRequest {
 }
 
 extension CBPeripheral {
-    /// The peripheral as it was when the app ended.
+    /// Restores the peripheral to its state when the app ended.
     fileprivate func restore(_ peer: RestoredPeer) {
         contents.withLock { contents in
             contents.connection = ConnectionProgress(isConnected: peer.maximumWriteWithoutResponse != nil)
             guard let length = peer.maximumWriteWithoutResponse else { return }
             contents.maximumWriteLength = length
             contents.writeCredits = ServiceLimits.writesWithoutResponse
-            // Before the first discovery there are none (behaviour 4.3).
+            // The list is nil until a discovery has succeeded (behaviour 4.3).
             if !peer.services.isEmpty { contents.tree.restore(peer.services, of: self) }
         }
     }

@@ -2,55 +2,72 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// Finds peripherals and connects to them. Its delegate is called on the queue given at creation.
+/// Scans for peripherals, connects to them, and retrieves those that are known.
+///
+/// Wait for the state `poweredOn` before you use a manager; in other states commands have no effect but a line in the
+/// log (behaviour 1.6). Each manager has a scan and peripheral objects of its own (behaviour 1.24). Its scan and its
+/// connections end when it is released (behaviour 13.6).
+///
+/// Methods may be called from any thread. The delegate is called on the queue given at creation (behaviour 13.1).
 open class CBCentralManager: CBManager, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     struct Contents: @unchecked Sendable {
         // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
-        /// The number of the present scan, or the last one.
+        /// The number of the current scan, or of the last one.
         var scanNumber: UInt64 = 0
     }
 
-    /// What a controller may be able to do.
+    /// Features of the controller that not every system has.
     public struct Feature: OptionSet, Sendable {
-        /// The bits.
+        /// The bits of the option set.
         public let rawValue: UInt
 
-        /// Any bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// Extended advertisements are found, and connected to.
+        /// Extended advertisements are reported, and connected to (behaviours 1.25, 2.26).
         public static let extendedScanAndConnect = Feature(rawValue: 0x1)
-        /// Distances are measured by Channel Sounding.
+        /// Distances can be measured by Channel Sounding. No system supports this so far.
         public static let channelSounding = Feature(rawValue: 0x400)
     }
 
     let contents: Mutex<Contents>
     let registry = PeripheralRegistry()
-    /// For other modules of this package.
+    /// The events of this manager, for other modules of this package.
     package let happenings = Listeners<CentralHappening>()
-    /// For other modules of this package.
+    /// State that another module of this package attaches to this manager.
     package let annex = Annex()
 
-    /// A manager without a delegate, on the main queue.
+    /// Creates a manager without a delegate, on the main queue.
     public convenience init() {
         self.init(delegate: nil, queue: nil, options: nil)
     }
 
-    /// A manager without options; without a queue it is the main queue.
+    /// Creates a manager without options.
+    ///
+    /// - Parameters:
+    ///   - delegate: The delegate, held weakly (behaviour 13.5).
+    ///   - queue: The queue on which the delegate is called; nil means the main queue, which `dispatchMain()` or a run
+    ///     loop has to run.
     public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
         self.init(delegate: delegate, queue: queue, options: nil)
     }
 
-    /// A manager.
+    /// Creates a manager.
+    ///
+    /// The state is `unknown` until the first call of ``CBCentralManagerDelegate/centralManagerDidUpdateState(_:)``,
+    /// which comes after the initializer has returned (behaviour 1.1). The first manager of an app makes the system ask
+    /// the user for permission if that is not determined (behaviour 1.18).
     ///
     /// - Parameters:
-    ///   - queue: Where the delegate is called; nil means the main queue, which has to run: `dispatchMain()` or a run loop.
-    ///   - options: By the `CBCentralManagerOption` keys.
+    ///   - delegate: The delegate, held weakly (behaviour 13.5).
+    ///   - queue: The queue on which the delegate is called; nil means the main queue, which `dispatchMain()` or a run
+    ///     loop has to run.
+    ///   - options: The options, by the `CBCentralManagerOption` keys.
     public init(
         delegate: (any CBCentralManagerDelegate)?,
         queue: DispatchQueue?,
@@ -75,17 +92,23 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     override func receive(_ event: Event) { handle(event) }
 
-    /// Hears what becomes of the requests.
+    /// The delegate, held weakly (behaviour 13.5). It is called on the manager's queue.
     open var delegate: (any CBCentralManagerDelegate)? {
         get { contents.withLock { $0.delegate } }
         set { contents.withLock { $0.delegate = newValue } }
     }
 
-    /// Whether a scan is going on (behaviour 2.7).
+    /// Whether this manager has a scan (behaviour 2.7). A scan that is paused in the background counts (behaviours 2.1,
+    /// 9.3).
     open var isScanning: Bool { contents.withLock { $0.isScanning } }
 
-    /// Whether the controller has all of these features; it is known once a manager is powered on. No controller measures
-    /// distances yet.
+    /// Returns whether the controller has all of the given features.
+    ///
+    /// The answer is certain once a manager is `poweredOn` (behaviour 1.25). No system supports Channel Sounding so
+    /// far. The call blocks until the service has answered.
+    ///
+    /// - Parameter features: The features; for an empty set the result is true.
+    /// - Returns: Whether all of them are supported.
     @discardableResult
     open class func supports(_ features: CBCentralManager.Feature) -> Bool {
         guard !features.isEmpty else { return true }
@@ -95,11 +118,17 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     // MARK: Scanning
 
-    /// Scans until ``stopScan()``, or replaces the parameters of the running scan.
+    /// Starts a scan, which lasts until ``stopScan()`` or until the state changes (behaviour 2.1). During a scan,
+    /// replaces its parameters (behaviour 2.6).
+    ///
+    /// Each discovery is reported to
+    /// ``CBCentralManagerDelegate/centralManager(_:didDiscover:advertisementData:rssi:)``. In the background a scan has
+    /// to name services, and gets no duplicates (behaviour 2.27).
     ///
     /// - Parameters:
-    ///   - serviceUUIDs: Report peripherals that advertise one of these; nil or none means all.
-    ///   - options: By the `CBCentralManagerScanOption` keys.
+    ///   - serviceUUIDs: Report peripherals that advertise at least one of these services. Nil or an empty list reports
+    ///     all (behaviour 2.4).
+    ///   - options: The options, by the `CBCentralManagerScanOption` keys.
     open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
         guard linkForCommand() != nil else { return }
         let options = OptionDictionary(options)
@@ -111,7 +140,9 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         _ = beginScan(request)
     }
 
-    /// Ends the scan.
+    /// Stops the scan. There is no callback.
+    ///
+    /// Without power the scan has ended already and the call is misuse (behaviour 1.15).
     open func stopScan() {
         guard let link = linkForCommand() else { return }
         scanEnded(.stopped)
@@ -120,9 +151,16 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// Connects, however long that takes.
+    /// Connects to a peripheral, without a time limit (behaviour 3.1).
     ///
-    /// - Parameter options: By the `CBConnectPeripheralOption` keys.
+    /// The outcome is reported to ``CBCentralManagerDelegate/centralManager(_:didConnect:)`` or, rarely, to
+    /// ``CBCentralManagerDelegate/centralManager(_:didFailToConnect:error:)`` (behaviour 3.2). Keep the peripheral
+    /// meanwhile: when it is released, the attempt is cancelled (behaviour 3.5). Repeated calls have no effect
+    /// (behaviour 3.3). The extras `connect(_:options:deadline:)` sets a time limit (behaviour 15.2).
+    ///
+    /// - Parameters:
+    ///   - peripheral: A peripheral of this manager. For one of another manager the call is misuse (behaviour 3.8).
+    ///   - options: The options, by the `CBConnectPeripheralOption` keys.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
         let refuse: @Sendable (any Error) -> Void = { [weak self] error in
             guard let self else { return }
@@ -145,18 +183,29 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         link.send(.connect(options), of: peripheral.identifier)
     }
 
-    /// Gives up a pending or live connection. The device stays connected to the system as long as others use it.
+    /// Cancels a connection or a pending attempt.
+    ///
+    /// The method returns at once; ``CBCentralManagerDelegate/centralManager(_:didDisconnectPeripheral:error:)``
+    /// follows without an error (behaviours 3.6, 3.7). The link itself stays up as long as other apps use it
+    /// (behaviour 3.10).
+    ///
+    /// - Parameter peripheral: A peripheral of this manager. For one of another manager the call is misuse
+    ///   (behaviour 3.8).
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
         guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginCancelling() else { return }
         link.send(.cancelConnection, of: peripheral.identifier)
     }
 
-    // MARK: Connections of others
+    // MARK: Connection events
 
-    /// Hears of connections and disconnections of devices by anyone on this system, in place of those asked for before. Each still
-    /// has to be connected before use (behaviour 3.22).
+    /// Registers for the connections and disconnections of devices by any app or by the system, in place of an earlier
+    /// registration (behaviour 3.22).
     ///
-    /// - Parameter options: Which devices; nil ends it.
+    /// Events are reported to ``CBCentralManagerDelegate/centralManager(_:connectionEventDidOccur:for:)``, beginning
+    /// with those after the call. The app still has to connect to a device before it uses it.
+    ///
+    /// - Parameter options: The devices, by ``CBConnectionEventMatchingOption``; of more than four services the first
+    ///   four count. Nil ends the registration.
     open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
         guard let link = linkForCommand() else { return }
         guard let options else { return link.send(CentralRequest.watchConnections(nil)) }
@@ -176,7 +225,14 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
 
     // MARK: Retrieving
 
-    /// The peripherals with these identifiers that this host has seen, in the order asked.
+    /// Returns the peripherals with the given identifiers that this host has seen in a scan or connected to
+    /// (behaviours 11.2, 11.3).
+    ///
+    /// The call needs no radio and blocks only until the service has answered.
+    ///
+    /// - Parameter identifiers: The identifiers.
+    /// - Returns: The known peripherals, in the order of the identifiers. Empty unless the state is `poweredOn`
+    ///   (behaviour 1.8).
     @discardableResult
     open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
         guard !identifiers.isEmpty else { return [] }
@@ -185,8 +241,13 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         }
     }
 
-    /// The peripherals that are connected to this system, by whatever app, and have one of these services. Each still has to
-    /// be connected before use.
+    /// Returns the peripherals that are connected to this system, by any app, and have one of the given services
+    /// (behaviour 11.7).
+    ///
+    /// This app has to connect to a peripheral before it uses it. The call blocks until the service has answered.
+    ///
+    /// - Parameter serviceUUIDs: The services; for an empty list the result is empty.
+    /// - Returns: The connected peripherals. Empty unless the state is `poweredOn` (behaviour 1.8).
     @discardableResult
     open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
         guard !serviceUUIDs.isEmpty else { return [] }
@@ -205,7 +266,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         }
     }
 
-    /// Whether a peripheral came from this manager and still stands for a device (behaviours 1.10, 3.8).
+    /// Whether the peripheral is one of this manager's and still valid (behaviours 1.10, 3.8). If it is not, logs
+    /// misuse.
     private func isOwn(
         _ peripheral: CBPeripheral,
         _ command: String = #function,

@@ -3,7 +3,7 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// What the service says about a peripheral: first the object is brought up to date, then the delegate is called.
+/// Handling of the service's events: each updates the object first and then calls the delegate.
 extension CBPeripheral {
     // MARK: Connection
 
@@ -11,28 +11,28 @@ extension CBPeripheral {
         contents.withLock { $0.name = name }
     }
 
-    /// Says whether the service is to be asked.
+    /// Records that the app connects. Returns whether to send the request to the service.
     func beginConnecting() -> Bool {
         contents.withLock { $0.connection.connect() }
     }
 
-    /// Says whether there was something to cancel.
+    /// Records that the app cancels. Returns whether there was anything to cancel.
     func beginCancelling() -> Bool {
         contents.withLock { $0.connection.cancel() }
     }
 
-    /// Says whether the app is to hear of it.
+    /// Records the connection. Returns whether to call the delegate.
     func didConnect(maximumWriteLength: Int) -> Bool {
         contents.withLock {
             guard $0.connection.didConnect() else { return false }
             $0.maximumWriteLength = maximumWriteLength
-            // Room from the first moment on (behaviour 5.15).
+            // Writes are possible from the start (behaviour 5.15).
             $0.writeCredits = ServiceLimits.writesWithoutResponse
             return true
         }
     }
 
-    /// Says whether the app is to hear of it.
+    /// Records the disconnection. Returns whether to call the delegate.
     func didDisconnect(isReconnecting: Bool = false) -> Bool {
         contents.withLock {
             guard $0.connection.didDisconnect(isReconnecting: isReconnecting) else {
@@ -43,8 +43,8 @@ extension CBPeripheral {
         }
     }
 
-    /// Bluetooth went off, or the manager is gone: disconnected, and the delegate is not told (behaviour 1.11). Says whether there
-    /// was a connection, or an attempt.
+    /// Resets to disconnected without calling the delegate, when Bluetooth is switched off or the manager is released
+    /// (behaviour 1.11). Returns whether there was a connection or an attempt.
     func reset() -> Bool {
         contents.withLock { contents in
             defer {
@@ -57,7 +57,7 @@ extension CBPeripheral {
 
     // MARK: Events
 
-    /// Takes an event about the peripheral. After a disconnection none is of interest any longer (behaviour 3.13).
+    /// Handles an event about the peripheral. After a disconnection events are ignored (behaviour 3.13).
     func receive(_ event: PeerEvent) {
         guard state == .connected || state == .disconnecting else {
             if case .channelOpened(_, .success(let channel)) = event { link.send(.close, on: channel) }
@@ -89,7 +89,7 @@ extension CBPeripheral {
             delegate?.peripheralDidUpdateName(self)
         case .rssiRead(let result):
             update(result) { $0.rssi = $1 }
-            // 127 stands for a strength that is not known (behaviour 2.13).
+            // 127 means that the strength is not known (behaviour 2.13).
             let strength = (try? result.get()) ?? 127
             delegate?.peripheral(self, didReadRSSI: NSNumber(value: strength), error: result.apiError)
         case .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
@@ -97,14 +97,15 @@ extension CBPeripheral {
             receiveValueEvent(event)
         case .channelSoundingEnded(let error):
             delegate?.peripheral(self, didCompleteChannelSoundingSession: error?.apiError)
-        // For the manager.
+        // Handled by the manager.
         case .connected, .connectionFailed, .disconnected, .notificationsAuthorized, .linkInformation: break
         }
     }
 
     private func receiveValueEvent(_ event: PeerEvent) {
         switch event {
-        // One callback for both (behaviour 5.2).
+        // Reads and notifications share one callback (behaviour 5.1), and a long read has one callback too
+        // (behaviour 5.2).
         case .valueRead(let handle, let result):
             guard let characteristic = characteristic(handle, .read) else { return }
             if case .success(let value) = result { characteristic.contents.withLock { $0.value = Data(value) } }
@@ -156,7 +157,7 @@ extension CBPeripheral {
         }
     }
 
-    /// The connection has ended, and the channels that were to be opened on it will not be: each open ends (behaviour 8.12).
+    /// Ends each pending opening of a channel with an error, since the connection has ended (behaviour 8.12).
     func failOpenings(_ error: ServiceError?) {
         let openings = contents.withLock { contents in
             defer { contents.openings = [] }
@@ -172,17 +173,17 @@ extension CBPeripheral {
             $0.writeCredits += min(max(count, 0), ServiceLimits.writesWithoutResponse - before)
             return before == 0 && $0.writeCredits > 0
         }
-        // Once for each time that the room was used up (behaviours 5.13, 5.15).
+        // Once for each time that the credits were used up (behaviours 5.13, 5.15).
         if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
     }
 
-    /// Takes what was found into the contents; an error leaves them as they are.
+    /// Applies a successful result to the contents. An error leaves them unchanged.
     private func update<Value>(_ result: Result<Value, ServiceError>, _ change: (inout Contents, Value) -> Void) {
         guard case .success(let value) = result else { return }
         contents.withLock { change(&$0, value) }
     }
 
-    // MARK: The attribute that an event is about
+    // MARK: Attributes of events
 
     private func service(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBService? {
         contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.service(handle) }
@@ -198,7 +199,7 @@ extension CBPeripheral {
 }
 
 extension CBPeripheral.Contents {
-    /// Lets go of all that belongs to a connection (behaviour 3.14).
+    /// Drops all state that belongs to a connection (behaviour 3.14).
     fileprivate mutating func forgetConnection() {
         tree.removeAll()
         strays = StrayRequests()

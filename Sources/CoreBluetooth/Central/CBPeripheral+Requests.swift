@@ -3,12 +3,16 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// Requests whose answer comes back to whoever asked, besides what the delegate is told: for other modules of this package.
+/// Requests with a completion, in addition to the delegate's callback, for other modules of this package.
 extension CBPeripheral {
-    /// Asks something of the peripheral. `completion` is called once: with the event that answers, on the manager's queue and after
-    /// the delegate; or with an error, which comes at once when nothing can be asked.
+    /// Sends a request to the peripheral.
     ///
-    /// - Parameter attribute: What the request is about; it fails when that is no longer part of the peripheral.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - attribute: The attribute that the request is about. The request fails if it is no longer part of the
+    ///     peripheral.
+    ///   - completion: Called once: with the event that answers, on the manager's queue after the delegate; or with an
+    ///     error, on the caller's thread if the request cannot be sent.
     package func ask(
         _ request: LinkRequest,
         of attribute: CBAttribute? = nil,
@@ -18,7 +22,7 @@ extension CBPeripheral {
             guard $0.connection.state == .connected, !registry.isRestoring.load(ordering: .acquiring) else {
                 return .failure(ServiceError(.notConnected, reason: "the peripheral is not connected"))
             }
-            // Behaviour 4.16.
+            // An attribute that is no longer valid (behaviour 4.16).
             if let attribute, !$0.tree.contains(attribute) {
                 let reason = "\(attribute) is no longer part of the peripheral"
                 return .failure(ServiceError(.invalidHandle, reason: reason))
@@ -32,7 +36,7 @@ extension CBPeripheral {
         }
     }
 
-    /// An answer has come: whoever waits for it has it now. Says whether somebody did.
+    /// Completes the request with this number. Returns whether it was pending.
     @discardableResult
     func settle(_ number: UInt32, _ event: PeerEvent) -> Bool {
         guard let completion = contents.withLock({ $0.ledger.remove(number) }) else { return false }
@@ -40,30 +44,30 @@ extension CBPeripheral {
         return true
     }
 
-    /// No answer comes any more; all who wait hear why.
+    /// Completes all pending requests with an error.
     func settleAll(_ error: any Error) {
         for completion in contents.withLock({ $0.ledger.removeAll() }) { completion(.failure(error)) }
     }
 
-    /// Asks something that nothing answers; nothing happens when it is not connected.
+    /// Sends a request that has no response. Without a connection it has no effect.
     package func tell(_ request: LinkRequest) {
         if state == .connected, !registry.isRestoring.load(ordering: .acquiring) { link.send(request, of: identifier) }
     }
 
-    /// What the service says to a question; nil when it cannot be asked.
+    /// Returns the service's reply to a query, or nil if there is none.
     package func reply(to query: Query) -> Reply? { try? link.ask(query).get() }
 
-    /// What comes of a write without response that is tried now.
+    /// The outcome of trying a write without response.
     package enum CommandOutcome: Sendable {
         case sent
-        /// There is no room; the service tells when there is.
+        /// There are no credits. The service returns some later.
         case full
-        /// Only so many octets fit; nothing was sent.
+        /// The value is longer than the limit, in octets. Nothing was sent.
         case tooLong(limit: Int)
         case failed(any Error)
     }
 
-    /// Sends a write without response if it can be sent now, whole.
+    /// Sends a write without response if that is possible now, and in full.
     package func tryWritingWithoutResponse(_ data: Data, to characteristic: CBCharacteristic) -> CommandOutcome {
         guard characteristic.properties.contains(.writeWithoutResponse) else {
             let reason = "the characteristic takes no writes without response"
@@ -89,28 +93,30 @@ extension CBPeripheral {
         return outcome
     }
 
-    /// The object for a service that was discovered.
+    /// The object for a discovered service.
     package func service(at handle: AttributeHandle) -> CBService? { contents.withLock { $0.tree.service(handle) } }
 
-    /// The object for a characteristic that was discovered, by the handle of its value.
+    /// The object for a discovered characteristic, by the handle of its value.
     package func characteristic(at handle: AttributeHandle) -> CBCharacteristic? {
         contents.withLock { $0.tree.characteristic(handle) }
     }
 
-    /// The object for a descriptor that was discovered.
+    /// The object for a discovered descriptor.
     package func descriptor(at handle: AttributeHandle) -> CBDescriptor? {
         contents.withLock { $0.tree.descriptor(handle) }
     }
 
-    /// The channel that was opened for a numbered request.
+    /// Creates the object for a channel that a numbered request has opened.
     package func takeOver(_ channel: ChannelID, psm: CBL2CAPPSM) -> CBL2CAPChannel {
         CBL2CAPChannel(channel, psm: psm, peer: self, link: link)
     }
 
-    /// Nobody wants the channel any more that was opened.
+    /// Closes a channel that was opened but is no longer wanted.
     package func refuse(_ channel: ChannelID) { link.send(.close, on: channel) }
 
-    /// Calls `body` on the manager's queue after a time by the clock of the service, unless what it returns is called.
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
     package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         link.callBack(after: delay, body)
     }

@@ -3,9 +3,16 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// A device that a central manager has found. Keep it: when the app has let go of it, its connection ends (behaviour 3.5).
+/// A remote device in the peripheral role, as one central manager knows it.
+///
+/// ``CBCentralManager`` creates peripherals when it discovers, retrieves or restores them. Keep the object: when the
+/// app releases it, its connection is cancelled (behaviour 3.5). Commands need a connection; without one they have no
+/// effect but a line in the log (behaviour 1.7).
+///
+/// Methods may be called from any thread. The delegate is called on the manager's queue (behaviour 13.1). Requests to
+/// one peripheral are carried out one at a time, in order (behaviour 5.22).
 open class CBPeripheral: CBPeer, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     struct Contents: @unchecked Sendable {
         // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
         weak var delegate: (any CBPeripheralDelegate)?
@@ -13,21 +20,21 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         var rssi: Int?
         var connection = ConnectionProgress()
         var tree = AttributeTree()
-        /// The most octets of a write without response.
+        /// The longest value of a write without response, in octets.
         var maximumWriteLength = 0
-        /// Writes without response that the service takes before it gives some back (behaviour 5.14).
+        /// The number of writes without response that the service accepts before it returns credits (behaviour 5.14).
         var writeCredits = 0
         var strays = StrayRequests()
-        /// Channels that are being opened.
+        /// The PSMs of pending channel openings, in the order of asking.
         var openings: [CBL2CAPPSM] = []
         var isAuthorizedForNotifications = false
         var ledger = RequestLedger()
     }
 
     let contents = Mutex(Contents())
-    /// For other modules of this package.
+    /// The events of this peripheral, for other modules of this package.
     package let happenings = Listeners<PeripheralHappening>()
-    /// For other modules of this package.
+    /// State that another module of this package attaches to this peripheral.
     package let annex = Annex()
     let link: ManagerLink
     let registry: PeripheralRegistry
@@ -54,35 +61,51 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         registry.remove(identifier, number: number, link: link)
     }
 
-    /// Hears what becomes of the requests to this peripheral.
+    /// The delegate, held weakly (behaviour 13.5). It is called on the manager's queue.
     open var delegate: (any CBPeripheralDelegate)? {
         get { contents.withLock { $0.delegate } }
         set { contents.withLock { $0.delegate = newValue } }
     }
 
-    /// The name that the device gives itself once it has been connected, the advertised name before.
+    /// The name of the device: its GAP device name once it has been connected, the advertised name before, or nil
+    /// (behaviour 2.23).
+    ///
+    /// The GAP device name is kept for later discoveries (behaviour 2.25). When it changes,
+    /// ``CBPeripheralDelegate/peripheralDidUpdateName(_:)`` is called (behaviour 2.24).
     open var name: String? { contents.withLock { $0.name } }
 
-    /// The signal strength that ``readRSSI()`` last found, in dBm; nil before.
+    /// The signal strength that ``readRSSI()`` last read, in dBm, or nil if there was none.
     open var rssi: NSNumber? { contents.withLock { $0.rssi }.map { NSNumber(value: $0) } }
 
-    /// How this app is connected to the device.
+    /// The state of this app's connection to the device, whatever other apps do (behaviours 3.4, 3.9).
+    ///
+    /// It changes to `connecting` and `disconnecting` at once when the app asks, and otherwise right before the
+    /// delegate is called.
     open var state: CBPeripheralState { contents.withLock { $0.connection.state } }
 
-    /// The services found so far; nil before the first discovery has succeeded, and after a disconnection.
+    /// The services discovered so far. Nil until a discovery has succeeded, and after a disconnection (behaviours 3.14,
+    /// 4.3).
     open var services: [CBService]? { contents.withLock { $0.tree.primary } }
 
-    /// Whether a write without response made now will be sent. If not, wait for
-    /// `peripheralIsReady(toSendWriteWithoutResponse:)`.
+    /// Whether a write without response made now will be sent.
+    ///
+    /// It is true from the connection on, until about 20 writes wait (behaviours 5.13 to 5.15). When it is false, wait
+    /// for ``CBPeripheralDelegate/peripheralIsReady(toSendWriteWithoutResponse:)``.
     open var canSendWriteWithoutResponse: Bool {
         contents.withLock { $0.connection.state == .connected && $0.writeCredits > 0 }
     }
 
-    /// Whether the device may have this system's notifications: never unless it was connected with
+    /// Whether the device may read this system's notifications. False unless it was connected with
     /// ``CBConnectPeripheralOptionRequiresANCS`` (behaviour 3.19).
     open var ancsAuthorized: Bool { contents.withLock { $0.isAuthorizedForNotifications } }
 
-    /// The most octets that one write takes; 0 when it is not connected (behaviour 5.7).
+    /// Returns the length of the longest value of one write, in octets.
+    ///
+    /// The length for writes without response grows with the MTU exchange, so ask before each batch (behaviour 5.8).
+    ///
+    /// - Parameter type: The kind of write.
+    /// - Returns: 512 for a write with response, the MTU less 3 for one without, and 0 when not connected
+    ///   (behaviour 5.7).
     @discardableResult
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
         contents.withLock {
@@ -92,9 +115,16 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         }
     }
 
-    // MARK: Discovering
+    // MARK: Discovery
 
-    /// Discovers services; nil means all of them, which takes longer.
+    /// Discovers services of the peripheral.
+    ///
+    /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didDiscoverServices:)``. Discovery adds to
+    /// ``services`` and keeps the objects found before (behaviour 4.2). Services of the system are never shown
+    /// (behaviour 4.5).
+    ///
+    /// - Parameter serviceUUIDs: The services to look for. Nil or an empty list discovers all, which takes longer
+    ///   (behaviour 4.1).
     open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
         guard canCommand({ $0.peripheral($1, didDiscoverServices: $2) }) else { return }
         if delegate == nil {
@@ -103,7 +133,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.send(.discoverServices(Self.filter(serviceUUIDs)), of: identifier)
     }
 
-    /// Discovers the services that a service includes; nil means all of them.
+    /// Discovers the services that a service includes.
+    ///
+    /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didDiscoverIncludedServicesFor:error:)``. For a
+    /// service that is no longer valid it is an error (behaviour 4.16).
+    ///
+    /// - Parameters:
+    ///   - includedServiceUUIDs: The services to look for. Nil or an empty list discovers all (behaviour 4.1).
+    ///   - service: The service.
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
         guard canCommand({ $0.peripheral($1, didDiscoverIncludedServicesFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .includedServices)
@@ -111,7 +148,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.send(.discoverIncludedServices(of: handle, uuids), of: identifier)
     }
 
-    /// Discovers the characteristics of a service; nil means all of them.
+    /// Discovers the characteristics of a service.
+    ///
+    /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didDiscoverCharacteristicsFor:error:)``. For a
+    /// service that is no longer valid it is an error (behaviour 4.16).
+    ///
+    /// - Parameters:
+    ///   - characteristicUUIDs: The characteristics to look for. Nil or an empty list discovers all (behaviour 4.1).
+    ///   - service: The service.
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
         guard canCommand({ $0.peripheral($1, didDiscoverCharacteristicsFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .characteristics)
@@ -120,25 +164,45 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     }
 
     /// Discovers the descriptors of a characteristic.
+    ///
+    /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didDiscoverDescriptorsFor:error:)``. For a
+    /// characteristic that is no longer valid it is an error (behaviour 4.16).
+    ///
+    /// - Parameter characteristic: The characteristic.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         guard canCommand({ $0.peripheral($1, didDiscoverDescriptorsFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .descriptors)
         link.send(.discoverDescriptors(of: handle), of: identifier)
     }
 
-    // MARK: Reading and writing
+    // MARK: Values
 
-    /// Reads a value, however long it is.
+    /// Reads the value of a characteristic. A long value is fetched in several requests by itself (behaviour 5.2).
+    ///
+    /// The value or the error is reported to `peripheral(_:didUpdateValueFor:error:)`. If the peer requires security,
+    /// the system pairs first (behaviour 6.1).
+    ///
+    /// - Parameter characteristic: The characteristic. If it is no longer valid the read fails (behaviour 4.16).
     open func readValue(for characteristic: CBCharacteristic) {
         guard canCommand({ $0.peripheral($1, didUpdateValueFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .read)
         link.send(.readCharacteristic(handle), of: identifier)
     }
 
-    /// Writes a value.
+    /// Writes the value of a characteristic.
     ///
-    /// - Parameter type: With a response the delegate hears once how it went. Without one nothing is heard, and what is too
-    ///   long or has no room is lost (behaviours 5.5, 5.11).
+    /// A write with response is reported to `peripheral(_:didWriteValueFor:error:)`, once; a value above the MTU less 3
+    /// is sent in parts by itself (behaviours 5.5, 5.9). If the peer requires security, the system pairs first
+    /// (behaviour 6.1).
+    ///
+    /// A write without response has no callback. It is cut at ``maximumWriteValueLength(for:)`` and dropped while
+    /// ``canSendWriteWithoutResponse`` is false, both with a line in the log (behaviours 5.11, 5.13). It is also
+    /// dropped if the characteristic lacks the property (behaviour 5.12).
+    ///
+    /// - Parameters:
+    ///   - data: The value, which is copied (behaviour 5.6).
+    ///   - characteristic: The characteristic. If it is no longer valid the write fails (behaviour 4.16).
+    ///   - type: Whether the peer confirms the write.
     open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
         let isConfirmed = type == .withResponse
         guard canCommand({ if isConfirmed { $0.peripheral($1, didWriteValueFor: characteristic, error: $2) } }) else {
@@ -179,7 +243,15 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         }
     }
 
-    /// Subscribes to a characteristic, or ends that. Notifications are preferred where it has both (behaviour 5.16).
+    /// Subscribes to notifications or indications of a characteristic, or unsubscribes.
+    ///
+    /// Where the characteristic supports both, notifications are used (behaviour 5.16). The outcome is reported to
+    /// ``CBPeripheralDelegate/peripheral(_:didUpdateNotificationStateFor:error:)``. Subscriptions of the app end with
+    /// the connection (behaviour 5.19).
+    ///
+    /// - Parameters:
+    ///   - enabled: Whether to subscribe.
+    ///   - characteristic: The characteristic. If it is no longer valid the request fails (behaviour 4.16).
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
         guard canCommand({ $0.peripheral($1, didUpdateNotificationStateFor: characteristic, error: $2) }) else {
             return
@@ -188,16 +260,26 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.send(.setNotify(handle, isEnabled: enabled), of: identifier)
     }
 
-    /// Reads a descriptor, however long it is.
+    /// Reads the value of a descriptor. A long value is fetched in several requests by itself (behaviour 5.2).
+    ///
+    /// The value or the error is reported to `peripheral(_:didUpdateValueFor:error:)`.
+    ///
+    /// - Parameter descriptor: The descriptor. If it is no longer valid the read fails (behaviour 4.16).
     open func readValue(for descriptor: CBDescriptor) {
         guard canCommand({ $0.peripheral($1, didUpdateValueFor: descriptor, error: $2) }) else { return }
         let handle = handle(of: descriptor, for: .readDescriptor)
         link.send(.readDescriptor(handle), of: identifier)
     }
 
-    /// Writes a descriptor.
+    /// Writes the value of a descriptor.
     ///
-    /// - Precondition: It is not a Client Characteristic Configuration (2902), which ``setNotifyValue(_:for:)`` is for.
+    /// The outcome is reported to `peripheral(_:didWriteValueFor:error:)`.
+    ///
+    /// - Parameters:
+    ///   - data: The value, which is copied (behaviour 5.6).
+    ///   - descriptor: The descriptor. If it is no longer valid the write fails (behaviour 4.16).
+    /// - Precondition: The descriptor is not a Client Characteristic Configuration (2902). Use
+    ///   ``setNotifyValue(_:for:)`` for that (behaviour 4.7).
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
         precondition(
             descriptor.uuid.uuid != 0x2902,
@@ -208,7 +290,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.send(.writeDescriptor(handle, value: PacketBuffer(copying: data)), of: identifier)
     }
 
-    /// Reads the signal strength of the link.
+    /// Reads the signal strength of the link. The result is reported to
+    /// ``CBPeripheralDelegate/peripheral(_:didReadRSSI:error:)`` (behaviour 5.24).
     open func readRSSI() {
         guard canCommand({ $0.peripheral($1, didReadRSSI: 127, error: $2) }) else { return }
         link.send(.readRSSI, of: identifier)
@@ -216,40 +299,51 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     // MARK: Channels
 
-    /// Opens an L2CAP channel to what the device takes them for under this number. The delegate hears of each exactly once, in the
-    /// order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12).
+    /// Opens an L2CAP channel to a PSM of the device.
+    ///
+    /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didOpen:error:)``: exactly once for each call, in
+    /// the order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12). The extras
+    /// `openChannel(_:deadline:)` names the PSM with its result (behaviour 15.23).
+    ///
+    /// - Parameter PSM: The number that the device accepts channels on. The device has to publish it, for instance in a
+    ///   characteristic (behaviour 8.3).
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
         guard canCommand() else { return }
         contents.withLock { $0.openings.append(PSM) }
         link.send(.openChannel(psm: PSM), of: identifier)
     }
 
-    // MARK: Measuring distances
+    // MARK: Channel Sounding
 
-    /// Measures the distance until ``cancelChannelSoundingSession()``, where the controller can.
+    /// Starts to measure the distance to the peripheral by Channel Sounding.
+    ///
+    /// No controller supports it so far: the session ends at once with an error, in
+    /// ``CBPeripheralDelegate/peripheral(_:didCompleteChannelSoundingSession:)``.
+    ///
+    /// - Parameter configuration: The configuration of the session.
     open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {
         guard canCommand({ $0.peripheral($1, didCompleteChannelSoundingSession: $2) }) else { return }
         link.send(.startChannelSounding, of: identifier)
     }
 
-    /// Ends measuring.
+    /// Stops measuring the distance to the peripheral. Without a session the call is misuse.
     open func cancelChannelSoundingSession() {
         guard canCommand() else { return }
         link.send(.cancelChannelSounding, of: identifier)
     }
 
-    // MARK: Inside
+    // MARK: Validation
 
-    /// No list and an empty list both mean all (behaviour 4.1).
+    /// The list for the service. Nil and an empty list both mean all (behaviour 4.1).
     private static func filter(_ uuids: [CBUUID]?) -> [BluetoothUUID]? {
         uuids.flatMap { $0.isEmpty ? nil : $0.values }
     }
 
-    /// Tells a delegate that a command was refused.
+    /// Reports to a delegate that a command was refused.
     private typealias Refusal = @Sendable (any CBPeripheralDelegate, CBPeripheral, any Error) -> Void
 
-    /// Whether it is connected. If not the log says so, and the command is to be ignored (behaviour 1.7); in strict mode the
-    /// delegate hears of it too.
+    /// Whether the peripheral is connected. If it is not, logs misuse, and the command is to be ignored
+    /// (behaviour 1.7). In strict mode, also reports the error to the delegate.
     private func canCommand(_ tell: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
         let isRestoring = registry.isRestoring.load(ordering: .acquiring)
         if state == .connected, !isRestoring { return true }
@@ -265,8 +359,10 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         return false
     }
 
-    /// Where the peer has `attribute`. One that was invalidated, or is not this peripheral's, is asked for at handle 0, which
-    /// no server has (Core Vol 3 Part F 3.2.2), so that the request fails in its turn as it should (behaviour 4.16).
+    /// Returns the handle of an attribute of this peripheral.
+    ///
+    /// For an attribute that was invalidated or belongs to another peripheral the result is handle 0, which no server
+    /// has (Core Vol 3 Part F 3.2.2). The request then fails in its turn, as it should (behaviour 4.16).
     private func handle(of attribute: CBAttribute, for kind: StrayRequests.Kind) -> AttributeHandle {
         let isKnown = contents.withLock {
             if $0.tree.contains(attribute) { return true }
@@ -278,7 +374,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         return 0
     }
 
-    /// Class, identifier, name, ATT MTU and state.
+    /// The class, identifier, name, ATT MTU and state.
     open override var description: String {
         let (name, state, length) = contents.withLock { ($0.name, $0.connection.state, $0.maximumWriteLength) }
         let mtu = state == .connected ? length + 3 : 0

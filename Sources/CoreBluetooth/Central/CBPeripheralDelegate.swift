@@ -1,165 +1,258 @@
 import Foundation
 
-/// Hears what becomes of the requests to a peripheral, on the queue of its manager. Every method may be left out.
+/// The events of a ``CBPeripheral``: the outcome of requests, notified values, and changes of the peripheral.
+///
+/// Methods are called on the queue of the peripheral's manager, one after the other in the order of events if the queue
+/// is serial (behaviours 13.1, 13.3). The callback for a request never comes before the method that made the request
+/// has returned (behaviour 13.2). Requests that are under way when the connection ends have no callback
+/// (behaviours 3.13, 3.39). Every method is optional.
 public protocol CBPeripheralDelegate: NSObjectProtocol {
-    /// The peripheral's name is new.
+    /// Tells the delegate that the peripheral has changed its GAP device name (behaviour 2.24).
+    ///
+    /// - Parameter peripheral: The peripheral; ``CBPeripheral/name`` is the new name.
     func peripheralDidUpdateName(_ peripheral: CBPeripheral)
 
-    /// Services are no longer what they were; they and all that belongs to them are of no use any longer.
+    /// Tells the delegate that services were removed or changed.
+    ///
+    /// The objects of these services, and of everything that belongs to them, are no longer valid. Discover the
+    /// services again; objects of other services stay valid (behaviour 4.13).
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - invalidatedServices: The services, as this app knew them.
     func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
 
-    /// The signal strength was read, in dBm.
+    /// Tells the delegate the result of ``CBPeripheral/readRSSI()`` (behaviour 5.24).
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - RSSI: The signal strength of the link in dBm; 127 if it could not be read (behaviour 2.13).
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
 
-    /// Old code has this method. It is not called any more; ``peripheral(_:didReadRSSI:error:)`` is.
+    /// Never called: an old form of ``peripheral(_:didReadRSSI:error:)``, here so that old code compiles.
     func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?)
 
-    /// Services were discovered.
+    /// Tells the delegate the outcome of ``CBPeripheral/discoverServices(_:)``.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral; ``CBPeripheral/services`` has all services discovered so far (behaviour 4.2).
+    ///   - error: The reason for a failure, or nil. Finding nothing is no error (behaviour 4.4).
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
 
-    /// The services that a service includes were discovered.
+    /// Tells the delegate the outcome of ``CBPeripheral/discoverIncludedServices(_:for:)``.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - service: The service; ``CBService/includedServices`` has all included services discovered so far
+    ///     (behaviour 4.2).
+    ///   - error: The reason for a failure, or nil. Finding nothing is no error (behaviour 4.4).
     func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverIncludedServicesFor service: CBService,
         error: (any Error)?
     )
 
-    /// The characteristics of a service were discovered.
+    /// Tells the delegate the outcome of ``CBPeripheral/discoverCharacteristics(_:for:)``.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - service: The service; ``CBService/characteristics`` has all characteristics discovered so far
+    ///     (behaviour 4.2).
+    ///   - error: The reason for a failure, or nil. Finding nothing is no error (behaviour 4.4).
     func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?)
 
-    /// A value was read, notified or indicated.
+    /// Tells the delegate that a value was read, notified or indicated, or that a read has failed.
+    ///
+    /// Reads, notifications and indications share this callback and cannot be told apart (behaviour 5.1). The extras
+    /// `read(_:deadline:)` and `notifications(of:)` keep them apart (behaviour 15.1).
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - characteristic: The characteristic; ``CBCharacteristic/value`` has the value, until the next one overwrites
+    ///     it (behaviour 5.20).
+    ///   - error: The reason why a read failed, or nil.
     func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     )
 
-    /// A write with response has ended.
+    /// Tells the delegate the outcome of a write with response. Writes without response have no callback
+    /// (behaviour 5.5).
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - characteristic: The characteristic. Its `value` does not change.
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
 
-    /// A subscription began or ended, or could not.
+    /// Tells the delegate the outcome of ``CBPeripheral/setNotifyValue(_:for:)``.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - characteristic: The characteristic; ``CBCharacteristic/isNotifying`` is the new state (behaviour 4.17).
+    ///   - error: The reason for a failure, or nil.
     func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     )
 
-    /// The descriptors of a characteristic were discovered.
+    /// Tells the delegate the outcome of ``CBPeripheral/discoverDescriptors(for:)``.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - characteristic: The characteristic; ``CBCharacteristic/descriptors`` has all descriptors discovered so far
+    ///     (behaviour 4.2).
+    ///   - error: The reason for a failure, or nil. Finding nothing is no error (behaviour 4.4).
     func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverDescriptorsFor characteristic: CBCharacteristic,
         error: (any Error)?
     )
 
-    /// A descriptor was read.
+    /// Tells the delegate the outcome of reading a descriptor.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - descriptor: The descriptor; ``CBDescriptor/value`` has the value.
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?)
 
-    /// A descriptor was written.
+    /// Tells the delegate the outcome of writing a descriptor.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - descriptor: The descriptor. Its `value` does not change.
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?)
 
-    /// There is room again for writes without response.
+    /// Tells the delegate that ``CBPeripheral/canSendWriteWithoutResponse`` has become true.
+    ///
+    /// It is called once each time that the room for writes without response was used up (behaviours 5.13, 5.15).
+    ///
+    /// - Parameter peripheral: The peripheral.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
 
-    /// An L2CAP channel was opened; keep it. Without one it could not be.
+    /// Tells the delegate the outcome of ``CBPeripheral/openL2CAPChannel(_:)``.
+    ///
+    /// There is one call for each channel that was asked for, in the order of asking. If the connection ends first, the
+    /// call comes with an error, before the disconnection is reported (behaviours 8.5, 8.12).
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - channel: The channel, or nil. Keep it: without a reference it closes (behaviour 8.7).
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 
-    /// A distance was measured.
+    /// Tells the delegate the result of a Channel Sounding procedure. Never called so far, since no controller supports
+    /// it.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - results: The result, or nil.
+    ///   - error: The reason for a failure, or nil.
     func peripheral(
         _ peripheral: CBPeripheral,
         didReceive results: CBChannelSoundingProcedureResults?,
         error: (any Error)?
     )
 
-    /// Distances are not measured any more, or could not be.
+    /// Tells the delegate that a Channel Sounding session has ended or could not start.
+    ///
+    /// - Parameters:
+    ///   - peripheral: The peripheral.
+    ///   - error: The reason for a failure, or nil.
     func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?)
 }
 
-/// What a delegate does that leaves a method out: nothing.
+/// Default implementations, so that every method is optional.
 extension CBPeripheralDelegate {
-    /// Nothing.
+    /// Ignores the event.
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
 
-    /// Nothing.
+    /// Ignores the event.
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
 
-    /// Nothing.
+    /// Ignores the result.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
 
-    /// Nothing.
+    /// Does nothing.
     public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverIncludedServicesFor service: CBService,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the value.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverDescriptorsFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the value.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor descriptor: CBDescriptor,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor descriptor: CBDescriptor,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the event.
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
 
-    /// Nothing, and so the channel closes.
+    /// Ignores the channel, which therefore closes (behaviour 8.7).
     public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
 
-    /// Nothing.
+    /// Ignores the result.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didReceive results: CBChannelSoundingProcedureResults?,
         error: (any Error)?
     ) {}
 
-    /// Nothing.
+    /// Ignores the outcome.
     public func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {}
 }

@@ -1,54 +1,54 @@
 import BluetoothService
 import Foundation
 
-/// The end of a connection, or of an attempt that the app gave up.
+/// The end of a connection, or of an attempt that the app cancelled.
 package struct ConnectionEnd: Sendable {
-    /// Why; nil when the app asked for it.
+    /// The reason, or nil if the app asked for it.
     package var error: (any Error)?
     /// Whether the system connects again by itself (behaviour 3.17).
     package var isReconnecting = false
-    /// When, in seconds since the beginning of 2001, UTC.
+    /// The time, in seconds since the beginning of 2001, UTC.
     package var time: CFAbsoluteTime
-    /// The state of the manager that took it along, when no delegate is told of it (behaviour 1.11).
+    /// The manager's state that ended the connection without a callback of the delegate (behaviour 1.11).
     package var state: CBManagerState?
 }
 
-/// What comes to a peripheral.
+/// An event of a peripheral.
 package enum PeripheralHappening: Sendable {
-    /// It is connected.
+    /// The peripheral is connected.
     case connected
-    /// It could not be connected.
+    /// The attempt to connect failed.
     case connectionFailed(any Error)
-    /// It is no longer connected, or is not to be any more.
+    /// The peripheral is disconnected, or a pending attempt was cancelled.
     case disconnected(ConnectionEnd)
-    /// Services are no longer what they were.
+    /// Services were removed or changed.
     case servicesModified([CBService])
-    /// Anything else that the service tells, answers to numbered requests included.
+    /// Any other event of the service, responses to numbered requests included.
     case told(PeerEvent)
 }
 
-/// What comes to a central manager.
+/// An event of a central manager.
 package enum CentralHappening: Sendable {
-    /// It has another state.
+    /// The state changed.
     case state(CBManagerState)
-    /// A device was heard.
+    /// The scan has found a device.
     case discovered(CBPeripheral, Advertisement, rssi: Int)
-    /// A device was not heard for as long as the scan says.
+    /// A device has been silent for as long as the scan allows.
     case lost(CBPeripheral)
-    /// The scan with this number has ended, and why.
+    /// The scan with this number has ended.
     case scanEnded(UInt64, ScanEnd)
-    /// A device was connected to this system by anyone, or is not any more.
+    /// A device was connected to this system or disconnected from it, by any app.
     case connectionChanged(CBPeripheral, isConnected: Bool)
 }
 
-/// Why a scan is over.
+/// The reason why a scan has ended.
 package enum ScanEnd: Sendable {
     /// The app stopped it.
     case stopped
-    /// The app began another one.
+    /// The app started another scan.
     case replaced
-    /// The manager is not powered on any more.
+    /// The manager is no longer powered on.
     case lostPower(CBManagerState)
-    /// The manager is gone.
+    /// The manager was released.
     case managerGone
 }

@@ -1,21 +1,27 @@
 import BluetoothService
 import Foundation
 
-/// Names what a device takes L2CAP channels for. It picks the number itself, and its peers have to be told.
+/// A protocol/service multiplexer: the number on which a device accepts L2CAP channels.
+///
+/// The system of the accepting device selects it, from 0x0080 to 0x00FF (behaviours 8.1, 8.2). Peers have to be told
+/// the number (behaviour 8.3).
 public typealias CBL2CAPPSM = UInt16
 
-/// An L2CAP channel to another device: octets both ways, with neither frames nor a limit (behaviour 8.13).
+/// An L2CAP channel to another device: a stream of octets in each direction, without message boundaries or a limit on
+/// size (behaviour 8.13).
 ///
-/// Keep it: when the app has let go of it, the channel closes (behaviour 8.7). The streams come unopened. Schedule them in a run loop
-/// that runs, set their delegates and open them; or open them and ask `hasBytesAvailable` and `hasSpaceAvailable` now and then,
-/// from any thread. A read that finds nothing waits, and so does a write that finds no room.
+/// Keep the channel: when the app releases it, it closes (behaviour 8.7). The streams are not open yet. Either schedule
+/// them in a run loop that runs, set their delegates and open them; or open them and poll `hasBytesAvailable` and
+/// `hasSpaceAvailable`, from any thread. A read blocks until there are octets, and a write until there is room
+/// (behaviour 8.6). The extras `octets` and `write(_:)` need no run loop (behaviour 15.23).
 ///
-/// In a simulation in virtual time, events come in the order of the simulated app's other callbacks, while the clock stands
-/// still: at once where the run loop belongs to the thread that lets time pass, and where it belongs to another thread, by waiting for it
-/// while it runs. Nobody waits for a run loop that does not. There reads and writes never wait, since nothing would come meanwhile;
-/// they return -1 instead, and the stream stays open.
+/// In a simulation in virtual time, stream events are ordered with the simulated app's other callbacks, and the clock
+/// stands still while they run. If the run loop belongs to the thread that advances the time, its events are delivered
+/// at once. If it belongs to another thread, the simulation waits for it while it runs, and not if it does not. Reads
+/// and writes never block in virtual time, since nothing could arrive meanwhile. They return -1 instead, and the stream
+/// stays open.
 open class CBL2CAPChannel: NSObject, @unchecked Sendable {
-    // Safe: immutable here; the streams share a pipe, which is.
+    // Safe: immutable here. The streams share a pipe, which is thread-safe.
     private let device: CBPeer
     private let input: ChannelInputStream
     private let output: ChannelOutputStream
@@ -36,22 +42,28 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
         pipe.letGo()
     }
 
-    /// The device at the other end: a ``CBPeripheral`` where this app has opened the channel, a ``CBCentral`` where it has published
-    /// it.
+    /// The device at the other end: a ``CBPeripheral`` if this app has opened the channel, a ``CBCentral`` if this app
+    /// has published it.
     open var peer: CBPeer! { device }
 
-    /// What comes from the peer.
+    /// The octets from the peer. The same object each time; not open at first (behaviour 8.6).
     open var inputStream: InputStream! { input }
 
-    /// What goes to the peer.
+    /// The octets to the peer. The same object each time; not open at first (behaviour 8.6).
+    ///
+    /// Octets written before both streams are closed are still sent, for up to 10 s (behaviour 8.6).
     open var outputStream: OutputStream! { output }
 
-    /// What the channel is for.
+    /// The PSM that the channel was opened on.
     open var psm: CBL2CAPPSM { number }
 
-    // MARK: For other modules of this package
+    // MARK: Access for other modules
 
-    /// Reads up to `limit` octets; empty at the end, nil when there are none yet, and then `wake` is called when that may have changed.
+    /// Reads up to `limit` octets.
+    ///
+    /// - Returns: The octets, which are empty at the end of the channel. If there are none yet, the number of a wait:
+    ///   then `wake` is called once that may have changed.
+    /// - Throws: The error that ended the channel.
     package func read(upTo limit: Int, orCall wake: @escaping @Sendable () -> Void) throws -> ChannelReading {
         if pipe.status(of: .input) == .notOpen { input.open() }
         var attempt = ChannelAttempt.done(0)
@@ -66,7 +78,11 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Writes what there is room for, which may be nothing: then `wake` is called when that may have changed.
+    /// Writes as many octets as there is room for.
+    ///
+    /// - Returns: The number of octets. If there is no room, the number of a wait: then `wake` is called once that may
+    ///   have changed.
+    /// - Throws: The error that ended the channel.
     package func write(_ octets: Data, orCall wake: @escaping @Sendable () -> Void) throws -> ChannelAttempt {
         if pipe.status(of: .output) == .notOpen { output.open() }
         let attempt = Array(octets).withUnsafeBufferPointer { pipe.write($0, orCall: wake) }
@@ -74,10 +90,10 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
         return attempt
     }
 
-    /// Whoever waits under this number does so no longer.
+    /// Cancels the wait with this number.
     package func stopWaiting(_ number: UInt64) { pipe.stopWaiting(number) }
 
-    /// Both streams are closed, and with them the channel.
+    /// Closes both streams, and with them the channel.
     package func close() {
         input.close()
         output.close()
@@ -85,16 +101,16 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
 
     private static var isClosed: any Error { NSError(domain: NSPOSIXErrorDomain, code: Int(EPIPE)) }
 
-    /// Class, peer and PSM.
+    /// The class, peer and PSM.
     open override var description: String {
         "<\(nameAndAddress), peer = \(device.identifier.uuidString), psm = \(number)>"
     }
 }
 
-/// What there is to read.
+/// The outcome of a read.
 package enum ChannelReading: Sendable {
-    /// Octets; none at the end.
+    /// The octets. They are empty at the end of the channel.
     case octets(Data)
-    /// Nothing yet; somebody is called when that may have changed, by this number.
+    /// No octets yet. A wait with this number has begun.
     case waiting(UInt64)
 }

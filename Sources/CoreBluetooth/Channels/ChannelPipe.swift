@@ -3,11 +3,12 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// One channel between the service and the two streams of an app: what has come and is not read, and how much may be written.
-/// Everything may be called from any thread.
+/// One channel between the service and an app's two streams: the octets that were received and not read, and the room
+/// for writing. All methods may be called from any thread.
 ///
-/// Bounded in both directions by ``ServiceLimits/channelWindow``: what is not read is not granted again, so that the peer has
-/// to stop; and what the service has not passed on cannot be followed by more.
+/// Both directions have backpressure within ``ServiceLimits/channelWindow``. Credit for received octets is granted when
+/// they are read, so that the peer has to stop if the app does not read. Octets can be written only as far as the
+/// service has passed on earlier ones.
 final class ChannelPipe: Sendable {
     enum Side {
         case input
@@ -18,14 +19,15 @@ final class ChannelPipe: Sendable {
         var input = StreamProgress()
         var output = StreamProgress()
         var received = OctetQueue()
-        /// Octets that were read and not granted again.
+        /// The octets that were read and not granted again.
         var ungranted = 0
-        /// Octets that may be written.
+        /// The number of octets that may be written.
         var room = ServiceLimits.channelWindow
         var end: ChannelEnd?
-        /// The service knows that the app is through with it, or the app knows of the end.
+        /// Whether the service knows that the app is done with the channel, or the app knows that the channel has
+        /// ended.
         var isSettled = false
-        /// Those who wait for something to be read, or for room: each is called once.
+        /// The waits for octets or for room. Each function is called once.
         var waiting: [UInt64: @Sendable () -> Void] = [:]
         var lastWaiting: UInt64 = 0
     }
@@ -42,12 +44,12 @@ final class ChannelPipe: Sendable {
         state = Mutex(State())
     }
 
-    /// Takes the channel over: from now on the service tells what comes.
+    /// Grants the first window. From then on the service delivers what it receives.
     func begin() {
         link.send(.grant(ServiceLimits.channelWindow), on: id)
     }
 
-    /// The service says something.
+    /// Handles an event of the service.
     func take(_ event: ChannelEvent) {
         let waiting = state.withLock { state in
             switch event {
@@ -65,7 +67,7 @@ final class ChannelPipe: Sendable {
         callBack(.output)
     }
 
-    /// The app has let go of the channel: it is over, and what has come can still be read (behaviours 8.7, 8.8).
+    /// Closes the channel after the app has released it. Received octets can still be read (behaviours 8.7, 8.8).
     func letGo() {
         let isLeft = state.withLock { state in
             defer { state.isSettled = true }
@@ -77,7 +79,7 @@ final class ChannelPipe: Sendable {
     }
 }
 
-// MARK: - What streams ask
+// MARK: - Operations of streams
 
 extension ChannelPipe {
     func open(_ side: Side) {
@@ -85,7 +87,7 @@ extension ChannelPipe {
         callBack(side)
     }
 
-    /// Closes a stream; with the second one the channel goes.
+    /// Closes a stream. With the second one the channel closes.
     func close(_ side: Side) {
         events(of: side).removeAll()
         let isOver = state.withLock { state in
@@ -123,20 +125,21 @@ extension ChannelPipe {
         callBack(side)
     }
 
-    /// Reads what there is, or waits for it: 0 at the end, -1 when nothing can be read.
+    /// Reads the octets that are there, or blocks until there are some. Returns 0 at the end and -1 if reading is
+    /// impossible.
     func read(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         guard !target.isEmpty else { return 0 }
         return attempt(.input) { $0.read(into: target) }
     }
 
-    /// Writes as much as there is room for, or waits for room: -1 when nothing can be written.
+    /// Writes as many octets as there is room for, or blocks until there is room. Returns -1 if writing is impossible.
     func write(_ octets: UnsafeBufferPointer<UInt8>) -> Int {
         guard !octets.isEmpty else { return 0 }
         return attempt(.output) { $0.write(octets) }
     }
 
-    /// Reads as ``read(into:)`` does; nil when there is nothing yet, and then calls `wake` once that may have changed, unless
-    /// ``stopWaiting(_:)`` has taken the number back.
+    /// Reads like ``read(into:)``, without blocking. If there are no octets yet, `wake` is called once that may have
+    /// changed, unless ``stopWaiting(_:)`` cancels the wait.
     func read(
         into target: UnsafeMutableBufferPointer<UInt8>,
         orCall wake: @escaping @Sendable () -> Void
@@ -144,7 +147,8 @@ extension ChannelPipe {
         attemptOnce(.input, wake) { $0.read(into: target) }
     }
 
-    /// Writes in the same way.
+    /// Writes like ``write(_:)``, without blocking. If there is no room, `wake` is called as for
+    /// ``read(into:orCall:)``.
     func write(
         _ octets: UnsafeBufferPointer<UInt8>,
         orCall wake: @escaping @Sendable () -> Void
@@ -152,14 +156,14 @@ extension ChannelPipe {
         attemptOnce(.output, wake) { $0.write(octets) }
     }
 
-    /// Somebody waits no longer.
+    /// Cancels the wait with this number.
     func stopWaiting(_ number: UInt64) {
         state.withLock { $0.waiting[number] = nil }
     }
 
     private typealias Act = (inout State) -> (Int, ChannelRequest?)?
 
-    /// Does what a stream is asked to, as soon as that is possible.
+    /// Performs an action of a stream, blocking until it is possible.
     private func attempt(_ side: Side, _ act: Act) -> Int {
         while true {
             let semaphore = DispatchSemaphore(value: 0)
@@ -176,7 +180,7 @@ extension ChannelPipe {
             guard state[side].isOpen else { return .done(-1) }
             if let (count, request) = act(&state) {
                 state[side].used()
-                // Under the lock, so that two writers' octets go in the order in which they took room.
+                // Under the lock, so that the octets of two writers are sent in the order in which they took room.
                 if let request { link.send(request, on: id) }
                 return .done(count)
             }
@@ -191,11 +195,11 @@ extension ChannelPipe {
     }
 }
 
-/// What comes of trying to read or write.
+/// The outcome of a read or a write.
 package enum ChannelAttempt: Sendable {
-    /// So many octets; 0 at the end of what can be read, -1 for an error.
+    /// The number of octets: 0 at the end of the input, -1 for an error.
     case done(Int)
-    /// Nothing yet; somebody is called when that may have changed, by this number.
+    /// Not possible yet. A wait with this number has begun.
     case waiting(UInt64)
 }
 
@@ -209,8 +213,8 @@ extension ChannelPipe {
         }
     }
 
-    /// Has the delegate called if there is something to tell: one event at a time, so that nobody else on the run loop has to wait
-    /// for a stream that never ends.
+    /// Schedules a call of the delegate if there is an event to report. One event at a time, so that a stream that
+    /// never runs dry does not starve the other users of the run loop.
     private func callBack(_ side: Side) {
         let isDue = state.withLock { state in
             var progress = state[side]
@@ -263,12 +267,12 @@ extension ChannelPipe.State {
         }
     }
 
-    /// What has come is read before the end.
+    /// How the channel has ended, for one side. Received octets are read before the end.
     fileprivate func end(of side: ChannelPipe.Side) -> ChannelEnd? {
         side == .input && received.count > 0 ? nil : end
     }
 
-    /// What comes of using a stream whose channel has ended: nothing more is there to be read, and to write is an error.
+    /// Handles the use of a stream whose channel has ended: there is nothing more to read, and writing is an error.
     fileprivate mutating func useAfterEnd(_ side: ChannelPipe.Side, _ end: ChannelEnd) -> Int {
         switch (side, end) {
         case (.input, .inOrder): return 0

@@ -1,7 +1,7 @@
 import BluetoothService
 import Synchronization
 
-/// The channels of one manager that the app has, by the numbers that the service knows them by.
+/// The channels of one manager that the app holds, by their numbers at the service.
 final class ChannelRegistry: Sendable {
     private struct Entry {
         weak var pipe: ChannelPipe?
@@ -9,7 +9,7 @@ final class ChannelRegistry: Sendable {
 
     private let entries = Mutex<[ChannelID: Entry]>([:])
 
-    /// The pipe of a channel that was just opened.
+    /// Creates the pipe of a channel that was just opened.
     func pipe(_ id: ChannelID, link: ManagerLink) -> ChannelPipe {
         let pipe = ChannelPipe(id, link: link)
         entries.withLock {
@@ -19,12 +19,12 @@ final class ChannelRegistry: Sendable {
         return pipe
     }
 
-    /// Takes what the service says, on any thread.
+    /// Handles an event of a channel, on any thread.
     func take(_ event: ChannelEvent, of id: ChannelID) {
         entries.withLock { $0[id]?.pipe }?.take(event)
     }
 
-    /// The manager is gone, and the channels with it (behaviour 8.8).
+    /// Ends all channels, since the manager was released (behaviour 8.8).
     func endAll() {
         for pipe in entries.withLock({ $0.values.compactMap(\.pipe) }) { pipe.take(.ended(nil)) }
     }

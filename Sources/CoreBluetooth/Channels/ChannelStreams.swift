@@ -1,6 +1,6 @@
 import Foundation
 
-/// What comes on a channel.
+/// The input stream of a channel.
 final class ChannelInputStream: InputStream {
     private let pipe: ChannelPipe
 
@@ -33,7 +33,7 @@ final class ChannelInputStream: InputStream {
         pipe.read(into: UnsafeMutableBufferPointer(start: buffer, count: max(count, 0)))
     }
 
-    /// What has come is not in one piece.
+    /// Always false, since received octets are not contiguous.
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
         length: UnsafeMutablePointer<Int>
@@ -52,7 +52,7 @@ final class ChannelInputStream: InputStream {
     override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
 }
 
-/// What goes to the peer of a channel.
+/// The output stream of a channel.
 final class ChannelOutputStream: OutputStream {
     private let pipe: ChannelPipe
 

@@ -1,12 +1,12 @@
 import BluetoothTypes
 
-/// Octets that wait to be read, in the pieces that they came in.
+/// Received octets that wait to be read, in the pieces in which they arrived.
 struct OctetQueue {
     private var pieces: [PacketBuffer] = []
-    // Pieces that have been read, and octets of the next one.
+    // The number of pieces that were read, and of octets of the next piece.
     private var readPieces = 0
     private var offset = 0
-    /// How many octets wait.
+    /// The number of octets that wait.
     private(set) var count = 0
 
     mutating func append(_ piece: PacketBuffer) {
@@ -15,7 +15,7 @@ struct OctetQueue {
         count += piece.count
     }
 
-    /// Moves as many octets as there are and `target` has room for, and says how many.
+    /// Moves as many octets as there are and `target` has room for. Returns their number.
     mutating func read(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var filled = 0
         while filled < target.count, readPieces < pieces.count {
@@ -34,7 +34,7 @@ struct OctetQueue {
     private mutating func next() {
         readPieces += 1
         offset = 0
-        // The storage of what was read goes in large steps.
+        // The storage of pieces that were read is released in large steps.
         guard readPieces == pieces.count || readPieces > 64 else { return }
         pieces.removeFirst(readPieces)
         readPieces = 0

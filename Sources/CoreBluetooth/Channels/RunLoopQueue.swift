@@ -2,14 +2,14 @@ import EventLoops
 import Foundation
 import Synchronization
 
-/// A run loop as the place where an app is called back.
+/// A run loop on which an app is called back.
 ///
-/// A timer that never comes due keeps the run loop from returning for want of anything to wait for, as a scheduled stream does
-/// on Apple's systems. To make it due is what wakes the run loop from any thread: `RunLoop.perform` does not on Linux, and
-/// `CFRunLoopWakeUp` is out of reach.
+/// A timer that never fires keeps the run loop from returning for lack of sources, as a scheduled stream does on
+/// Apple's systems. Making the timer due wakes the run loop from any thread. `RunLoop.perform` does not wake it on
+/// Linux, and `CFRunLoopWakeUp` is not accessible.
 final class RunLoopQueue: CallbackQueue, @unchecked Sendable {
-    // Safe: what changes is in a mutex, and Core Foundation lets any thread ask a run loop for its mode, add timers to it, and change
-    // when a timer is due.
+    // Safe: mutable state is in a mutex, and Core Foundation lets any thread read the mode of a run loop, add timers to
+    // it, and change when a timer fires.
     private struct State {
         var modes: [RunLoop.Mode]
         var timer: Timer?
@@ -36,7 +36,7 @@ final class RunLoopQueue: CallbackQueue, @unchecked Sendable {
 
     var isCurrent: Bool { RunLoop.current === runLoop }
 
-    /// Whether somebody runs it, in a mode in which callbacks come.
+    /// Whether the run loop is running in a mode in which callbacks are delivered.
     var isRunning: Bool {
         guard let mode = runLoop.currentMode else { return false }
         return state.withLock { $0.modes.contains(mode) || $0.modes.contains(.common) }
@@ -58,7 +58,7 @@ final class RunLoopQueue: CallbackQueue, @unchecked Sendable {
         if isNew { setTimer() }
     }
 
-    /// Calls back in one mode less; false when that was the last one.
+    /// Removes a mode. Returns false if it was the last one.
     func remove(_ mode: RunLoop.Mode) -> Bool {
         let isLeft = state.withLock {
             $0.modes.removeAll { $0 == mode }
@@ -68,7 +68,7 @@ final class RunLoopQueue: CallbackQueue, @unchecked Sendable {
         return isLeft
     }
 
-    /// Calls back no more.
+    /// Stops calling back. Pending callbacks are dropped.
     func end() {
         state.withLock {
             $0.timer?.invalidate()
@@ -77,7 +77,7 @@ final class RunLoopQueue: CallbackQueue, @unchecked Sendable {
         }
     }
 
-    /// A timer is in the modes that it was added to for as long as it lives.
+    /// Recreates the timer, since a timer stays in its modes for as long as it lives.
     private func setTimer() {
         state.withLock { state in
             state.timer?.invalidate()

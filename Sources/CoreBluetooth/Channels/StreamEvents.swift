@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Where the events of one stream go: its delegate, on the run loops that it is scheduled in.
+/// Delivers the events of one stream to its delegate, on the run loops in which the stream is scheduled.
 final class StreamEvents: Sendable {
     private struct State: @unchecked Sendable {
-        // Safe: the stream is only passed on, and the delegate belongs to the app and is called on the stream's run loop alone, as
-        // the app expects.
+        // Safe: the stream is only passed on. The delegate belongs to the app and is called on the stream's run loop
+        // alone, as the app expects.
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
         var queues: [RunLoopQueue] = []
-        /// A callback is on its way.
+        /// Whether a callback is on its way.
         var isDue = false
     }
 
@@ -24,7 +24,7 @@ final class StreamEvents: Sendable {
         set { state.withLock { [box = Box(newValue)] in $0.delegate = box.delegate } }
     }
 
-    /// Says where the delegate is to be called; nil when it is about to be, or cannot be.
+    /// Returns the run loop on which to call the delegate; nil if a callback is already on its way or impossible.
     func callBack() -> RunLoopQueue? {
         state.withLock {
             guard !$0.isDue, $0.delegate != nil, let queue = $0.queues.first else { return nil }
@@ -33,7 +33,8 @@ final class StreamEvents: Sendable {
         }
     }
 
-    /// The delegate is called now: gives it, with the stream, unless it was taken away meanwhile.
+    /// Returns the stream and its delegate for the callback that begins now; nil if the stream was unscheduled or the
+    /// delegate removed meanwhile.
     func begin() -> (stream: Stream, delegate: any StreamDelegate)? {
         let box = state.withLock {
             $0.isDue = false
@@ -54,7 +55,7 @@ final class StreamEvents: Sendable {
         }
     }
 
-    /// A callback that is on its way there is lost; the next one tells the same.
+    /// Unschedules the stream. A callback that is on its way there is lost; the next one reports the same event.
     func remove(from runLoop: RunLoop, _ mode: RunLoop.Mode) {
         state.withLock { [box = Box(runLoop)] state in
             guard let runLoop = box.runLoop else { return }
@@ -71,9 +72,9 @@ final class StreamEvents: Sendable {
         for queue in queues { queue.end() }
     }
 
-    /// Takes what is not `Sendable` through the lock.
+    /// Carries values that are not `Sendable` through the lock.
     private struct Box: @unchecked Sendable {
-        // Safe: see `State`; a run loop is used as `RunLoopQueue` says.
+        // Safe: see `State`; a run loop is used as `RunLoopQueue` describes.
         var stream: Stream?
         var delegate: (any StreamDelegate)?
         var runLoop: RunLoop?

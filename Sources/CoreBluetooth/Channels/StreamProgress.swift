@@ -2,20 +2,22 @@ import Foundation
 
 /// How a channel has ended.
 enum ChannelEnd {
-    /// Whoever ended it (behaviour 8.8).
+    /// Closed, by either side (behaviour 8.8).
     case inOrder
     case failed(any Error)
 }
 
-/// How far one stream of a channel has come, and what its delegate is to be told next: that it is open, then each time that it has
-/// been used that it can be used again, and its end, as the streams of sockets do (behaviour 8.6).
+/// The state machine of one stream of a channel, which determines the events of its delegate.
+///
+/// The events are those of the streams of a socket (behaviour 8.6): that the stream is open, then each time that it was
+/// used that it can be used again, and its end.
 struct StreamProgress {
     private enum Phase {
         case notOpen
-        /// Whether the delegate knows that it is open, and that it can be used.
+        /// Whether the delegate was told that the stream is open, and that it can be used.
         case open(isTold: Bool, isReadinessTold: Bool)
         case ended
-        /// It was used after its end; whether the delegate knows.
+        /// The stream was used after its end, or failed. Whether the delegate was told.
         case failed(any Error, isTold: Bool)
         case closed
     }
@@ -30,12 +32,12 @@ struct StreamProgress {
         phase = .closed
     }
 
-    /// It was read or written: the delegate is told when that is possible again.
+    /// Records that the stream was read or written. The delegate is told when that is possible again.
     mutating func used() {
         if case .open(let isTold, _) = phase { phase = .open(isTold: isTold, isReadinessTold: false) }
     }
 
-    /// It was used when that was of no use any more.
+    /// Records that the stream was used after the end of the channel.
     mutating func failed(_ error: any Error) {
         switch phase {
         case .open, .ended: phase = .failed(error, isTold: false)
@@ -58,7 +60,9 @@ struct StreamProgress {
         if case .failed(let error, _) = phase { error } else { nil }
     }
 
-    /// - Parameter end: How the channel has ended, for this stream: nil as long as there is something to be read.
+    /// Returns the status of the stream.
+    ///
+    /// - Parameter end: How the channel has ended, for this stream. Nil as long as there is something to read.
     func status(_ end: ChannelEnd?) -> Stream.Status {
         switch (phase, end) {
         case (.notOpen, _): .notOpen
@@ -69,10 +73,11 @@ struct StreamProgress {
         }
     }
 
-    /// What the delegate is to be told now; nil when it knows everything.
+    /// Returns the next event for the delegate, or nil if it was told everything.
     ///
     /// - Parameters:
-    ///   - isReady: Whether there is something to be read, or room for something to be written.
+    ///   - ready: The event for a stream that can be used.
+    ///   - isReady: Whether there is something to read, or room for writing.
     ///   - end: How the channel has ended, for this stream.
     mutating func next(_ ready: Stream.Event, isReady: Bool, end: ChannelEnd?) -> Stream.Event? {
         switch (phase, end) {

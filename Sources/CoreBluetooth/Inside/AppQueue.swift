@@ -3,36 +3,36 @@ import Dispatch
 import EventLoops
 import Synchronization
 
-/// The dispatch queue of an app, as the place where the service's events come out.
+/// A dispatch queue of an app, on which the service's events are delivered.
 ///
-/// What comes while the app is behind is called in one go, as from a queue of the system's own whose target the app's queue is.
-/// A source calls for that: each of Dispatch's threads keeps a thousand of the blocks that it has run, and there is no block for
-/// each event.
+/// When the app falls behind, pending callbacks run in bursts, as they would from a private queue of the system that
+/// targets the app's queue. The implementation is a dispatch source instead of a block for each event, since each of
+/// Dispatch's threads keeps a thousand of the blocks that it has run.
 package final class AppQueue: CallbackQueue {
-    /// Callbacks that are called in one go; then whatever else is on the queue has its turn.
+    /// The number of callbacks in one burst; then other work on the queue has its turn.
     package static let longestBurst = 64
 
-    /// A struct, since a closure in a collection is wrapped otherwise, at the cost of an allocation.
+    /// A struct, because a closure in a collection is wrapped otherwise, at the cost of an allocation.
     private struct Callback {
         let run: @Sendable () -> Void
     }
 
     private struct State {
         var waiting = Deque<Callback>()
-        /// This queue, as long as something is to be called.
+        /// This queue, while callbacks are pending.
         var isCalling: AppQueue?
     }
 
-    /// What the app gave.
+    /// The queue that the app specified.
     package let queue: DispatchQueue
-    // A key for each: `DispatchQueue.main` is another object each time it is asked for, so that what a queue carries cannot be
-    // told by the object.
+    // A key for each instance. `DispatchQueue.main` is another object each time it is read, so that the object does not
+    // identify the queue.
     private let key = DispatchSpecificKey<Bool>()
-    // Safe: Dispatch lets any thread add to a source, and cancel it.
+    // Safe: Dispatch allows any thread to add to a source and to cancel it.
     nonisolated(unsafe) private let source: any DispatchSourceUserDataAdd
     private let state = Mutex(State())
 
-    /// Callbacks on `queue`.
+    /// Creates a callback queue on `queue`.
     package init(_ queue: DispatchQueue) {
         self.queue = queue
         queue.setSpecific(key: key, value: true)
@@ -63,7 +63,7 @@ package final class AppQueue: CallbackQueue {
         if isIdle { source.add(data: 1) }
     }
 
-    /// The next callback. After the last one nothing holds this queue any more but whoever made it.
+    /// Returns the next callback. After the last one, only the creator of this queue still retains it.
     private func next() -> Callback? {
         state.withLock {
             if $0.waiting.isEmpty { $0.isCalling = nil }

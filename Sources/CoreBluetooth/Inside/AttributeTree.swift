@@ -2,10 +2,12 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// What an app has discovered of a peripheral. Discovery adds to it and never replaces an object (behaviour 4.2), until the
-/// peripheral's services change or the connection ends.
+/// The attributes that an app has discovered on a peripheral.
+///
+/// Discovery adds to the tree and never replaces an object (behaviour 4.2), until the peripheral's services change or
+/// the connection ends.
 struct AttributeTree {
-    /// The services that were asked for; nil before the first discovery has succeeded (behaviour 4.3).
+    /// The discovered services. Nil until a discovery has succeeded (behaviour 4.3).
     private(set) var primary: [CBService]?
     private var services: [AttributeHandle: CBService] = [:]
     private var characteristics: [AttributeHandle: CBCharacteristic] = [:]
@@ -15,7 +17,7 @@ struct AttributeTree {
     func characteristic(_ handle: AttributeHandle) -> CBCharacteristic? { characteristics[handle] }
     func descriptor(_ handle: AttributeHandle) -> CBDescriptor? { descriptors[handle] }
 
-    /// Whether `attribute` is one of these objects.
+    /// Whether `attribute` is an object of this tree.
     func contains(_ attribute: CBAttribute) -> Bool {
         let known: CBAttribute? =
             switch attribute {
@@ -78,7 +80,7 @@ struct AttributeTree {
         characteristic.contents.withLock { $0.descriptors = ($0.descriptors ?? []).adding(objects) }
     }
 
-    /// Lets go of services with all that belongs to them, and gives those that were known (behaviour 4.13).
+    /// Removes services and everything that belongs to them. Returns those that were known (behaviour 4.13).
     mutating func invalidate(_ handles: [AttributeHandle]) -> [CBService] {
         let dead = handles.compactMap { services.removeValue(forKey: $0) }
         for service in dead {
@@ -95,17 +97,17 @@ struct AttributeTree {
         return dead
     }
 
-    /// Lets go of everything (behaviour 3.14).
+    /// Removes everything (behaviour 3.14).
     mutating func removeAll() {
         for characteristic in characteristics.values { characteristic.contents.withLock { $0.isNotifying = false } }
-        // Services may include each other in a circle, which would keep them alive.
+        // Services may include each other, which would be a reference cycle.
         for service in services.values { service.contents.withLock { $0.includedServices = nil } }
         self = AttributeTree()
     }
 }
 
 extension Array where Element: NSObject {
-    /// The array with those of `others` behind that are not in it.
+    /// Returns the array with those elements of `others` appended that it lacks.
     func adding(_ others: [Element]) -> [Element] {
         var known = Set(map(ObjectIdentifier.init))
         return self + others.filter { known.insert(ObjectIdentifier($0)).inserted }

@@ -1,9 +1,9 @@
-/// How far the connection of one app to one peripheral has come.
+/// The state machine of one app's connection to one peripheral.
 ///
-/// What the app asks for shows here at once, while events arrive later and may still tell of the time before. Only requests
-/// that change something are sent, so those that are on their way are by turns a cancellation and a connect. The end of a
-/// connection, by whatever cause, is all that a cancellation can bring about, and so settles the first of them; the connect
-/// behind it then takes effect.
+/// The app's requests take effect here at once. Events arrive later and may still describe the time before. Only
+/// requests that change something are sent, so pending requests alternate: a cancellation, a connect, and so on. A
+/// cancellation can only lead to the end of the connection. That event, whatever its cause, settles the first pending
+/// cancellation, and the connect behind it then takes effect.
 struct ConnectionProgress {
     private enum Known {
         case disconnected
@@ -11,20 +11,20 @@ struct ConnectionProgress {
         case connected
     }
 
-    /// The service's side, as far as events have told.
+    /// The state of the service, as reported by events.
     private var known = Known.disconnected
-    /// Requests that no event has settled yet: a cancellation, a connect, and so on.
+    /// The number of requests that no event has settled yet: a cancellation, a connect, and so on.
     private var underWay = 0
 
-    /// No connection, and none asked for.
+    /// Creates the state without a connection or an attempt.
     init() {}
 
-    /// A connection, or one that was asked for.
+    /// Creates the state with a connection or with a pending attempt.
     init(isConnected: Bool) {
         known = isConnected ? .connected : .connecting
     }
 
-    /// The state that the app sees.
+    /// The state as the app sees it.
     var state: CBPeripheralState {
         guard underWay == 0 else { return underWay.isMultiple(of: 2) ? .connecting : .disconnecting }
         return switch known {
@@ -34,7 +34,7 @@ struct ConnectionProgress {
         }
     }
 
-    /// The app calls connect. Says whether that is to be sent; repeating it is of no use (behaviour 3.3).
+    /// Records that the app connects. Returns whether to send the request: repeating it has no effect (behaviour 3.3).
     mutating func connect() -> Bool {
         switch state {
         case .disconnected: known = .connecting
@@ -44,37 +44,38 @@ struct ConnectionProgress {
         return true
     }
 
-    /// The app gives the connection up. Says whether there is something to give up.
+    /// Records that the app cancels. Returns whether there was anything to cancel.
     mutating func cancel() -> Bool {
         guard state == .connecting || state == .connected else { return false }
         underWay += 1
         return true
     }
 
-    /// The service reports a connection. Says whether the app is to hear of it: not if it has given it up by now.
+    /// Records that the service reports a connection. Returns whether to tell the app: not if it has cancelled
+    /// meanwhile.
     mutating func didConnect() -> Bool {
         guard known == .connecting else { return false }
         known = .connected
         return underWay == 0
     }
 
-    /// The service reports that there is no connection, or none any more. Says whether the app is to hear of it.
+    /// Records that the service reports the end of the connection or attempt. Returns whether to tell the app.
     ///
-    /// - Parameter isReconnecting: The system goes on by itself (behaviour 3.17), and will still find a cancellation that is
-    ///   on its way.
+    /// - Parameter isReconnecting: Whether the system connects again by itself (behaviour 3.17). A cancellation that is
+    ///   on its way still applies then.
     mutating func didDisconnect(isReconnecting: Bool) -> Bool {
         guard known != .disconnected else { return false }
         guard !isReconnecting else {
             known = .connecting
             return true
         }
-        // The first cancellation is settled, and the connect behind it counts from now on.
+        // The first cancellation is settled, and the connect behind it takes effect.
         known = underWay > 1 ? .connecting : .disconnected
         underWay = max(underWay - 2, 0)
         return true
     }
 
-    /// Bluetooth went off, or the manager is gone.
+    /// Resets the state when Bluetooth is switched off or the manager is released.
     mutating func reset() {
         self = ConnectionProgress()
     }

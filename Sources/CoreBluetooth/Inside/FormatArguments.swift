@@ -1,54 +1,54 @@
 import Foundation
 
-// With Objective-C every object can be an argument to `%@`, as in `NSLog("%@", peripheral)`. Here each class has to say so;
-// what is printed is its description.
+// With Objective-C every object can be an argument for `%@`, as in `NSLog("%@", peripheral)`. On Linux each class has
+// to conform explicitly. Its description is printed.
 
 extension CBManager: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 extension CBPeer: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 extension CBAttribute: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 extension CBATTRequest: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 extension CBL2CAPChannel: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 extension CBUUID: _CVarArgObject {
-    /// The description.
+    /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description.
+    /// The description in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
-// With Objective-C an array is an object too, as in `NSLog("%@", uuids as CVarArg)`.
+// With Objective-C an array is an object as well, as in `NSLog("%@", uuids as CVarArg)`.
 
 extension Array: @retroactive CVarArg where Element: CVarArg {
-    /// The description.
+    /// The printed elements in the layout of a variadic argument.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tells whether a delegate leaves a method out, since then the protocol's own is called, which says so: Swift has no other way to
-/// ask on Linux.
+/// Detects whether a delegate leaves out an optional method. In that case the protocol's default implementation runs
+/// and reports so. Swift offers no other way on Linux.
 enum LeftOutMethod {
     private final class Note: Sendable {
         let isMade = Atomic(false)
@@ -9,14 +9,14 @@ enum LeftOutMethod {
 
     @TaskLocal private static var note: Note?
 
-    /// Whether one of the protocol's own methods says while `call` runs that it is one.
+    /// Returns whether a default implementation has reported itself while `call` was running.
     static func noted(_ call: () -> Void) -> Bool {
         let note = Note()
         $note.withValue(note, operation: call)
         return note.isMade.load(ordering: .relaxed)
     }
 
-    /// Called by a method that a delegate leaves out.
+    /// Called by the default implementation of an optional method.
     static func say() {
         note?.isMade.store(true, ordering: .relaxed)
     }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Who hears what comes to a manager or a peripheral besides its delegate, and after it: other modules of this package. Everything may
-/// be called from any thread.
+/// The listeners of a manager or a peripheral in other modules of this package. They are called after the delegate.
+///
+/// All methods may be called from any thread.
 package final class Listeners<Happening: Sendable>: Sendable {
-    /// Names a listener.
+    /// Identifies a listener.
     package typealias Registration = UInt64
 
     private struct State {
@@ -15,7 +16,7 @@ package final class Listeners<Happening: Sendable>: Sendable {
 
     init() {}
 
-    /// Adds a listener, who hears of what happens from now on, after those before.
+    /// Adds a listener for all events from now on. Listeners are called in the order in which they were added.
     @discardableResult
     package func add(_ take: @escaping @Sendable (Happening) -> Void) -> Registration {
         state.withLock {
@@ -25,24 +26,24 @@ package final class Listeners<Happening: Sendable>: Sendable {
         }
     }
 
-    /// Takes a listener out. What is being told at this moment may still reach it.
+    /// Removes a listener. An event that is being delivered right now may still reach it.
     package func remove(_ registration: Registration) {
         state.withLock { $0.listeners.removeAll { $0.registration == registration } }
     }
 
-    /// Tells all.
+    /// Calls all listeners.
     func tell(_ happening: Happening) {
         for listener in state.withLock({ $0.listeners }) { listener.take(happening) }
     }
 }
 
-/// Where another module of this package keeps what belongs to one object of the API: one thing, made when it is first asked for.
+/// State that another module of this package attaches to one object of the API: one object, created on first use.
 package final class Annex: Sendable {
     private let content = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init() {}
 
-    /// The thing.
+    /// Returns the object, after creating it on first use.
     package func content<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content {
         content.withLock {
             if let known = $0 as? Content { return known }

@@ -3,17 +3,19 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One manager's line to the service. The manager and everything that came from it send through it; when the manager is
-/// gone it is closed, and what is sent after that goes nowhere.
+/// The connection of one manager to the service.
+///
+/// The manager and all objects that came from it send their requests through it. It is closed when the manager is
+/// released; requests after that are dropped.
 final class ManagerLink: Sendable {
     private let connection: any ServiceConnection
     private let id: ManagerID
     private let isClosed = Atomic(false)
-    /// The manager's channels.
+    /// The channels of this manager.
     let channels = ChannelRegistry()
 
-    /// Registers a manager. It receives its events on `queue`, with this app's connection as the current one, so that managers
-    /// made in there belong to the same app.
+    /// Registers a manager. It receives its events on `queue`. This app's connection is the current one there, so that
+    /// managers created in a callback belong to the same app.
     init(
         _ role: ManagerRole,
         options: ManagerOptions,
@@ -38,13 +40,13 @@ final class ManagerLink: Sendable {
 
     func send(_ request: ChannelRequest, on channel: ChannelID) { send(.channel(channel, request)) }
 
-    /// Calls the app back where its run loop is, as `receive` is called.
+    /// Calls `callback` on the app's run loop, in the same context as the manager's events.
     func call(_ callback: @escaping @Sendable () -> Void, on queue: RunLoopQueue) {
         let connection = connection
         connection.call({ ServiceLocator.$current.withValue(connection, operation: callback) }, on: queue)
     }
 
-    /// Whether the app may wait for its peer.
+    /// Whether the app may block until its peer sends something.
     var canWait: Bool { connection.canWait }
 
     private func send(_ request: Request) {
@@ -52,12 +54,14 @@ final class ManagerLink: Sendable {
         connection.send(request, from: id)
     }
 
-    /// Calls `body` on the manager's queue, as its events are.
+    /// Calls `body` on the manager's queue, in order with its events.
     func callBack(_ body: @escaping @Sendable () -> Void) {
         connection.callBack(id) { [connection] in ServiceLocator.$current.withValue(connection, operation: body) }
     }
 
-    /// Calls `body` on the manager's queue when `delay` has passed by the clock of the service, unless what it returns is called.
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
     func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         connection.callBack(id, after: delay) { [connection] in
             ServiceLocator.$current.withValue(connection, operation: body)
@@ -68,7 +72,7 @@ final class ManagerLink: Sendable {
         connection.ask(query, from: id)
     }
 
-    /// Ends everything that the manager has going on.
+    /// Ends the manager's scan, connections, services and channels (behaviour 13.6).
     func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         connection.closeManager(id)

@@ -2,11 +2,11 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// The peripherals of one central manager: one object for each device as long as the app keeps it, so that identity
-/// holds (behaviour 2.21), and none after that (behaviour 2.20).
+/// The peripherals of one central manager: one object for each device as long as the app holds it (behaviours 2.20,
+/// 2.21).
 ///
-/// The table refers to the objects weakly, and each takes its entry along when it goes: it is as long as the list of
-/// peripherals that the app keeps.
+/// The table refers to the objects weakly, and each object removes its entry when it is released. Therefore the table
+/// is no longer than the list of peripherals that the app holds.
 final class PeripheralRegistry: Sendable {
     private struct Entry {
         weak var peripheral: CBPeripheral?
@@ -19,16 +19,17 @@ final class PeripheralRegistry: Sendable {
     }
 
     private let table = Mutex(Table())
-    /// Between what is restored and the first state nothing is taken, although peripherals are connected (behaviour 10.11).
+    /// Whether the manager was restored and its first state has not arrived. Until then commands are refused even if a
+    /// peripheral is connected (behaviour 10.11).
     let isRestoring = Atomic(false)
 
-    /// The object for a device, made when there is none.
+    /// Returns the object for a device, after creating it if there is none.
     func peripheral(for info: PeerInfo, link: ManagerLink) -> CBPeripheral {
         let peripheral = table.withLock { table in
             if let entry = table.entries[info.identifier] {
                 if let peripheral = entry.peripheral { return peripheral }
-                // The app has just let go of the last object and its end is still running on another thread. The service
-                // has to hear of that before it hears from the new object.
+                // The app has just released the last object, whose deinitializer is still running on another thread.
+                // The service has to be told before the new object sends anything.
                 link.send(.forget, of: info.identifier)
             }
             table.nextNumber += 1
@@ -45,12 +46,12 @@ final class PeripheralRegistry: Sendable {
         return peripheral
     }
 
-    /// The object for a device if the app has one.
+    /// Returns the object for a device if the app holds one.
     func peripheral(_ identifier: UUID) -> CBPeripheral? {
         table.withLock { $0.entries[identifier]?.peripheral }
     }
 
-    /// Called by an object at its end.
+    /// Removes the entry of an object that is being released.
     func remove(_ identifier: UUID, number: UInt64, link: ManagerLink) {
         table.withLock { table in
             guard table.entries[identifier]?.number == number else { return }
@@ -59,17 +60,17 @@ final class PeripheralRegistry: Sendable {
         }
     }
 
-    /// All objects that the app has.
+    /// All objects that the app holds.
     var all: [CBPeripheral] {
         table.withLock { $0.entries.values.compactMap(\.peripheral) }
     }
 
-    /// Lets go of all objects; none of them stands for a device any longer (behaviour 1.10).
+    /// Removes all objects, which are no longer valid (behaviour 1.10).
     func removeAll() {
         table.withLock { $0.entries = [:] }
     }
 
-    /// Whether `peripheral` came from here and still stands for a device.
+    /// Whether `peripheral` is an object of this registry and still valid.
     func contains(_ peripheral: CBPeripheral) -> Bool {
         table.withLock { $0.entries[peripheral.identifier]?.peripheral } === peripheral
     }

@@ -5,13 +5,14 @@ import Logging
     import EmbeddedService
 #endif
 
-/// The service for managers that are made outside of simulations.
+/// The service for managers that are created outside simulations.
 enum ProcessService {
     #if Controllers
-        /// The one that this process finds, or one of its own.
+        /// The service that this process finds, or an embedded one.
         static var connection: any ServiceConnection { ServiceFinder.connection }
     #else
-        /// None: who only simulates leaves out the package's trait `Controllers`, and builds neither sockets nor their loop.
+        /// None: without the package's trait `Controllers` a program has only simulations, and builds neither sockets
+        /// nor their event loop.
         static let connection: any ServiceConnection = {
             Logger(label: "harald.service").error(
                 "Bluetooth is unsupported outside of simulations: this program was built without the trait Controllers."

@@ -3,12 +3,13 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// What a peripheral manager has published: the app's objects, kept alive, by the numbers that the service knows them by.
+/// The services that a peripheral manager has published: the app's objects, retained, by their numbers at the service.
 ///
-/// A number follows from UUIDs, and from how many of the same UUID were there before: an app that publishes the same after a
-/// relaunch names it the same, whatever the order of its services, and finds again what the service kept for it meanwhile.
+/// A number is derived from UUIDs and from how many attributes with the same UUID were published before. Therefore an
+/// app that publishes the same services after a relaunch gives them the same numbers, whatever the order, and finds
+/// what the service has kept for them meanwhile.
 struct PublishedServices {
-    /// One publication; later changes to the objects do not show here (behaviour 7.2).
+    /// A published service. Later changes to the objects have no effect on it (behaviour 7.2).
     private struct Publication {
         let service: CBMutableService
         let characteristics: [LocalAttributeID]
@@ -17,9 +18,10 @@ struct PublishedServices {
     private var services: [LocalAttributeID: Publication] = [:]
     private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
     private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
-    /// Services whose addition the service has not reported on.
+    /// Services that are being added.
     private var awaited: [LocalAttributeID: CBMutableService] = [:]
-    /// How often each UUID was published so far. Never less, so that no number comes twice: late events may name old ones.
+    /// How often each UUID was published so far. The count never decreases, so that numbers are not reused: late events
+    /// may refer to old ones.
     private var publicationCounts: [BluetoothUUID: UInt32] = [:]
 
     func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
@@ -30,7 +32,7 @@ struct PublishedServices {
     /// All published characteristics.
     var allCharacteristics: [CBMutableCharacteristic] { Array(characteristics.values) }
 
-    /// Takes a service in as it is now.
+    /// Adds a service in its present state.
     mutating func add(_ service: CBMutableService) -> LocalService {
         let id = number(of: service)
         ids[ObjectIdentifier(service)] = id
@@ -42,7 +44,8 @@ struct PublishedServices {
         }
         awaited[id] = service
         services[id] = Publication(service: service, characteristics: published.map(\.id))
-        // A service that is not published has no number; it gets one that the service will not know and so refuses.
+        // A service that is not published has no number. It gets one that the service does not know and therefore
+        // refuses.
         let included = (service.includedServices ?? []).map { ids[ObjectIdentifier($0)] ?? number(of: $0) }
         return LocalService(
             id: id,
@@ -65,7 +68,7 @@ struct PublishedServices {
         return characteristic.published(as: id)
     }
 
-    /// Makes an object for a service that is published already, under its numbers.
+    /// Creates the object for a service that is published already, under its numbers.
     mutating func adopt(_ published: LocalService) -> CBMutableService {
         let service = CBMutableService(type: CBUUID(published.uuid), primary: published.isPrimary)
         service.characteristics = published.characteristics.map { published in
@@ -83,19 +86,20 @@ struct PublishedServices {
         return service
     }
 
-    /// The service that the report on an addition is about, once, even if it was taken out meanwhile (behaviour 7.1).
+    /// Returns the service that the result of an addition is about, once, even if it was removed meanwhile
+    /// (behaviour 7.1).
     mutating func takeAwaited(_ id: LocalAttributeID) -> CBMutableService? {
         awaited.removeValue(forKey: id)
     }
 
-    /// Takes a service out, and gives its number; nil when it is not in.
+    /// Removes a service and returns its number, or nil if it is not published.
     mutating func remove(_ service: CBMutableService) -> LocalAttributeID? {
         guard let id = ids[ObjectIdentifier(service)] else { return nil }
         remove(id)
         return id
     }
 
-    /// Takes a service out.
+    /// Removes a service.
     mutating func remove(_ id: LocalAttributeID) {
         guard let publication = services.removeValue(forKey: id) else { return }
         forget(publication.service, id)
@@ -104,7 +108,7 @@ struct PublishedServices {
         }
     }
 
-    /// Takes all services out.
+    /// Removes all services.
     mutating func removeAll() {
         services = [:]
         characteristics = [:]
@@ -121,8 +125,8 @@ struct PublishedServices {
         return number(service.uuid.uuid, ordinal, in: 0)
     }
 
-    /// The number of the attribute with this UUID that comes after `ordinal` others of it, in a service, or in none: FNV-1a over
-    /// the three, and the next free one in the rare case that another attribute has it.
+    /// The number of the attribute with this UUID that follows `ordinal` others in the service, or among services: the
+    /// FNV-1a hash of the three or, in the rare case that it is in use, the next free number.
     private func number(_ uuid: BluetoothUUID, _ ordinal: UInt32, in service: UInt32) -> LocalAttributeID {
         var hash: UInt32 = 2_166_136_261
         for octet in uuid.expanded.littleEndianBytes + ordinal.octets + service.octets {
@@ -138,7 +142,7 @@ struct PublishedServices {
 }
 
 extension CBMutableCharacteristic {
-    /// The object for a characteristic that is published.
+    /// Creates the object for a published characteristic.
     fileprivate convenience init(_ published: LocalCharacteristic) {
         self.init(
             type: CBUUID(published.uuid),
@@ -150,7 +154,7 @@ extension CBMutableCharacteristic {
         if !known.isEmpty { descriptors = known }
     }
 
-    /// The characteristic as it is now, for the service.
+    /// The characteristic in its present state, as the service represents it.
     ///
     /// - Precondition: With a value it is read-only (behaviours 7.3, 7.4).
     fileprivate func published(as id: LocalAttributeID) -> LocalCharacteristic {
@@ -181,7 +185,8 @@ extension CBMutableCharacteristic {
 }
 
 extension CBMutableDescriptor {
-    /// The object for a descriptor that is published: a text, or a format; there are no others (behaviour 7.8).
+    /// Creates the object for a published descriptor, a User Description or a Presentation Format. There are no others
+    /// (behaviour 7.8).
     fileprivate convenience init?(_ published: LocalDescriptor) {
         let octets = Data(published.value)
         switch published.uuid {

@@ -1,17 +1,17 @@
 import BluetoothService
 
-/// Requests with a number that are under way to one peripheral. Each is settled once: by its answer, or when the connection ends
-/// (behaviour 15.11).
+/// The pending numbered requests to one peripheral. Each is completed once: by its response, or when the connection
+/// ends (behaviour 15.11).
 struct RequestLedger {
     typealias Completion = @Sendable (Result<PeerEvent, any Error>) -> Void
 
-    /// Requests under way at a time, as many as wait on a link.
+    /// The maximum number of pending requests, the same as on a link.
     static let maximum = 1_024
 
     private var waiting: [UInt32: Completion] = [:]
     private var last: UInt32 = 0
 
-    /// Enters a request, and gives its number; nil when there are too many.
+    /// Adds a request and returns its number, or nil if there are too many.
     mutating func add(_ completion: @escaping Completion) -> UInt32? {
         guard waiting.count < Self.maximum else { return nil }
         repeat { last &+= 1 } while last == 0 || waiting[last] != nil
@@ -19,13 +19,13 @@ struct RequestLedger {
         return last
     }
 
-    /// Who waits for the answer with this number, and no longer.
+    /// Removes the request with this number and returns its completion.
     mutating func remove(_ number: UInt32) -> Completion? { waiting.removeValue(forKey: number) }
 
-    /// All that wait, in the order of asking, and no longer.
+    /// Removes all requests and returns their completions in the order of asking.
     mutating func removeAll() -> [Completion] {
         defer { waiting = [:] }
-        // The distance behind the last number: numbers begin again.
+        // Sorted by the distance behind the last number, since numbers wrap around.
         return waiting.sorted { last &- $0.key > last &- $1.key }.map(\.value)
     }
 }

@@ -1,12 +1,12 @@
-/// Requests under way for attributes that are no longer part of the peripheral. Their answers come without a handle, in the
-/// order of the requests of their kind.
+/// Pending requests for attributes that are no longer part of the peripheral. Their responses carry no handle and
+/// arrive in the order of the requests of each kind.
 struct StrayRequests {
     enum Kind {
         case includedServices, characteristics, descriptors
         case read, write, notify, readDescriptor, writeDescriptor
     }
 
-    /// Requests of one kind that are remembered; those past it end without a callback.
+    /// The maximum number of remembered requests of one kind. Further ones end without a callback.
     static let maximumPerKind = 64
 
     private var attributes: [Kind: [CBAttribute]] = [:]
@@ -16,7 +16,7 @@ struct StrayRequests {
         attributes[kind, default: []].append(attribute)
     }
 
-    /// The attribute that the next answer of a kind is for.
+    /// Returns the attribute that the next response of a kind is for.
     mutating func next<Attribute: CBAttribute>(_ kind: Kind) -> Attribute? {
         guard let first = attributes[kind]?.first else { return nil }
         attributes[kind]?.removeFirst()

@@ -1,7 +1,7 @@
 import BluetoothService
 
 extension SystemInfo {
-    /// What the service of the code that runs says; nil when there is none.
+    /// The system information of the current code's service, or nil if there is none.
     static var current: SystemInfo? {
         let connection = ServiceLocator.connect(otherwise: ProcessService.connection)
         guard case .success(.system(let info)) = connection.ask(.system, from: .none) else { return nil }

@@ -2,9 +2,12 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// A read or write of a central that the app answers.
+/// A central's request to read or write the value of a published characteristic, which the app answers.
+///
+/// Answer with ``CBPeripheralManager/respond(to:withResult:)``, once for each callback of the delegate
+/// (behaviour 7.33). Without an answer the central gives up the link after 30 s (behaviour 7.37).
 open class CBATTRequest: NSObject, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     private let contents: Mutex<Data?>
     private let target: CBMutableCharacteristic
     private let sender: CBCentral
@@ -26,33 +29,35 @@ open class CBATTRequest: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Who asks.
+    /// The central that made the request.
     open var central: CBCentral { sender }
 
-    /// What is read or written: the object that was published.
+    /// The characteristic to be read or written: the object that was published.
     open var characteristic: CBCharacteristic { target }
 
-    /// Where in the value the read or write begins. Refuse one past the end with `invalidOffset`.
+    /// The offset, in octets, at which the read or write begins. Answer an offset past the end of the value with
+    /// `invalidOffset` (behaviour 7.31).
     open var offset: Int { position }
 
-    /// What is written; for a read nil, until the app sets the octets from ``offset`` on.
+    /// The octets to be written or, for a read, nil until the app sets it to the octets from ``offset`` on
+    /// (behaviour 7.31).
     open var value: Data? {
         get { contents.withLock { $0 } }
         set { contents.withLock { $0 = newValue } }
     }
 
-    /// Class, central, characteristic, offset and value.
+    /// The class, central, characteristic, offset and value.
     open override var description: String {
         "<\(nameAndAddress), Central = \(central), Characteristic = \(characteristic), Offset = \(offset), "
             + "Value = \(value.octetText)>"
     }
 }
 
-/// What the requests of one callback have in common: they are answered together, and once (behaviours 7.33, 7.35).
+/// The state that the requests of one callback share: they have one answer (behaviours 7.33, 7.35).
 final class Transaction: Sendable {
     let id: UInt64
     let isRead: Bool
-    /// False for write commands, whose answer goes nowhere (behaviour 7.36).
+    /// Whether the central waits for a response. False for write commands (behaviour 7.36).
     let needsResponse: Bool
     private let isAnswered = Atomic(false)
 
@@ -71,7 +76,7 @@ final class Transaction: Sendable {
         }
     }
 
-    /// Says whether this is the first answer.
+    /// Marks the transaction as answered. Returns false if it already was.
     func answer() -> Bool {
         !isAnswered.exchange(true, ordering: .relaxed)
     }

@@ -2,9 +2,12 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// A central that is connected to this device and has used what it publishes.
+/// A remote central that uses what this device publishes.
+///
+/// For one central a manager gives the same object as long as the app holds it. Centrals are not reported when they
+/// connect (behaviour 7.41), but with their subscriptions and requests.
 open class CBCentral: CBPeer, @unchecked Sendable {
-    // Safe: what changes is in a mutex.
+    // Safe: all mutable state is in a mutex.
     private let length: Mutex<Int>
 
     init(_ info: CentralInfo) {
@@ -12,14 +15,15 @@ open class CBCentral: CBPeer, @unchecked Sendable {
         super.init(identifier: info.identifier)
     }
 
-    /// The most octets of one notification or indication.
+    /// The longest value of a notification or indication, in octets: the MTU less 3. Longer values are cut for this
+    /// central (behaviour 7.44).
     open var maximumUpdateValueLength: Int { length.withLock { $0 } }
 
     final func setMaximumUpdateValueLength(_ new: Int) {
         length.withLock { $0 = new }
     }
 
-    /// Class, identifier and ATT MTU.
+    /// The class, identifier and ATT MTU.
     open override var description: String {
         "<\(nameAndAddress), identifier = \(identifier.uuidString), MTU = \(maximumUpdateValueLength + 3)>"
     }

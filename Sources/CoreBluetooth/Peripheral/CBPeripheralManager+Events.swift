@@ -2,9 +2,9 @@ import BluetoothService
 import Foundation
 import Synchronization
 
-/// What the service says to a peripheral manager: first the objects are brought up to date, then the delegate is called.
+/// Handling of the service's events: each updates the objects first and then calls the delegate.
 extension CBPeripheralManager {
-    /// Takes an event, on the queue. One of the other role is for nobody.
+    /// Handles an event of the service. Called on the manager's queue. Events for the other role are ignored.
     func handle(_ event: Event) {
         switch event {
         case .stateChanged(let state): receiveState(state)
@@ -17,7 +17,7 @@ extension CBPeripheralManager {
         switch event {
         case .serviceAdded(let id, let error): receiveAdded(id, error)
         case .advertisingStarted(let error, let number):
-            // A stop may have overtaken it.
+            // `stopAdvertising()` may have been called meanwhile.
             if error == nil { contents.withLock { $0.isAdvertising = $0.wantsAdvertising } }
             delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
             tell(.advertisingStarted(number: number, error?.apiError))
@@ -71,7 +71,7 @@ extension CBPeripheralManager {
         let left: [PeripheralManagerNews] = contents.withLock {
             var left: [PeripheralManagerNews] = []
             if state.rawValue < CBManagerState.poweredOn.rawValue {
-                // The centrals are gone, and what was on its way to them (behaviour 1.13).
+                // The centrals are disconnected, and the updates on their way to them are lost (behaviour 1.13).
                 for characteristic in $0.published.allCharacteristics {
                     left += (characteristic.subscribedCentrals ?? []).map {
                         .subscriptionChanged($0, characteristic, isSubscribed: false)
@@ -91,7 +91,7 @@ extension CBPeripheralManager {
         delegate?.peripheralManagerDidUpdateState(self)
         for news in left { tell(news) }
         tell(.stateChanged(state))
-        // Who was refused for want of room, or of power, hears that there is some (behaviour 7.43).
+        // Updates that were refused for lack of room or power can be sent now (behaviour 7.43).
         if state == .poweredOn { returnCredits(0) }
     }
 
@@ -133,14 +133,14 @@ extension CBPeripheralManager {
                 )
             }
         }
-        // All or nothing: one that cannot be handed over spoils the batch (behaviour 7.35).
+        // All or nothing: a request that cannot be delivered fails the whole batch (behaviour 7.35).
         guard !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
         if let observer, observer.take(requests, isRead: false, of: self) { return }
         guard let delegate else { return refuse(transaction) }
         delegate.peripheralManager(self, didReceiveWrite: requests)
     }
 
-    /// Answers what nobody else can: there is no delegate, or the characteristic has just been taken back.
+    /// Refuses a request that cannot be delivered: there is no delegate, or the characteristic was just removed.
     private func refuse(_ transaction: Transaction) {
         guard transaction.answer(), transaction.needsResponse else { return }
         let status = ATTStatus(rawValue: UInt8(CBATTErrorCode.unlikelyError.rawValue))
@@ -152,7 +152,7 @@ extension CBPeripheralManager {
             let returned = min(max(count, 0), ServiceLimits.valueUpdates - $0.updateCredits)
             $0.updateCredits += returned
             $0.pendingUpdates.removeFirst(min(returned, $0.pendingUpdates.count))
-            // By turns, so that neither takes all the room there ever is.
+            // Alternate between the delegate and the observer, so that neither takes all the credits.
             $0.isDelegatesTurn.toggle()
             return ($0.observer, $0.isDelegatesTurn)
         }
@@ -167,7 +167,7 @@ extension CBPeripheralManager {
             $0.hasRefusedUpdate = false
             return true
         }
-        // Once after each time that there was no room (behaviour 7.43).
+        // Once after each refusal (behaviour 7.43).
         if isAwaited { delegate?.peripheralManagerIsReady(toUpdateSubscribers: self) }
     }
 
@@ -175,7 +175,7 @@ extension CBPeripheralManager {
         contents.withLock { $0.published.characteristic(id) }
     }
 
-    /// The object for a central, the same one as long as somebody keeps it, brought up to date.
+    /// Returns the object for a central, up to date. It is the same object as long as there is a reference to it.
     func central(_ info: CentralInfo) -> CBCentral {
         let central = contents.withLock {
             if let central = $0.centrals[info.identifier]?.central { return central }

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 extension CBPeripheralManager {
-    /// The manager takes the place of one whose app has ended: its services as they were published, and who has subscribed
+    /// Restores the published services and their subscribers of a manager whose app has ended, and calls the delegate
     /// (behaviour 10.12).
     func restore(_ state: RestoredPeripheral) {
         let services = contents.withLock { contents in state.services.map { contents.published.adopt($0) } }
@@ -26,7 +26,7 @@ extension CBPeripheralManager {
 }
 
 extension AdvertisingRequest {
-    /// By the keys of the API.
+    /// The advertised data, by the keys of the API.
     fileprivate var data: [String: Any] {
         var data: [String: Any] = [:]
         data[CBAdvertisementDataLocalNameKey] = localName

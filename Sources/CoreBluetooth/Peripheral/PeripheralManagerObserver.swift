@@ -3,48 +3,49 @@ import BluetoothTypes
 import Foundation
 import Synchronization
 
-/// Who stands beside the delegate of a peripheral manager. All is called on the manager's queue.
+/// An observer of a peripheral manager, in addition to its delegate. All methods are called on the manager's queue.
 package protocol PeripheralManagerObserver: AnyObject, Sendable {
-    /// Takes a read or the writes of one request over; then the delegate is not asked.
+    /// Receives a read or the writes of one request. If the result is true, the observer answers, and the delegate is
+    /// not called.
     func take(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool
-    /// Updates may have room; the delegate is told afterwards, if there is any left.
+    /// Called when there may be room for updates. The delegate is told before or after, in turns.
     func hasUpdateRoom(_ manager: CBPeripheralManager)
-    /// Something has happened, and the delegate knows it already.
+    /// Called for every other event, after the delegate.
     func hear(_ news: PeripheralManagerNews, of manager: CBPeripheralManager)
 }
 
-/// What has happened to a peripheral manager. Numbers are those of the requests.
+/// An event of a peripheral manager. The numbers are those of the requests.
 package enum PeripheralManagerNews {
     case stateChanged(CBManagerState)
     case serviceAdded(LocalAttributeID, (any Error)?)
     case advertisingStarted(number: UInt32, (any Error)?)
     case channelPublished(number: UInt32, CBL2CAPPSM, (any Error)?)
     case channelOpened(CBL2CAPChannel)
-    /// Also when all are gone with the power.
+    /// Also reported for each subscriber when Bluetooth is switched off.
     case subscriptionChanged(CBCentral, CBMutableCharacteristic, isSubscribed: Bool)
     case centralConnected(CBCentral)
     case centralDisconnected(UUID, (any Error)?)
     case centralReleased(UUID, (any Error)?)
 }
 
-/// What becomes of an update.
+/// The outcome of sending an update.
 package enum UpdateOutcome {
     case sent
-    /// There is no room.
+    /// There is no room for the update.
     case full
     /// The characteristic is not published.
     case unknown
     /// The manager is not powered on.
     case off
-    /// Whoever wanted it does not want it any more.
+    /// The caller no longer wants the update.
     case withdrawn
 }
 
 extension CBPeripheralManager {
-    /// Who stands beside the delegate.
+    /// The observer, if there is one.
     package var observer: (any PeripheralManagerObserver)? { contents.withLock { $0.observer } }
 
-    /// Who stands beside the delegate, from now on if there is none.
+    /// Returns the observer, after creating it if there is none.
     package func observer(
         orElse make: () -> any PeripheralManagerObserver
     ) -> any PeripheralManagerObserver {
@@ -57,7 +58,7 @@ extension CBPeripheralManager {
 
     func tell(_ news: PeripheralManagerNews) { observer?.hear(news, of: self) }
 
-    /// Asks the service; false without power. Nothing is told of misuse.
+    /// Sends a request to the service. Returns false if the manager is not powered on, which is not reported as misuse.
     package func ask(_ request: PeripheralRequest) -> Bool {
         guard state == .poweredOn, let link else { return false }
         if case .startAdvertising = request { contents.withLock { $0.wantsAdvertising = true } }
@@ -65,12 +66,13 @@ extension CBPeripheralManager {
         return true
     }
 
-    /// Publishes a service whose number `register` gets before anything can come of it; false without power.
+    /// Publishes a service. `register` is called with its number before the service can report anything about it.
+    /// Returns false if the manager is not powered on.
     package func publish(_ service: CBMutableService, register: (LocalAttributeID) -> Void) -> Bool {
         guard state == .poweredOn, let link else { return false }
         let published = contents.withLock { $0.published.add(service) }
         register(published.id)
-        // Whoever has registered after the news that the power is gone hears of it here; later he hears the news.
+        // If the power went before the registration, the caller learns it here; if after, from the event.
         guard state == .poweredOn else {
             contents.withLock {
                 _ = $0.published.takeAwaited(published.id)
@@ -85,7 +87,8 @@ extension CBPeripheralManager {
     /// Whether the service is published, or about to be.
     package func publishes(_ service: CBService) -> Bool { contents.withLock { $0.published.id(of: service) != nil } }
 
-    /// Sends an update if there is room and `claim` says, once that is certain, that it is still wanted.
+    /// Sends an update if there is room. `claim` is called once that is certain, and confirms that the update is still
+    /// wanted.
     package func send(
         _ value: Data,
         for characteristic: CBMutableCharacteristic,
@@ -96,7 +99,9 @@ extension CBPeripheralManager {
         return send(value, characteristic, centrals, over: link, isRemembered: false, claim: claim)
     }
 
-    /// - Parameter isRemembered: Whether the delegate is to hear of room if there is none now.
+    /// Sends an update if there is room, and `claim` confirms that it is still wanted.
+    ///
+    /// - Parameter isRemembered: Whether to tell the delegate when there is room, if there is none now.
     func send(
         _ value: Data,
         _ characteristic: CBMutableCharacteristic,
@@ -123,7 +128,8 @@ extension CBPeripheralManager {
         return outcome
     }
 
-    /// How many updates the service has taken and not sent on: all, or those for one central.
+    /// Returns the number of updates that the service has accepted and not passed on: all of them, or those for one
+    /// central.
     package func updatesUnderWay(for central: CBCentral?) -> Int {
         contents.withLock { contents in
             guard let central else { return contents.pendingUpdates.count }
@@ -135,9 +141,9 @@ extension CBPeripheralManager {
         }
     }
 
-    /// Answers the requests of one callback, whose first one this is. Without power nobody waits for it.
+    /// Answers the requests of one callback, of which `request` is the first. Without power the answer is dropped.
     ///
-    /// - Returns: False when they have been answered already.
+    /// - Returns: False if the requests were answered already.
     package func answer(_ request: CBATTRequest, _ code: CBATTError.Code, value: Data?) -> Bool {
         guard request.transaction.answer() else { return false }
         guard request.transaction.needsResponse, state == .poweredOn else { return true }
@@ -149,15 +155,15 @@ extension CBPeripheralManager {
 }
 
 extension CBATTRequest {
-    /// Whether the central waits for an answer.
+    /// Whether the central waits for a response.
     package var needsResponse: Bool { transaction.needsResponse }
 
-    /// Takes note that nobody can answer: the manager is gone, and with it whoever waited.
+    /// Marks the request as answered, since the manager was released and nothing can be sent.
     package func abandon() { _ = transaction.answer() }
 }
 
 extension ATTStatus {
-    /// The code as it goes to a central.
+    /// The code as it is sent to a central; Unlikely Error for a code above 0xFF.
     init(clamping code: CBATTError.Code) {
         self.init(rawValue: UInt8(exactly: code.rawValue) ?? UInt8(CBATTErrorCode.unlikelyError.rawValue))
     }

@@ -1,24 +1,26 @@
 import Foundation
 
-/// How the distance to a peripheral is measured.
+/// The configuration of a session that measures the distance to a peripheral by Channel Sounding.
 open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable {
     // Safe: immutable.
-    /// What this device does meanwhile.
+    /// The role of this device in the session.
     public typealias Role = CBChannelSoundingSessionConfigurationRole
 
     private let chosen: Role
 
-    /// A measurement in which this device has the given role.
+    /// Creates a configuration.
+    ///
+    /// - Parameter role: The role of this device in the session.
     public init(role: Role) {
         chosen = role
         super.init()
     }
 
-    /// What this device does meanwhile.
+    /// The role of this device in the session.
     open var role: Role { chosen }
 }
 
-/// What one measurement found.
+/// The result of one Channel Sounding procedure.
 open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
     // Safe: immutable.
     private let metres: Double
@@ -28,6 +30,6 @@ open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The distance in metres; negative when it could not be measured.
+    /// The distance in metres. Negative if it could not be measured.
     open var distance: Double { metres }
 }

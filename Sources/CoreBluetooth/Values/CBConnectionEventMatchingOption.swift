@@ -1,19 +1,19 @@
-/// What the connections that an app wants to hear of have in common: the keys of
-/// ``CBCentralManager/registerForConnectionEvents(options:)``.
+/// A criterion for the devices whose connections an app wants to be notified of: a key of the options of
+/// ``CBCentralManager/registerForConnectionEvents(options:)`` (behaviour 3.22).
 public struct CBConnectionEventMatchingOption: Hashable, RawRepresentable, Sendable {
-    /// The text.
+    /// The key as a string.
     public let rawValue: String
 
-    /// Any text.
+    /// Creates a key from its string.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Devices with one of these services: a `[CBUUID]` of at most four.
+    /// Matches devices that have one of these services. The value is a `[CBUUID]`, of which the first four count.
     public static let serviceUUIDs = CBConnectionEventMatchingOption(
         rawValue: "kCBConnectionEventMatchingOptionServiceUUIDs"
     )
-    /// These devices: a `[UUID]` of their identifiers.
+    /// Matches devices by identifier. The value is a `[UUID]`.
     public static let peripheralUUIDs = CBConnectionEventMatchingOption(
         rawValue: "kCBConnectionEventMatchingOptionPeripheralUUIDs"
     )

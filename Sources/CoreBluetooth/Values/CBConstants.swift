@@ -2,92 +2,105 @@
 
 // MARK: Advertisement data
 
-/// The name in the advertisement, a `String`. Also a key for `startAdvertising(_:)`.
+/// The name in the advertisement, a `String`. Also a key for ``CBPeripheralManager/startAdvertising(_:)``
+/// (behaviours 2.9, 7.15).
 public let CBAdvertisementDataLocalNameKey = "kCBAdvDataLocalName"
-/// Manufacturer specific `Data`, the company identifier first, least significant octet first.
+/// Manufacturer specific data, a `Data` that begins with the company identifier, least significant octet first
+/// (behaviour 2.9).
 public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
-/// Service data, a `[CBUUID: Data]`.
+/// Service data, a `[CBUUID: Data]` (behaviour 2.9).
 public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
-/// Services, a `[CBUUID]`. Also a key for `startAdvertising(_:)`.
+/// Services, a `[CBUUID]`. Also a key for ``CBPeripheralManager/startAdvertising(_:)`` (behaviours 2.9, 7.15).
 public let CBAdvertisementDataServiceUUIDsKey = "kCBAdvDataServiceUUIDs"
-/// Services of the scan that may be among those in Apple's overflow area, a `[CBUUID]`.
+/// Services of the scan whose bits are set in Apple's overflow area, a `[CBUUID]`. Services share bits, so these are
+/// possible matches (behaviours 2.34, 2.35).
 public let CBAdvertisementDataOverflowServiceUUIDsKey = "kCBAdvDataHashedServiceUUIDs"
-/// The transmit power in dBm, an `NSNumber`.
+/// The transmit power in dBm, an `NSNumber` (behaviour 2.9).
 public let CBAdvertisementDataTxPowerLevelKey = "kCBAdvDataTxPowerLevel"
-/// Whether one could connect at that moment, an `NSNumber`.
+/// Whether this very advertisement was connectable, a Boolean `NSNumber` (behaviour 2.12).
 public let CBAdvertisementDataIsConnectable = "kCBAdvDataIsConnectable"
-/// Services that the device looks for itself, a `[CBUUID]`.
+/// Services that the peripheral looks for in a central, a `[CBUUID]` (behaviours 2.8, 2.9).
 public let CBAdvertisementDataSolicitedServiceUUIDsKey = "kCBAdvDataSolicitedServiceUUIDs"
 
 // MARK: Options of managers
 
-/// Tell the user when Bluetooth is off: a truth value, true unless given.
+/// Whether to alert the user if Bluetooth is off when the manager is created: a Boolean, true by default
+/// (behaviour 1.16).
 public let CBCentralManagerOptionShowPowerAlertKey = "kCBInitOptionShowPowerAlert"
-/// Tell the user when Bluetooth is off: a truth value, false unless given.
+/// Whether to alert the user if Bluetooth is off when the manager is created: a Boolean, false by default
+/// (behaviour 1.16).
 public let CBPeripheralManagerOptionShowPowerAlertKey = "kCBInitOptionShowPowerAlert"
-/// The name under which the state of the manager is kept for a relaunch: a `String` that is the same at each launch.
+/// The identifier under which the manager's state is preserved: a `String`, unique in the app and the same at each
+/// launch (behaviour 10.1).
 public let CBCentralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"
-/// The name under which the state of the manager is kept for a relaunch: a `String` that is the same at each launch.
+/// The identifier under which the manager's state is preserved: a `String`, unique in the app and the same at each
+/// launch (behaviour 10.1).
 public let CBPeripheralManagerOptionRestoreIdentifierKey = "kCBInitOptionRestoreIdentifier"
-/// Use media devices alone, which takes no permission on Apple's systems: a truth value. Without effect here.
+/// Whether to restrict the manager to media devices, which needs no permission on Apple's systems (behaviour 1.22): a
+/// Boolean. It has no effect here.
 public let CBCentralManagerOptionDeviceAccessForMedia = "kCBInitOptionDeviceAccessForMedia"
 
-// MARK: What is restored
+// MARK: Restored state
 
-/// The peripherals that were connected or asked for, a `[CBPeripheral]`.
+/// The peripherals that were connected or pending, a `[CBPeripheral]` (behaviour 10.8).
 public let CBCentralManagerRestoredStatePeripheralsKey = "kCBRestoredPeripherals"
-/// The services that were scanned for, a `[CBUUID]`.
+/// The services of the scan, a `[CBUUID]` (behaviour 10.8).
 public let CBCentralManagerRestoredStateScanServicesKey = "kCBRestoredScanServices"
-/// The options of the scan, a `[String: Any]`.
+/// The options of the scan, a `[String: Any]` (behaviour 10.8).
 public let CBCentralManagerRestoredStateScanOptionsKey = "kCBRestoredScanOptions"
-/// The services that were published, a `[CBMutableService]`.
+/// The published services, a `[CBMutableService]`, whose characteristics have their subscribers (behaviour 10.12).
 public let CBPeripheralManagerRestoredStateServicesKey = "kCBRestoredServices"
-/// What was advertised, a `[String: Any]`.
+/// The advertised data, a `[String: Any]` (behaviour 10.12).
 public let CBPeripheralManagerRestoredStateAdvertisementDataKey = "kCBRestoredAdvertisement"
 
 // MARK: Options of a scan
 
-/// Report every packet, not each peripheral once: a truth value.
+/// Whether to report every packet instead of each peripheral once: a Boolean, false by default (behaviours 2.2, 2.3).
+/// It has no effect in the background (behaviour 2.27).
 public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
-/// Report peripherals that look for one of these services as well: a `[CBUUID]`.
+/// Also report peripherals that solicit one of these services: a `[CBUUID]` (behaviour 2.8).
 public let CBCentralManagerScanOptionSolicitedServiceUUIDsKey = "kCBScanOptionSolicitedServiceUUIDs"
 
 // MARK: Options of a connection
 
-/// Alert the user when it connects while the app is suspended: a truth value.
+/// Whether to alert the user when the peripheral connects while the app is suspended: a Boolean, false by default
+/// (behaviour 3.15).
 public let CBConnectPeripheralOptionNotifyOnConnectionKey = "kCBConnectOptionNotifyOnConnection"
-/// Alert the user when it disconnects while the app is suspended: a truth value.
+/// Whether to alert the user when the peripheral disconnects while the app is suspended: a Boolean, false by default
+/// (behaviour 3.15).
 public let CBConnectPeripheralOptionNotifyOnDisconnectionKey = "kCBConnectOptionNotifyOnDisconnection"
-/// Alert the user on every notification while the app is suspended: a truth value.
+/// Whether to alert the user of every notification that arrives while the app is suspended: a Boolean, false by default
+/// (behaviour 3.15).
 public let CBConnectPeripheralOptionNotifyOnNotificationKey = "kCBConnectOptionNotifyOnNotification"
-/// Whole seconds to wait before the attempt starts: a number.
+/// The delay before the attempt starts, in whole seconds: a number, 0 by default (behaviour 3.16).
 public let CBConnectPeripheralOptionStartDelayKey = "kCBConnectOptionStartDelay"
-/// Connect again when the link is lost: a truth value.
+/// Whether the system connects again by itself when the link is lost: a Boolean, false by default (behaviour 3.17).
 public let CBConnectPeripheralOptionEnableAutoReconnect = "kCBConnectOptionAutoReconnect"
-/// Bring up the classic profiles of the device as well: a truth value. There is LE alone here, so the connection is made and the
-/// log says what is missing (behaviour 3.20).
+/// Whether to bring up the classic profiles of the device as well: a Boolean, false by default. Only LE is supported
+/// here, so the connection is made over LE and the log says what is missing (behaviour 3.20).
 public let CBConnectPeripheralOptionEnableTransportBridgingKey = "kCBConnectOptionEnableTransportBridging"
-/// The device wants this system's notifications (ANCS): a truth value. The link is paired first; see
-/// ``CBPeripheral/ancsAuthorized``.
+/// Whether the device needs access to this system's notifications (ANCS): a Boolean, false by default. The link is
+/// paired first (behaviour 3.19). ``CBPeripheral/ancsAuthorized`` has the outcome.
 public let CBConnectPeripheralOptionRequiresANCS = "kCBConnectOptionRequiresANCS"
 
 // MARK: UUIDs
 
-/// Characteristic Extended Properties.
+/// The UUID of the Characteristic Extended Properties descriptor, whose value is an `NSNumber` (behaviour 4.6).
 public let CBUUIDCharacteristicExtendedPropertiesString = "2900"
-/// Characteristic User Description.
+/// The UUID of the Characteristic User Description descriptor, whose value is a `String` (behaviour 4.6).
 public let CBUUIDCharacteristicUserDescriptionString = "2901"
-/// Client Characteristic Configuration.
+/// The UUID of the Client Characteristic Configuration descriptor, whose value is an `NSNumber` (behaviour 4.6).
 public let CBUUIDClientCharacteristicConfigurationString = "2902"
-/// Server Characteristic Configuration.
+/// The UUID of the Server Characteristic Configuration descriptor, whose value is an `NSNumber` (behaviour 4.6).
 public let CBUUIDServerCharacteristicConfigurationString = "2903"
-/// Characteristic Presentation Format.
+/// The UUID of the Characteristic Presentation Format descriptor, whose value is a `Data` (behaviour 4.6).
 public let CBUUIDCharacteristicFormatString = "2904"
-/// Characteristic Aggregate Format.
+/// The UUID of the Characteristic Aggregate Format descriptor, whose value is a `Data` (behaviour 4.6).
 public let CBUUIDCharacteristicAggregateFormatString = "2905"
-/// Valid Range.
+/// The UUID of the Valid Range descriptor, whose value is a `Data` (behaviour 4.6).
 public let CBUUIDCharacteristicValidRangeString = "2906"
-/// Observation Schedule.
+/// The UUID of the Observation Schedule descriptor, whose value is a `Data` (behaviour 4.6).
 public let CBUUIDCharacteristicObservationScheduleString = "2910"
-/// The characteristic that tells the PSM of an L2CAP channel, two octets, least significant first.
+/// The UUID of a characteristic in which a device publishes the PSM of an L2CAP channel: two octets, least significant
+/// first (behaviour 8.3).
 public let CBUUIDL2CAPPSMCharacteristicString = "ABDD3056-28FA-441D-A470-55A75A52553A"

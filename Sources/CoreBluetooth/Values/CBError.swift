@@ -1,121 +1,130 @@
 import BluetoothService
 import Foundation
 
-/// The domain of errors in the central and peripheral role.
+/// The domain of errors of the system in the central and peripheral role (behaviour 5.4).
 public let CBErrorDomain = "CBErrorDomain"
 
-/// An error in the central or peripheral role. As an `NSError` it is of the domain ``CBErrorDomain``, and such an
-/// `NSError` casts to it.
+/// An error of the system in the central or peripheral role (behaviours 5.4, 5.26).
+///
+/// Errors that a peer's attribute server returns are ``CBATTError`` instead. As an `NSError` the error has the domain
+/// ``CBErrorDomain``, and an `NSError` of that domain casts to this type. Where a lower layer gave the reason, its code
+/// is in `userInfo` (behaviours 15.9, 15.10), and a text under `NSDebugDescriptionErrorKey`.
 public struct CBError: _BridgedStoredNSError, CustomStringConvertible, Sendable {
-    /// What went wrong.
+    /// The code of the error.
     public typealias Code = CBErrorCode
 
-    /// The error as Foundation has it.
+    /// The error as Foundation represents it.
     public let _nsError: NSError
 
-    /// The error in another form.
+    /// Creates the error from its Foundation representation.
     ///
-    /// - Precondition: It is of the domain ``CBErrorDomain``.
+    /// - Precondition: The error is of the domain ``CBErrorDomain``.
     public init(_nsError error: NSError) {
         precondition(error.domain == CBErrorDomain, "an error of \(error.domain) is not a CBError; use `as? CBError`")
         _nsError = error
     }
 
-    /// An error. Unless `userInfo` has a text for people, it gets the one for the code.
+    /// Creates an error with a code.
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - userInfo: Further information. Unless it has an `NSLocalizedDescriptionKey`, the error gets the description
+    ///     of its code.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
         _nsError = NSError(CBErrorDomain, code.rawValue, errorTexts[code] ?? "Unknown error.", userInfo)
     }
 
-    /// The error as Apple's systems print it.
+    /// The error in the format that Apple's systems print.
     public var description: String { _nsError.text }
 
-    /// ``CBErrorDomain``.
+    /// The domain of every error of this type, ``CBErrorDomain``.
     public static var errorDomain: String { CBErrorDomain }
-    /// ``CBErrorDomain``.
+    /// The domain of every error of this type, ``CBErrorDomain``.
     public static var _nsErrorDomain: String { CBErrorDomain }
 
-    /// Follows equality. `NSError` itself cannot be hashed on Linux: its hash calls itself without end.
+    /// Hashes the code, which is consistent with equality. `NSError` itself cannot be hashed on Linux: its
+    /// implementation calls itself without end.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.code)
     }
 }
 
 extension CBErrorCode: @retroactive _ErrorCodeProtocol {
-    /// The error with this code.
+    /// The error type with this code.
     public typealias _ErrorType = CBError
 }
 
 // With `_BridgedStoredNSError` alone, an `NSError` would not cast to it.
 extension CBError: _ObjectiveCBridgeable {
-    /// The error as Foundation has it.
+    /// Returns the error as Foundation represents it.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// The error in another form.
+    /// Converts an error of the domain ``CBErrorDomain``, and traps for any other.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CBError?) {
         result = CBError(_nsError: source)
     }
 
-    /// The error in another form if its domain is the right one.
+    /// Converts an error of the domain ``CBErrorDomain``; returns false for any other.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CBError?) -> Bool {
         result = source.domain == CBErrorDomain ? CBError(_nsError: source) : nil
         return result != nil
     }
 
-    /// The error in another form; without one, code 0.
+    /// Converts an error of the domain ``CBErrorDomain``. Nil becomes an error with code 0.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CBError {
         CBError(_nsError: source ?? NSError(domain: CBErrorDomain, code: 0))
     }
 }
 
-/// The same names on the error itself, for `catch CBError.connectionTimeout`.
+/// The codes under their names on the error type, for `catch CBError.connectionTimeout`.
 extension CBError {
-    /// Nothing is known of the reason.
+    /// The reason is not known (0).
     public static var unknown: Code { .unknown }
-    /// An argument does not make sense.
+    /// An argument is not valid (1).
     public static var invalidParameters: Code { .invalidParameters }
-    /// The attribute is no longer there.
+    /// The attribute is no longer valid; discover it again (2, behaviour 4.16).
     public static var invalidHandle: Code { .invalidHandle }
-    /// There is no connection.
+    /// There is no connection to the device (3).
     public static var notConnected: Code { .notConnected }
-    /// No room is left.
+    /// There is no space left for the operation (4).
     public static var outOfSpace: Code { .outOfSpace }
-    /// The operation was cancelled.
+    /// The operation was cancelled (5).
     public static var operationCancelled: Code { .operationCancelled }
-    /// The link was lost.
+    /// The link was lost: the device did not answer within the supervision timeout (6, behaviour 3.12).
     public static var connectionTimeout: Code { .connectionTimeout }
-    /// The peer ended the link.
+    /// The peer ended the link (7, behaviour 3.12).
     public static var peripheralDisconnected: Code { .peripheralDisconnected }
-    /// The UUID belongs to the system.
+    /// The service is one that the system itself provides (8, behaviour 7.10).
     public static var uuidNotAllowed: Code { .uuidNotAllowed }
-    /// This manager advertises already.
+    /// This manager is advertising already (9, behaviour 7.17).
     public static var alreadyAdvertising: Code { .alreadyAdvertising }
-    /// The link could not be made.
+    /// The link could not be established (10).
     public static var connectionFailed: Code { .connectionFailed }
-    /// Too many links.
+    /// The limit on the number of links is reached (11, behaviour 3.33).
     public static var connectionLimitReached: Code { .connectionLimitReached }
-    /// Nothing is known of the device. The misspelling is Apple's.
+    /// The device is not known: the spelling that Apple's header had first (12).
     public static var unkownDevice: Code { .unkownDevice }
-    /// Nothing is known of the device.
+    /// The device is not known (12).
     public static var unknownDevice: Code { .unknownDevice }
-    /// The device or the system cannot do this.
+    /// The device or the system does not support the operation (13).
     public static var operationNotSupported: Code { .operationNotSupported }
-    /// The peer has forgotten the bond.
+    /// The peer has lost its keys for this bond (14, behaviour 6.12).
     public static var peerRemovedPairingInformation: Code { .peerRemovedPairingInformation }
-    /// Encryption took too long.
+    /// Encryption did not start in time (15, behaviour 6.13).
     public static var encryptionTimedOut: Code { .encryptionTimedOut }
-    /// No further device can be bonded.
+    /// The limit on the number of bonded devices is reached (16, behaviour 6.13).
     public static var tooManyLEPairedDevices: Code { .tooManyLEPairedDevices }
-    /// On a watch only: too many notifications in the background.
+    /// The limit of background notifications on watchOS is exceeded (17, behaviour 9.13). It does not occur here.
     public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
-    /// On a watch only: nearly too many notifications in the background.
+    /// The limit of background notifications on watchOS is near (18, behaviour 9.13). It does not occur here.
     public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
-    /// Distances cannot be measured in this way.
+    /// The Channel Sounding session could not be configured.
     public static var channelSoundingConfigurationFailed: Code { .channelSoundingConfigurationFailed }
-    /// Measuring a distance failed.
+    /// A Channel Sounding procedure failed.
     public static var channelSoundingProcedureFailed: Code { .channelSoundingProcedureFailed }
 }
 
-/// Apps have been seen to compare texts; those for 0, 1, 6, 7, 8 and 14 are Apple's.
+/// The description of each code. Some apps compare these strings; those for 0, 1, 6, 7, 8 and 14 are Apple's.
 private let errorTexts: [CBErrorCode: String] = [
     .unknown: "Unknown error.",
     .invalidParameters: "One or more parameters were invalid.",
@@ -141,7 +150,7 @@ private let errorTexts: [CBErrorCode: String] = [
 ]
 
 extension ServiceError {
-    /// The error as the API shows it; what lies behind it is its debug description.
+    /// The error as the API reports it. The reason is its debug description.
     package var apiError: any Error {
         var userInfo: [String: Any] = [:]
         userInfo[NSDebugDescriptionErrorKey] = reason
@@ -158,13 +167,13 @@ extension ServiceError {
 }
 
 extension Result where Failure == ServiceError {
-    /// The error as the API shows it; nil for success.
+    /// The error as the API reports it, or nil for success.
     var apiError: (any Error)? {
         if case .failure(let error) = self { error.apiError } else { nil }
     }
 }
 
-/// The keys by which an error has the code of the layer below in its `userInfo`, where there is one (behaviours 15.9, 15.10).
+/// The keys in the `userInfo` of an error for the code of the lower layer, if that gave one (behaviours 15.9, 15.10).
 package enum ErrorCauseKey {
     /// The layer: `ATT`, `SMP` or `HCI`.
     package static let layer = "CBErrorReasonLayer"

@@ -1,14 +1,20 @@
 import BluetoothTypes
 import Foundation
 
-/// A UUID of 16, 32 or 128 bits. The short forms stand for a value on the Bluetooth base UUID and equal it, in whatever
-/// width they are written (behaviour 0.2); the width shows in ``uuidString`` and ``data`` alone (behaviour 0.5).
+/// A UUID of 16, 32 or 128 bits.
+///
+/// The short forms stand for a 128-bit value on the Bluetooth base UUID and compare equal to it, in whatever width they
+/// are written (behaviour 0.2). The width shows in ``uuidString`` and ``data`` alone (behaviour 0.5). Objects are
+/// immutable and may be used from any thread.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     // Safe: immutable.
     package let uuid: BluetoothUUID
 
-    /// Reads `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`.
+    /// Creates a UUID from text such as `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`.
     ///
+    /// `CBUUID(validating:)` of CoreBluetoothExtras throws where this initializer traps.
+    ///
+    /// - Parameter theString: Four or eight hexadecimal digits, or 32 with hyphens.
     /// - Precondition: The text has one of these forms (behaviour 0.4).
     public init(string theString: String) {
         guard let uuid = BluetoothUUID(theString) else {
@@ -23,9 +29,10 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Reads 2, 4 or 16 octets, most significant first as printed.
+    /// Creates a UUID from octets, most significant first, in the order in which they are printed.
     ///
-    /// - Precondition: There are 2, 4 or 16 of them (behaviour 0.4).
+    /// - Parameter theData: The 2, 4 or 16 octets.
+    /// - Precondition: There are 2, 4 or 16 octets (behaviour 0.4).
     public init(data theData: Data) {
         guard let uuid = BluetoothUUID(bigEndian: theData) else {
             preconditionFailure(
@@ -36,7 +43,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// The 128-bit UUID with this value.
+    /// Creates a 128-bit UUID with the value of a Foundation UUID.
     public init(nsuuid theUUID: UUID) {
         let octets = withUnsafeBytes(of: theUUID.uuid) { Array($0) }
         let halves = (octets.prefix(8), octets.suffix(8))
@@ -45,7 +52,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// The UUID of zeros, which is nobody's (RFC 9562 5.9; behaviour 0.9).
+    /// Creates the nil UUID, whose bits are all zero (RFC 9562 5.9; behaviour 0.9).
     public override init() {
         uuid = BluetoothUUID(high: 0, low: 0)
         super.init()
@@ -56,33 +63,33 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// 2, 4 or 16 octets, most significant first.
+    /// The 2, 4 or 16 octets, most significant first.
     open var data: Data { Data(uuid.bigEndianBytes) }
 
-    /// 4 or 8 upper-case digits, or 32 with hyphens.
+    /// The UUID as four or eight upper-case hexadecimal digits, or 32 with hyphens.
     open var uuidString: String { uuid.description }
 
-    /// The object itself: it never changes.
+    /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Equal when the 128-bit values are.
+    /// Returns whether the other object is a `CBUUID` with the same 128-bit value.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CBUUID)?.uuid == uuid
     }
 
-    /// Follows equality.
+    /// A hash of the 128-bit value.
     open override var hash: Int { uuid.hashValue }
 
-    /// The name that it has in the assigned numbers, or else ``uuidString``.
+    /// The name that Apple's framework prints for the UUID, if it has one, else ``uuidString``.
     open override var description: String { uuid.uint16.flatMap { assignedNames[$0] } ?? uuidString }
 }
 
 extension [CBUUID] {
-    /// The values for the service.
+    /// The UUIDs as the service represents them.
     var values: [BluetoothUUID] { map(\.uuid) }
 }
 
-/// Names that Apple's framework prints in place of a number.
+/// The names that Apple's framework prints in place of a number.
 private let assignedNames: [UInt16: String] = [
     0x1800: "Generic Access", 0x1801: "Generic Attribute", 0x1802: "Immediate Alert", 0x1803: "Link Loss",
     0x1804: "Tx Power", 0x1805: "Current Time", 0x1809: "Health Thermometer", 0x180A: "Device Information",
