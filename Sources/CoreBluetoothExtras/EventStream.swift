@@ -1,26 +1,29 @@
 import CoreBluetooth
 
-/// What comes to an app again and again, for `for try await`. It waits within a bound; an app that falls further behind gets what
-/// is there and then ``ExtrasError/overflow``, so that nothing is lost unseen.
+/// An asynchronous sequence of events for `for try await`, with a bounded buffer.
 ///
-/// For one task at a time. It ends without an error when whom it is about does, and when the task is cancelled.
+/// At most ``EventStreamLimits/elements`` elements wait for the app. If it falls further behind, the sequence yields
+/// the elements that wait and then throws ``ExtrasError/overflow``, so that no loss goes unnoticed.
+///
+/// A stream is for one task at a time. It ends without an error when its subject ends, such as a manager that is
+/// released, and when the iterating task is cancelled.
 public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// Goes through the elements.
+    /// The iterator of the sequence.
     public typealias AsyncIterator = AsyncThrowingStream<Element, any Error>.Iterator
 
-    /// Puts elements in.
+    /// The writing end of a stream.
     struct Source: Sendable {
         fileprivate let continuation: AsyncThrowingStream<Element, any Error>.Continuation
 
-        /// One more; the stream ends when there is no room for it.
+        /// Appends an element. If there is no room for it, the stream ends with ``ExtrasError/overflow``.
         func send(_ element: Element) {
             if case .dropped = continuation.yield(element) { continuation.finish(throwing: ExtrasError.overflow) }
         }
 
-        /// Nothing comes any more.
+        /// Ends the stream, with an error if there is one.
         func finish(_ error: (any Error)? = nil) { continuation.finish(throwing: error) }
 
-        /// Calls `body` once the stream has ended, whoever ended it, or when nobody can go through it any more.
+        /// Calls `body` once when the stream has ended for any reason, or when nothing can iterate over it any more.
         func onEnd(_ body: @escaping @Sendable () -> Void) {
             continuation.onTermination = { _ in body() }
         }
@@ -28,9 +31,9 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
 
     private let stream: AsyncThrowingStream<Element, any Error>
 
-    /// A stream, and what feeds it.
+    /// Creates a stream and its writing end.
     ///
-    /// - Parameter limit: Elements that wait.
+    /// - Parameter limit: The maximum number of elements that wait.
     static func make(limit: Int = EventStreamLimits.elements) -> (stream: EventStream, source: Source) {
         let (stream, continuation) = AsyncThrowingStream<Element, any Error>
             .makeStream(bufferingPolicy: .bufferingOldest(limit))
@@ -41,12 +44,12 @@ public struct EventStream<Element: Sendable>: AsyncSequence, Sendable {
         self.stream = stream
     }
 
-    /// Begins.
+    /// Creates the iterator. All iterators of a stream share its buffer, so use one.
     public func makeAsyncIterator() -> AsyncIterator { stream.makeAsyncIterator() }
 }
 
-/// The bounds of streams.
+/// The limits of streams.
 public enum EventStreamLimits {
-    /// Elements that wait for an app at a time, per stream.
+    /// The maximum number of elements that wait for the app, per stream.
     public static let elements = 1_024
 }

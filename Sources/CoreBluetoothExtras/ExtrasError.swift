@@ -1,21 +1,24 @@
 import CoreBluetooth
 
-/// What goes wrong here alone; all else is a `CBError` or `CBATTError`.
+/// An error that only these extras throw. All other errors are `CBError` or `CBATTError`.
 public enum ExtrasError: Error, Hashable, Sendable {
-    /// The app has not taken what came, and more than ``EventStreamLimits/elements`` of it waited.
+    /// The app fell behind: more than ``EventStreamLimits/elements`` elements were waiting, or there are too many calls
+    /// or streams at a time.
     case overflow
-    /// What was asked has not come to an end in the time that it had.
+    /// The deadline of the call has passed. The request may still be carried out; its outcome is dropped.
     case deadlinePassed
-    /// The manager takes no commands in this state, or does not any more.
+    /// The manager is not powered on, or no longer. The associated value is its state.
     case notPoweredOn(CBManagerState)
-    /// Another one has taken its place: a manager has one scan, and one list of connections that it is told of.
+    /// Another scan or registration has taken its place: a manager has one scan and one registration for connection
+    /// events.
     case replaced
-    /// Only so many octets fit, and nothing was sent; Core Bluetooth cuts off what is too long (behaviours 5.11, 7.44).
+    /// The value is longer than the given number of octets, and nothing was sent. Core Bluetooth cuts off such values
+    /// (behaviours 5.11, 7.44).
     case tooLong(maximum: Int)
-    /// The characteristic is not published by this manager, or not any more.
+    /// The characteristic is not published by this manager, or no longer.
     case notPublished
-    /// Another stream of this manager has the requests of centrals; each of them is answered once.
+    /// Another stream of this manager receives the requests of centrals. Each request has one receiver.
     case requestsTaken
-    /// Something cannot be published as it is; see there.
+    /// The object cannot be published in its present state. The associated value is the reason.
     case invalid(PublishingFault)
 }

@@ -1,7 +1,9 @@
 import Synchronization
 
-/// One outcome that a task waits for. The first that comes counts, also when it comes before the task has begun to wait, and
-/// cancellation is one. From any thread.
+/// The outcome of an operation that one task waits for.
+///
+/// The first outcome counts, even if it arrives before the task waits. Cancellation is an outcome. All methods may be
+/// called from any thread.
 final class Wait<Value: Sendable>: Sendable {
     private enum State {
         case new
@@ -12,7 +14,7 @@ final class Wait<Value: Sendable>: Sendable {
     private struct Contents {
         var state = State.new
         var atEnd: [@Sendable () -> Void] = []
-        /// Whether an outcome is certain, and cancellation comes too late.
+        /// Whether an outcome is certain, so that cancellation comes too late.
         var isClaimed = false
     }
 
@@ -23,7 +25,8 @@ final class Wait<Value: Sendable>: Sendable {
         contents.withLock { if case .over = $0.state { true } else { false } }
     }
 
-    /// Says that an outcome will be set whatever comes: the task can no longer be cancelled. False when there is one already.
+    /// Announces that an outcome will be set in any case, so that the task can no longer be cancelled. Returns false if
+    /// there is an outcome already.
     func claim() -> Bool {
         contents.withLock { contents in
             if case .over = contents.state { return false }
@@ -32,7 +35,7 @@ final class Wait<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets the outcome. Says whether it is the one that counts.
+    /// Sets the outcome. Returns whether it is the one that counts.
     @discardableResult
     func end(_ result: Result<Value, any Error>) -> Bool {
         let before: Contents? = contents.withLock { contents in
@@ -46,7 +49,7 @@ final class Wait<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Has `body` called when there is an outcome, at once if there is one.
+    /// Calls `body` when there is an outcome, at once if there already is.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
         let isOver = contents.withLock { contents in
             if case .over = contents.state { return true }
@@ -56,7 +59,8 @@ final class Wait<Value: Sendable>: Sendable {
         if isOver { body() }
     }
 
-    /// Waits for the outcome. `begin` is called when the task waits, and not at all when there is an outcome already.
+    /// Waits for the outcome. `begin` is called once the task is waiting, and not at all if there is an outcome
+    /// already.
     func value(_ begin: () -> Void = {}) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -80,6 +84,6 @@ final class Wait<Value: Sendable>: Sendable {
 }
 
 extension Wait<Void> {
-    /// Ends it: well without an error.
+    /// Sets the outcome: success, if there is no error.
     func end(_ error: (any Error)?) { end(error.map { .failure($0) } ?? .success(())) }
 }

@@ -4,16 +4,21 @@ import Foundation
 import Synchronization
 
 extension CBCentralManager {
-    /// Connects, and waits for it; at once when it is connected. Who waits for the same peripheral waits for the same attempt.
+    /// Connects to a peripheral and waits for the connection.
     ///
-    /// When the time is over, or the task is cancelled, the attempt is given up, unless others wait for it too or the app had begun it
-    /// by its delegate's method (behaviour 15.2).
+    /// The call returns at once if the peripheral is connected. Concurrent calls for one peripheral share one attempt.
+    /// If the deadline passes or the task is cancelled, the attempt is cancelled, unless other calls wait for it too or
+    /// the app had started it by `connect(_:options:)` of Core Bluetooth (behaviour 15.2).
+    ///
+    /// The delegate is called too, and first.
     ///
     /// - Parameters:
-    ///   - options: By the `CBConnectPeripheralOption` keys.
-    ///   - deadline: How long it may take; without one, however long.
-    /// - Throws: `CBError` when it fails or is given up, ``ExtrasError/deadlinePassed``, ``ExtrasError/notPoweredOn(_:)``, or
-    ///   `CancellationError`.
+    ///   - peripheral: A peripheral of this manager.
+    ///   - options: The options, by the `CBConnectPeripheralOption` keys. They have no effect on an attempt that is
+    ///     already pending.
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Throws: `CBError` if the attempt fails or is cancelled, ``ExtrasError/deadlinePassed``,
+    ///   ``ExtrasError/notPoweredOn(_:)``, or `CancellationError`.
     public func connect(
         _ peripheral: CBPeripheral,
         options: [String: Any]? = nil,
@@ -50,8 +55,12 @@ extension CBCentralManager {
         if peripheral.state == .connecting || peripheral.state == .connected { cancelPeripheralConnection(peripheral) }
     }
 
-    /// Gives up a pending or live connection, and waits until it is over for this app; at once when there is none. The device stays
-    /// connected to the system as long as others use it. In a task that is cancelled it does not wait.
+    /// Cancels a connection or a pending attempt, and waits for its end.
+    ///
+    /// The call returns at once if there is neither. If the task is cancelled, it cancels the connection without
+    /// waiting. The link itself stays up as long as other apps use it (behaviour 3.10).
+    ///
+    /// - Parameter peripheral: A peripheral of this manager.
     public func disconnect(_ peripheral: CBPeripheral) async {
         guard state == .poweredOn, knows(peripheral), peripheral.state != .disconnected else { return }
         let wait = Wait<Void>()
@@ -67,7 +76,13 @@ extension CBCentralManager {
         try? await wait.value()
     }
 
-    /// The disconnections of a peripheral, those included that come with the power's going off (behaviour 15.13).
+    /// The disconnections of a peripheral, including those when Bluetooth is switched off, of which Core Bluetooth has
+    /// no event (behaviours 1.11, 15.13).
+    ///
+    /// The stream retains the peripheral and outlasts its connections.
+    ///
+    /// - Parameter peripheral: The peripheral.
+    /// - Returns: A new stream with the disconnections from now on.
     public func disconnections(of peripheral: CBPeripheral) -> EventStream<Disconnection> {
         peripheral.happenings.stream(keeping: peripheral) {
             if case .disconnected(let end) = $0 { $1.send(Disconnection(end)) }
@@ -76,13 +91,14 @@ extension CBCentralManager {
 }
 
 extension CBPeripheral {
-    /// Ends a wait when this is connected, or will not be.
+    /// Ends a wait when the peripheral is connected, or will not be.
     fileprivate func listen(for wait: Wait<Void>) {
         let registration = happenings.add { [weak self] happening in
             switch happening {
             case .connected: wait.end(.success(()))
             case .connectionFailed(let error): wait.end(.failure(error))
-            // It may be the end of an older connection, or the system, or a delegate, may have begun anew.
+            // If the peripheral is connecting, this is the end of an older connection, or the system or a delegate has
+            // started anew.
             case .disconnected(let end) where self?.state != .connecting:
                 let error = end.state.map { ExtrasError.notPoweredOn($0) } ?? end.error
                 let givenUp = ServiceError(.operationCancelled, reason: "the connection was given up").apiError

@@ -1,19 +1,24 @@
 import CoreBluetooth
 import Synchronization
 
-/// A device was connected to this system by anyone, or is not any more.
+/// A device was connected to this system or disconnected from it, by any app or by the system (behaviour 3.22).
 public struct ConnectionChange: Sendable {
-    /// The device. It has to be connected by this app before use.
+    /// The device. This app has to connect to it before use.
     public var peripheral: CBPeripheral
-    /// Whether it is connected now.
+    /// Whether the device is connected now.
     public var isConnected: Bool
 }
 
 extension CBCentralManager {
-    /// Connections and disconnections by anyone on this system, as long as somebody goes through the stream. A manager has one list of
-    /// those that it is told of: another stream takes its place, and this one ends with ``ExtrasError/replaced``.
+    /// The connections and disconnections of devices by any app or by the system, as long as the stream is iterated
+    /// (behaviour 3.22).
     ///
-    /// - Parameter options: Which devices, as for `registerForConnectionEvents`.
+    /// A manager has one registration: a further call replaces this one, and this stream ends with
+    /// ``ExtrasError/replaced``. The stream ends with ``ExtrasError/notPoweredOn(_:)`` if the manager is not powered on
+    /// at the call.
+    ///
+    /// - Parameter options: The devices, as for `registerForConnectionEvents(options:)`.
+    /// - Returns: A new stream.
     public func connectionEvents(
         _ options: [CBConnectionEventMatchingOption: Any] = [:]
     ) -> EventStream<ConnectionChange> {
@@ -54,7 +59,7 @@ private final class Watches: Sendable {
         return number
     }
 
-    /// Says whether it was the present one.
+    /// Returns whether the stream with this number was the current one.
     func end(_ number: UInt64) -> Bool {
         present.withLock { present in
             guard present.number == number else { return false }

@@ -1,19 +1,28 @@
 import BluetoothService
 import CoreBluetooth
 
-/// What a scan tells that also says when a device is gone.
+/// An event of a scan that also reports lost devices.
 public enum Presence: Sendable {
-    /// It was heard: for the first time, or again after it was lost; with duplicates each time.
+    /// The device was found: for the first time or after it was lost, or, with duplicates, each time.
     case seen(Discovery)
-    /// Nothing was heard of it for as long as was asked for. It may be out of reach, switched off, or connected to somebody.
+    /// Nothing was received from the device for the given time. It may be out of range, switched off, or connected to a
+    /// central.
     case lost(CBPeripheral)
 }
 
 extension CBCentralManager {
-    /// Scans as ``scan(services:options:)`` does, and says too when a device was not heard for a time, by the clock of the service
-    /// (behaviour 15.3). A device that advertises seldom, or where packets get lost, needs a longer one than its interval.
+    /// Scans like ``scan(services:options:)`` and also reports when a device has been silent for a while
+    /// (behaviour 15.3).
     ///
-    /// - Parameter patience: How long a device may be silent, from a millisecond to a day.
+    /// The time is by the clock of the service. For a device with a long advertising interval, or where packets get
+    /// lost, it has to be longer than that interval.
+    ///
+    /// - Parameters:
+    ///   - services: Report peripherals that advertise at least one of these services. Nil or an empty list reports all
+    ///     (behaviour 2.4).
+    ///   - options: The options of the scan.
+    ///   - patience: How long a device may be silent, clamped to the range from a millisecond to a day.
+    /// - Returns: A new stream, which ends as that of ``scan(services:options:)``.
     public func presence(
         services: [CBUUID]? = nil,
         options: ScanOptions = ScanOptions(),
@@ -32,27 +41,28 @@ extension CBCentralManager {
         }
     }
 
-    /// What the filter of the present scan has done so far; nil when the manager does not scan (behaviour 15.29).
+    /// The statistics of the current scan's filter of duplicates, or nil if the manager is not scanning
+    /// (behaviour 15.29). Reading them blocks until the service has answered.
     public var scanStatistics: ScanStatistics? {
         guard state == .poweredOn, case .scanCounts(let counts?) = reply(to: .scanCounts) else { return nil }
         return ScanStatistics(counts)
     }
 
-    /// The present scan forgets which devices it has told of: each is told of again when it is heard.
+    /// Makes the current scan forget which devices it has reported, so that it reports each again (behaviour 15.29).
     public func resetDuplicateFilter() { resetScanFilter() }
 }
 
-/// What the filter of a scan has done so far.
+/// The statistics of a scan's filter of duplicates (behaviour 15.29).
 public struct ScanStatistics: Hashable, Sendable {
-    /// Advertisements that the scan asked for.
+    /// The number of received advertisements that match the scan.
     public var heard: Int
-    /// Those that the app was told of.
+    /// The number of those that were reported to the app.
     public var reported: Int
-    /// Those that it was not told of, since it knew the device.
+    /// The number of those that were not reported, because the device was known.
     public var suppressed: Int
-    /// Devices that the filter remembers.
+    /// The number of devices that the filter remembers.
     public var remembered: Int
-    /// Devices that it has forgotten to make room; they are told of again.
+    /// The number of devices that the filter has forgotten to make room. They are reported again.
     public var forgotten: Int
 
     init(_ counts: ScanCounts) {

@@ -3,13 +3,18 @@ import CoreBluetooth
 import Synchronization
 
 extension CBCentralManager {
-    /// Scans as long as somebody goes through the stream, and the delegate is told as well.
+    /// Scans as long as the stream is iterated. The delegate is called as well.
     ///
-    /// A manager has one scan, as on Apple's systems: another one, by this method or by `scanForPeripherals`, takes its place,
-    /// and the stream ends with ``ExtrasError/replaced``. It ends without an error after `stopScan`, and with
-    /// ``ExtrasError/notPoweredOn(_:)`` when the manager does not take commands, or not any more.
+    /// As in Core Bluetooth, a manager has one scan. Another one, by this method or by
+    /// `scanForPeripherals(withServices:options:)`, takes its place, and the stream ends with ``ExtrasError/replaced``.
+    /// It ends without an error after `stopScan()`, and with ``ExtrasError/notPoweredOn(_:)`` if the manager is not
+    /// powered on, or no longer.
     ///
-    /// - Parameter services: Report peripherals that advertise one of these; nil or none means all.
+    /// - Parameters:
+    ///   - services: Report peripherals that advertise at least one of these services. Nil or an empty list reports all
+    ///     (behaviour 2.4).
+    ///   - options: The options of the scan.
+    /// - Returns: A new stream, which retains the manager.
     public func scan(services: [CBUUID]? = nil, options: ScanOptions = ScanOptions()) -> EventStream<Discovery> {
         scan(ScanRequest(services, options)) { happening in
             if case .discovered(let peripheral, let advertisement, let rssi) = happening {
@@ -20,7 +25,7 @@ extension CBCentralManager {
         }
     }
 
-    /// Scans, for a stream of what `element` makes of what comes.
+    /// Scans for a stream of the elements that `element` makes of the manager's events.
     func scan<Element>(
         _ request: ScanRequest,
         _ element: @escaping @Sendable (CentralHappening) -> Element?
@@ -43,7 +48,7 @@ extension CBCentralManager {
             return stream
         }
         number.withLock { $0 = scan }
-        // Another thread may have begun or ended one since.
+        // Another thread may have started or stopped a scan meanwhile.
         if presentScan != scan { source.finish(ExtrasError.replaced) }
         return stream
     }
@@ -60,7 +65,7 @@ extension ScanRequest {
 }
 
 extension ScanEnd {
-    /// What a stream ends with.
+    /// The error that a stream ends with, if any.
     fileprivate var error: (any Error)? {
         switch self {
         case .stopped, .managerGone: nil

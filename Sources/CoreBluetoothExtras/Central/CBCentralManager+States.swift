@@ -2,7 +2,7 @@ import CoreBluetooth
 import Synchronization
 
 extension CBCentralManager {
-    /// The state of the manager: what it is now, and each other one that it comes to.
+    /// A new stream of the manager's states: the current one, and each that follows. The stream retains the manager.
     public var states: EventStream<CBManagerState> {
         let last = Mutex<CBManagerState?>(nil)
         let (stream, source) = EventStream<CBManagerState>.make()
@@ -15,7 +15,7 @@ extension CBCentralManager {
         let registration = happenings.add { if case .state(let state) = $0 { send(state) } }
         source.onEnd { [self] in happenings.remove(registration) }
         last.withLock { last in
-            // Nobody has told of it meanwhile.
+            // An event may have arrived already.
             guard last == nil else { return }
             last = state
             source.send(state)
@@ -23,10 +23,13 @@ extension CBCentralManager {
         return stream
     }
 
-    /// Waits until the manager takes commands.
+    /// Waits until the manager is powered on.
     ///
-    /// - Throws: ``ExtrasError/notPoweredOn(_:)`` when there is no controller, or the app may not use Bluetooth; neither ends by
-    ///   itself. ``ExtrasError/deadlinePassed``, or `CancellationError`.
+    /// The call returns at once if it already is.
+    ///
+    /// - Parameter deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Throws: ``ExtrasError/notPoweredOn(_:)`` if the state is `unsupported` or `unauthorized`, which do not pass by
+    ///   themselves; ``ExtrasError/deadlinePassed``; or `CancellationError`.
     public func poweredOn(deadline: Duration? = nil) async throws {
         let wait = Wait<Void>()
         let take: @Sendable (CBManagerState) -> Void = { state in

@@ -2,9 +2,11 @@ import BluetoothService
 import CoreBluetooth
 
 extension CBPeripheral {
-    /// Asks something, and waits for the answer. When the task is cancelled or the time is over, whatever comes later is for nobody.
+    /// Sends a request and waits for the response. If the task is cancelled or the deadline passes, a later response is
+    /// dropped.
     ///
-    /// - Parameter attribute: What the request is about; it fails when that is no longer part of the peripheral.
+    /// - Parameter attribute: The attribute that the request is about. The request fails if it is no longer part of the
+    ///   peripheral.
     func answer(
         to request: LinkRequest,
         of attribute: CBAttribute? = nil,
@@ -17,7 +19,7 @@ extension CBPeripheral {
         }
     }
 
-    /// Ends a wait with an error when the time is over, by the clock of the service.
+    /// Ends a wait with an error when the deadline passes, by the clock of the service.
     func limit<Value>(_ wait: Wait<Value>, to deadline: Duration?) {
         guard let deadline else { return }
         wait.atEnd(callBack(after: deadline) { wait.end(.failure(ExtrasError.deadlinePassed)) })
@@ -25,7 +27,7 @@ extension CBPeripheral {
 }
 
 extension Result where Failure == ServiceError {
-    /// The value, or the error as the API shows it.
+    /// Returns the value, or throws the error as the API reports it.
     func orThrow() throws -> Success {
         switch self {
         case .success(let value): return value
@@ -35,13 +37,13 @@ extension Result where Failure == ServiceError {
 }
 
 extension ServiceError? {
-    /// Nothing, or the error as the API shows it.
+    /// Throws the error, if there is one, as the API reports it.
     func orThrow() throws {
         if let self { throw self.apiError }
     }
 }
 
 extension PeerEvent {
-    /// The service has answered what was not asked.
+    /// The error for a response of the wrong kind.
     var isNoAnswer: any Error { ServiceError(.unknown, reason: "\(self) is no answer").apiError }
 }

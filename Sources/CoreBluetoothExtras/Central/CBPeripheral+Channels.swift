@@ -2,8 +2,17 @@ import BluetoothService
 import CoreBluetooth
 
 extension CBPeripheral {
-    /// Opens an L2CAP channel to what the device takes them for under this number. It belongs to the caller, and no delegate is told
-    /// of it (behaviour 15.23).
+    /// Opens an L2CAP channel to a PSM of the device.
+    ///
+    /// The channel belongs to the caller, and the delegate is not called (behaviour 15.23). Keep it: without a
+    /// reference it closes (behaviour 8.7).
+    ///
+    /// - Parameters:
+    ///   - psm: The number that the device accepts channels on.
+    ///   - deadline: The time limit, by the clock of the service. Nil for none; then the call ends at the latest with
+    ///     the connection (behaviour 8.12).
+    /// - Returns: The channel.
+    /// - Throws: `CBError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func openChannel(_ psm: CBL2CAPPSM, deadline: Duration? = nil) async throws -> CBL2CAPChannel {
         let wait = Wait<CBL2CAPChannel>()
         return try await wait.value {

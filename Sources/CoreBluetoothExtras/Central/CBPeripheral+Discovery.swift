@@ -3,12 +3,18 @@ import BluetoothTypes
 import CoreBluetooth
 import Foundation
 
-/// Discovery, with a result for each call. The delegate is called too, and first. Every call ends: with what was found, with an
-/// error, at the latest with that of the disconnection, when the time is over, or at once when the task is cancelled.
+/// Discovery with a result for each call.
+///
+/// The delegate is called too, and first. Every call ends: with the result or an error, at the latest when the
+/// connection ends, when the deadline passes, or at once when the task is cancelled (behaviour 15.11).
 extension CBPeripheral {
-    /// Discovers services; nil means all of them, which takes longer.
+    /// Discovers services of the peripheral.
     ///
-    /// - Returns: Those that were asked for; ``services`` has those found before as well.
+    /// - Parameters:
+    ///   - uuids: The services to look for. Nil or an empty list discovers all, which takes longer (behaviour 4.1).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The services that were asked for. The peripheral's `services` also has those discovered before
+    ///   (behaviour 4.2).
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
     public func discoverServices(_ uuids: [CBUUID]?, deadline: Duration? = nil) async throws -> [CBService] {
@@ -17,9 +23,14 @@ extension CBPeripheral {
         return try objects(result, { $0.handle }) { service(at: $0) }.named(by: uuids)
     }
 
-    /// Discovers the services that a service includes; nil means all of them.
+    /// Discovers the services that a service includes.
     ///
-    /// - Returns: Those that were asked for.
+    /// - Parameters:
+    ///   - uuids: The services to look for. Nil or an empty list discovers all (behaviour 4.1).
+    ///   - service: The service. If it is no longer valid the call throws `CBError.invalidHandle` (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The included services that were asked for.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
     public func discoverIncludedServices(
         _ uuids: [CBUUID]?,
@@ -32,9 +43,14 @@ extension CBPeripheral {
         return try objects(result, { $0.handle }) { self.service(at: $0) }.named(by: uuids)
     }
 
-    /// Discovers the characteristics of a service; nil means all of them.
+    /// Discovers the characteristics of a service.
     ///
-    /// - Returns: Those that were asked for.
+    /// - Parameters:
+    ///   - uuids: The characteristics to look for. Nil or an empty list discovers all (behaviour 4.1).
+    ///   - service: The service. If it is no longer valid the call throws `CBError.invalidHandle` (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The characteristics that were asked for.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
     public func discoverCharacteristics(
         _ uuids: [CBUUID]?,
@@ -48,6 +64,13 @@ extension CBPeripheral {
     }
 
     /// Discovers the descriptors of a characteristic.
+    ///
+    /// - Parameters:
+    ///   - characteristic: The characteristic. If it is no longer valid the call throws `CBError.invalidHandle`
+    ///     (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The descriptors.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
     public func discoverDescriptors(
         for characteristic: CBCharacteristic,
@@ -59,7 +82,7 @@ extension CBPeripheral {
         return try objects(result, { $0.handle }) { descriptor(at: $0) }
     }
 
-    /// The objects for what was found, as far as they have not become void meanwhile.
+    /// The objects for what was found, as far as they are still valid.
     private func objects<Found, Object>(
         _ result: Result<[Found], ServiceError>,
         _ handle: (Found) -> AttributeHandle,
@@ -70,7 +93,7 @@ extension CBPeripheral {
 }
 
 extension [CBUUID]? {
-    /// The values for the service; no list and an empty one both mean all (behaviour 4.1).
+    /// The list for the service. Nil and an empty list both mean all (behaviour 4.1).
     fileprivate var wanted: [BluetoothUUID]? {
         guard let self, !self.isEmpty else { return nil }
         return self.map(\.uuid)
@@ -78,7 +101,7 @@ extension [CBUUID]? {
 }
 
 extension Array where Element: CBAttribute {
-    /// Those that a list names.
+    /// The attributes whose types are in a list.
     fileprivate func named(by uuids: [CBUUID]?) -> [Element] {
         guard let uuids, !uuids.isEmpty else { return self }
         return filter { uuids.contains($0.uuid) }

@@ -3,15 +3,21 @@ import CoreBluetooth
 import Synchronization
 
 extension CBPeripheral {
-    /// What the link is like now, with its signal strength.
+    /// Reads the parameters of the link and its signal strength (behaviour 15.4).
+    ///
+    /// - Parameter deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The present parameters.
+    /// - Throws: `CBError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func linkInformation(deadline: Duration? = nil) async throws -> LinkInformation {
         let event = try await answer(to: .readLinkInformation, within: deadline)
         guard case .linkInformation(let facts) = event else { throw event.isNoAnswer }
         return LinkInformation(facts)
     }
 
-    /// What the link is like, and each time that it is different. It outlasts a disconnection, and begins anew with the next
-    /// connection. Without such a sequence nothing is told by the service.
+    /// A new stream of the link's parameters: the present ones, and each change (behaviour 15.4).
+    ///
+    /// The stream outlasts a disconnection, and starts anew with the next connection. The service reports changes only
+    /// while there is such a stream. ``LinkInformation/rssi`` is nil in it.
     public var linkChanges: EventStream<LinkInformation> {
         let watchers = asynchronous.linkWatchers
         let last = LastLink()
@@ -35,16 +41,21 @@ extension CBPeripheral {
         return stream
     }
 
-    /// Says what the app would like the link to be like. The two devices decide, and nothing is answered: ``linkChanges`` shows what
-    /// comes of it.
+    /// Requests parameters for the link, as a hint.
+    ///
+    /// The two devices decide, and there is no response: ``linkChanges`` shows the outcome. Without a connection the
+    /// call has no effect.
+    ///
+    /// - Parameter wish: The desired parameters.
     public func prefer(_ wish: LinkWish) { tell(.preferLink(LinkPreference(wish))) }
 }
 
-/// What a sequence was last told. What is told to all, since another one has begun, is no change.
+/// The parameters that a stream has reported last. Where another stream has started, the service repeats them to all
+/// streams, which is no change.
 private final class LastLink: Sendable {
     private let last = Mutex<LinkInformation?>(nil)
 
-    /// The information without the signal strength, if it is another one.
+    /// Returns the parameters without the signal strength, or nil if they have not changed.
     func take(_ information: LinkInformation) -> LinkInformation? {
         var new = information
         new.rssi = nil
@@ -57,13 +68,13 @@ private final class LastLink: Sendable {
     func forget() { last.withLock { $0 = nil } }
 }
 
-/// How many go through sequences of one kind.
+/// The number of open streams of one kind.
 final class WatcherCount: Sendable {
     private let count = Mutex(0)
 
     func begin() { count.withLock { $0 += 1 } }
 
-    /// Says whether it was the last one.
+    /// Returns whether it was the last one.
     func end() -> Bool {
         count.withLock { count in
             count -= 1

@@ -1,20 +1,22 @@
 import BluetoothService
 import CoreBluetooth
 
-/// What this system knows of the names of a device (behaviour 15.7). The `name` of a `CBPeripheral` is the device's own where that is
-/// known, and the advertised one before.
+/// The names of a device that this system has stored (behaviour 15.7).
+///
+/// The `name` of a `CBPeripheral` is the GAP device name if that is known, and the advertised name before
+/// (behaviour 2.23).
 public struct PeripheralNames: Hashable, Sendable {
-    /// A name, and how old it is.
+    /// A name and its age.
     public struct Name: Hashable, Sendable {
-        /// The name.
+        /// The name as the device sent it.
         public var text: String
-        /// The time since it was last heard or read; nil when that was before the system began.
+        /// The time since the name was last received; nil if that was before the system started.
         public var age: Duration?
     }
 
-    /// What it calls itself in advertisements.
+    /// The name in the device's advertisements.
     public var advertised: Name?
-    /// What it calls itself in its Generic Access service, which is read after connecting.
+    /// The GAP device name, which is read after connecting.
     public var device: Name?
 
     init(_ known: KnownNames) {
@@ -24,17 +26,23 @@ public struct PeripheralNames: Hashable, Sendable {
 }
 
 extension CBPeripheral {
-    /// Both names of the device, each with its age.
+    /// Both names of the device, each with its age (behaviour 15.7). Reading them blocks until the service has
+    /// answered.
     public var names: PeripheralNames {
         guard case .names(let known) = reply(to: .names(identifier)) else { return PeripheralNames(KnownNames()) }
         return PeripheralNames(known)
     }
 
-    /// Forgets what the system has kept of the device's services, on this connection and from earlier ones, and discovers them anew:
-    /// for a device that changes them and does not say so (behaviour 15.6). All objects for them become void, for each app that is
-    /// connected to the device: delegates are told by `didModifyServices`, others by ``serviceChanges``.
+    /// Discards the system's cache of the device's services, from this connection and earlier ones, and discovers them
+    /// anew (behaviour 15.6).
     ///
+    /// This is for a device that changes its services without Service Changed. All objects for its services become
+    /// invalid, for every app that is connected to the device: delegates receive `peripheral(_:didModifyServices:)`,
+    /// and ``serviceChanges`` has them too.
+    ///
+    /// - Parameter deadline: The time limit, by the clock of the service. Nil for none.
     /// - Returns: The services, as new objects.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     @discardableResult
     public func refreshServices(deadline: Duration? = nil) async throws -> [CBService] {
         let event = try await answer(to: .refreshServices, within: deadline)

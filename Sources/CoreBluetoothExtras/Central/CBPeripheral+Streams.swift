@@ -1,31 +1,31 @@
 import BluetoothService
 import CoreBluetooth
 
-/// What a peripheral tells of itself. These streams outlast a disconnection.
+/// Streams of a peripheral's own changes. They retain the peripheral and outlast a disconnection.
 extension CBPeripheral {
-    /// The services that are no longer what they were, each time that there are such; discover them again.
+    /// A new stream of services that were removed or changed. Discover them again (behaviour 4.13).
     public var serviceChanges: EventStream<[CBService]> {
         happenings.stream(keeping: self) {
             if case .servicesModified(let services) = $0 { $1.send(services) }
         }
     }
 
-    /// The name of the device, each time that it gives itself another one.
+    /// A new stream of the device's GAP names, one for each change (behaviour 2.24).
     public var nameChanges: EventStream<String?> {
         happenings.stream(keeping: self) {
             if case .told(.nameChanged(let name)) = $0 { $1.send(name) }
         }
     }
 
-    /// The most octets of a write without response, each time that there are more: what is asked for right after connecting is not the
-    /// last word (behaviour 15.25).
+    /// A new stream of the longest value of a write without response, in octets, each time that it grows. The length
+    /// read right after connecting is not final (behaviour 15.25).
     public var maximumWriteLengthChanges: EventStream<Int> {
         happenings.stream(keeping: self) {
             if case .told(.maximumWriteLengthChanged(let length)) = $0 { $1.send(length) }
         }
     }
 
-    /// Whether the device may have this system's notifications, each time that it is decided.
+    /// A new stream of decisions on whether the device may read this system's notifications (behaviour 3.19).
     public var notificationAuthorizations: EventStream<Bool> {
         happenings.stream(keeping: self) {
             if case .told(.notificationsAuthorized(let isAuthorized)) = $0 { $1.send(isAuthorized) }

@@ -4,12 +4,18 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// Values, with a result for each call that no notification is taken for (behaviour 15.1). The delegate is called too, and first.
-/// Every call ends, as those of discovery do.
+/// Reads and writes with a result for each call. Notifications are never mistaken for the result (behaviour 15.1).
+///
+/// The delegate is called too, and first. Every call ends, as those of discovery do (behaviour 15.11). If the peer
+/// requires security, the system pairs first (behaviour 6.1).
 extension CBPeripheral {
-    /// Reads a value, however long it is.
+    /// Reads the value of a characteristic. A long value is fetched in several requests by itself (behaviour 5.2).
     ///
-    /// - Returns: What the peer answered to this very request.
+    /// - Parameters:
+    ///   - characteristic: The characteristic. If it is no longer valid the call throws `CBError.invalidHandle`
+    ///     (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The value in the peer's response to this very request.
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func read(_ characteristic: CBCharacteristic, deadline: Duration? = nil) async throws -> Data {
         let request = LinkRequest.readCharacteristic(characteristic.handle)
@@ -18,7 +24,14 @@ extension CBPeripheral {
         return Data(try result.orThrow())
     }
 
-    /// Reads a descriptor, however long it is.
+    /// Reads the value of a descriptor. A long value is fetched in several requests by itself (behaviour 5.2).
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor. If it is no longer valid the call throws `CBError.invalidHandle`
+    ///     (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The octets of the value, as on the wire.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func read(_ descriptor: CBDescriptor, deadline: Duration? = nil) async throws -> Data {
         let request = LinkRequest.readDescriptor(descriptor.handle)
         let event = try await answer(to: request, of: descriptor, within: deadline)
@@ -26,7 +39,14 @@ extension CBPeripheral {
         return Data(try result.orThrow())
     }
 
-    /// Writes a value, and waits until the peer has taken it.
+    /// Writes the value of a characteristic with response, and waits for the response.
+    ///
+    /// - Parameters:
+    ///   - data: The value.
+    ///   - characteristic: The characteristic. If it is no longer valid the call throws `CBError.invalidHandle`
+    ///     (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func write(_ data: Data, for characteristic: CBCharacteristic, deadline: Duration? = nil) async throws {
         let request = LinkRequest.writeCharacteristic(characteristic.handle, value: PacketBuffer(copying: data))
         let event = try await answer(to: request, of: characteristic, within: deadline)
@@ -34,9 +54,15 @@ extension CBPeripheral {
         try error.orThrow()
     }
 
-    /// Writes a descriptor, and waits until the peer has taken it. For a Client Characteristic Configuration (2902), which
-    /// ``notifications(of:)`` and `setNotifyValue(_:for:)` are for, it throws `CBError.invalidParameters`, where Apple's method
-    /// raises an exception (behaviour 15.28).
+    /// Writes the value of a descriptor, and waits for the response.
+    ///
+    /// - Parameters:
+    ///   - data: The value.
+    ///   - descriptor: The descriptor. For a Client Characteristic Configuration (2902) the call throws
+    ///     `CBError.invalidParameters`, where Apple's method raises an exception (behaviour 15.28). Use
+    ///     ``notifications(of:)`` or `setNotifyValue(_:for:)` for that.
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func write(_ data: Data, for descriptor: CBDescriptor, deadline: Duration? = nil) async throws {
         guard descriptor.uuid.uuid != 0x2902 else {
             throw ServiceError(.invalidParameters, reason: "the system writes this descriptor").apiError
@@ -47,9 +73,18 @@ extension CBPeripheral {
         try error.orThrow()
     }
 
-    /// Writes without a response, as soon as there is room (behaviour 15.5). That it was sent does not say that it has arrived.
+    /// Writes the value of a characteristic without response, as soon as there is room (behaviour 15.5).
     ///
-    /// - Throws: ``ExtrasError/tooLong(maximum:)`` where Apple's method cuts off what does not fit; besides as ``read(_:deadline:)``.
+    /// When the call returns, the value was sent, which does not mean that it has arrived. Calls that wait for room
+    /// proceed in order.
+    ///
+    /// - Parameters:
+    ///   - data: The value. Nothing is cut off.
+    ///   - characteristic: The characteristic. If it is no longer valid the call throws `CBError.invalidHandle`
+    ///     (behaviour 4.16).
+    ///   - deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Throws: ``ExtrasError/tooLong(maximum:)`` for a value that Apple's method would cut, and the errors of
+    ///   `read(_:deadline:)`.
     public func writeWithoutResponse(
         _ data: Data,
         for characteristic: CBCharacteristic,
@@ -58,7 +93,7 @@ extension CBPeripheral {
         let wait = Wait<Void>()
         let turn = Mutex(())
         let attempt: @Sendable () -> Void = { [self] in
-            // One at a time, so that it is sent once.
+            // One attempt at a time, so that the value is sent once.
             turn.withLock { _ in
                 if wait.isOver { return }
                 switch tryWritingWithoutResponse(data, to: characteristic) {
@@ -71,7 +106,7 @@ extension CBPeripheral {
         }
         try await wait.value {
             limit(wait, to: deadline)
-            // Those who wait are told of room in the order in which they came.
+            // Waiting calls are told of room in the order in which they began to wait.
             let registration = happenings.add {
                 switch $0 {
                 case .told(.writeCreditsReturned), .disconnected, .servicesModified: attempt()
@@ -83,7 +118,11 @@ extension CBPeripheral {
         }
     }
 
-    /// Reads the signal strength of the link, in dBm.
+    /// Reads the signal strength of the link.
+    ///
+    /// - Parameter deadline: The time limit, by the clock of the service. Nil for none.
+    /// - Returns: The signal strength in dBm.
+    /// - Throws: `CBError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func readRSSI(deadline: Duration? = nil) async throws -> Int {
         let event = try await answer(to: .readRSSI, within: deadline)
         guard case .rssiRead(let result) = event else { throw event.isNoAnswer }

@@ -3,21 +3,22 @@ import Foundation
 
 /// The end of a connection.
 public struct Disconnection: Sendable {
-    /// Who or what has brought it about.
+    /// The cause of a disconnection.
     public enum Cause: Sendable {
-        /// This app.
+        /// This app cancelled the connection.
         case asked
-        /// The other device, or the radio between, and how.
+        /// The peer ended the link, or it was lost. The error says which (behaviour 3.12).
         case lost(any Error)
-        /// The manager came to this state, which takes all connections along. Delegates are told of the state alone.
+        /// The manager's new state, which ended all its connections. Delegates are told of the state alone
+        /// (behaviour 1.11).
         case state(CBManagerState)
     }
 
-    /// Who or what has brought it about.
+    /// The cause of the disconnection.
     public var cause: Cause
-    /// Whether the system connects again by itself.
+    /// Whether the system connects again by itself (behaviour 3.17).
     public var isReconnecting: Bool
-    /// When it was.
+    /// The time of the disconnection.
     public var date: Date
 
     init(_ end: ConnectionEnd) {

@@ -3,33 +3,34 @@ import BluetoothTypes
 import CoreBluetooth
 import Foundation
 
-/// An advertisement of a peripheral, as a scan has heard it.
+/// An advertisement of a peripheral, as received by a scan.
 public struct Discovery: Sendable {
-    /// What a peripheral advertises; what is not there is nil or empty.
+    /// The contents of an advertisement. What the packet lacks is nil or empty (behaviour 2.9).
     public struct Content: Sendable {
-        /// The name.
+        /// The advertised name.
         public var localName: String?
-        /// The company's number, least significant octet first, and its data.
+        /// Manufacturer specific data, which begins with the company identifier, least significant octet first.
         public var manufacturerData: Data?
-        /// Data by service.
+        /// Service data, in octets without their UUID, by service.
         public var serviceData: [CBUUID: Data]
-        /// Services in the packets themselves.
+        /// The services in the packets themselves.
         public var services: [CBUUID]
-        /// Services that were asked for and whose bit is set in the overflow area of an Apple device.
+        /// The services of the scan whose bits are set in the overflow area of an Apple device. Services share bits, so
+        /// these are possible matches (behaviours 2.34, 2.35).
         public var overflowServices: [CBUUID]
-        /// Services that the peripheral looks for.
+        /// The services that the peripheral looks for in a central.
         public var solicitedServices: [CBUUID]
-        /// The power that it was sent with, in dBm.
+        /// The transmit power in dBm.
         public var txPowerLevel: Int?
-        /// Whether it invites connections.
+        /// Whether this very advertisement was connectable (behaviour 2.12).
         public var isConnectable: Bool
     }
 
-    /// Who advertises.
+    /// The peripheral, the same object for the same device (behaviour 2.21).
     public var peripheral: CBPeripheral
-    /// What it says.
+    /// The contents of the advertisement.
     public var content: Content
-    /// How strong the packet was, in dBm; 127 when that is not known.
+    /// The signal strength in dBm; 127 if it is not known (behaviour 2.13).
     public var rssi: Int
 
     init(_ peripheral: CBPeripheral, _ advertisement: Advertisement, rssi: Int) {
@@ -50,14 +51,19 @@ public struct Discovery: Sendable {
     }
 }
 
-/// How to scan.
+/// The options of a scan.
 public struct ScanOptions: Sendable {
-    /// Report every packet, and not each peripheral once.
+    /// Whether to report every packet instead of each peripheral once (behaviours 2.2, 2.3). It has no effect in the
+    /// background (behaviour 2.27).
     public var allowsDuplicates: Bool
-    /// Report peripherals that look for one of these services as well.
+    /// Also report peripherals that solicit one of these services (behaviour 2.8).
     public var solicitedServices: [CBUUID]
 
-    /// Options.
+    /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - allowsDuplicates: Whether to report every packet instead of each peripheral once.
+    ///   - solicitedServices: Also report peripherals that solicit one of these services.
     public init(allowsDuplicates: Bool = false, solicitedServices: [CBUUID] = []) {
         self.allowsDuplicates = allowsDuplicates
         self.solicitedServices = solicitedServices

@@ -1,42 +1,42 @@
 import BluetoothService
 
-/// What the link to a peripheral is like (behaviour 15.4).
+/// The parameters of the link to a peripheral (behaviour 15.4).
 public struct LinkInformation: Hashable, Sendable {
-    /// A physical layer.
+    /// A physical layer, by its number in HCI.
     public enum PHY: Int, Hashable, Sendable {
-        /// One million symbols in a second.
+        /// LE 1M: one million symbols per second.
         case le1M = 1
-        /// Two million symbols in a second.
+        /// LE 2M: two million symbols per second.
         case le2M = 2
-        /// For long range.
+        /// LE Coded, for long range.
         case coded = 3
     }
 
-    /// The time from one connection event to the next.
+    /// The connection interval.
     public var interval: Duration
-    /// Connection events in a row that the peripheral may leave out.
+    /// The peripheral latency: the number of consecutive connection events that the peripheral may skip.
     public var latency: Int
-    /// How long silence is borne before the link counts as lost.
+    /// The supervision timeout: the time without a packet after which the link is lost.
     public var supervisionTimeout: Duration
-    /// The PHY for sending; nil for one without a name.
+    /// The PHY for sending. Nil if its number is not known.
     public var txPHY: PHY?
-    /// The PHY for receiving; nil for one without a name.
+    /// The PHY for receiving. Nil if its number is not known.
     public var rxPHY: PHY?
-    /// The MTU of the attribute protocol, in octets.
+    /// The ATT MTU, in octets.
     public var mtu: Int
     /// The longest link-layer payload that is sent, in octets.
     public var maximumTxOctets: Int
     /// The longest link-layer payload that is received, in octets.
     public var maximumRxOctets: Int
-    /// The signal strength in dBm, where it was read for this; nil in a sequence of changes.
+    /// The signal strength in dBm. Nil in a stream of changes.
     public var rssi: Int?
     /// Whether the link is encrypted.
     public var isEncrypted: Bool
-    /// Whether it was made sure that nobody is in the middle.
+    /// Whether the encryption key is authenticated (MITM-protected).
     public var isAuthenticated: Bool
-    /// Whether the two devices have paired for good.
+    /// Whether the two devices are bonded.
     public var isBonded: Bool
-    /// Octets of the key; 0 without encryption.
+    /// The size of the encryption key, in octets; 0 without encryption.
     public var keySize: Int
 
     init(_ facts: LinkFacts) {
@@ -56,18 +56,24 @@ public struct LinkInformation: Hashable, Sendable {
     }
 }
 
-/// What an app would like a link to be like.
+/// The link parameters that an app desires.
 public struct LinkWish: Hashable, Sendable {
-    /// The connection interval, 7.5 ms to 4 s, from the shortest to the longest; nil for no wish.
+    /// The range of the connection interval, from 7.5 ms to 4 s; nil for no preference.
     public var interval: ClosedRange<Duration>?
-    /// Connection events in a row that the peripheral may leave out.
+    /// The number of consecutive connection events that the peripheral may skip.
     public var latency: Int
-    /// How long silence is to be borne.
+    /// The time without a packet after which the link is lost.
     public var supervisionTimeout: Duration
-    /// The PHY in both directions; nil for no wish.
+    /// The PHY for both directions; nil for no preference.
     public var phy: LinkInformation.PHY?
 
-    /// A wish.
+    /// Creates link parameters.
+    ///
+    /// - Parameters:
+    ///   - interval: The range of the connection interval, from 7.5 ms to 4 s; nil for no preference.
+    ///   - latency: The number of consecutive connection events that the peripheral may skip.
+    ///   - supervisionTimeout: The time without a packet after which the link is lost.
+    ///   - phy: The PHY for both directions; nil for no preference.
     public init(
         interval: ClosedRange<Duration>? = nil,
         latency: Int = 0,
@@ -93,7 +99,7 @@ extension LinkPreference {
 }
 
 extension Duration {
-    /// Whole microseconds, up to an hour: no parameter of a link is longer.
+    /// The duration in whole microseconds, clamped to an hour, which no parameter of a link exceeds.
     fileprivate var wholeMicroseconds: Int {
         let (seconds, attoseconds) = min(max(self, .zero), .seconds(3_600)).components
         return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)

@@ -1,7 +1,7 @@
 import CoreBluetooth
 
 extension Listeners {
-    /// A stream of what `take` makes of what happens. It keeps `owner` as long as somebody has it.
+    /// Creates a stream of the elements that `take` sends for the events. The stream retains `owner`.
     func stream<Element>(
         keeping owner: any AnyObject & Sendable,
         _ take: @escaping @Sendable (Happening, EventStream<Element>.Source) -> Void

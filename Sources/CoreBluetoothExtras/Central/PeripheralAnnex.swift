@@ -4,24 +4,25 @@ import Foundation
 import Synchronization
 
 extension CBPeripheral {
-    /// What this module knows of the peripheral besides its own state.
+    /// The state that this module attaches to the peripheral.
     var asynchronous: PeripheralAnnex { annex.content { PeripheralAnnex() } }
 }
 
-/// What asynchronous code has going on with one peripheral.
+/// The pending asynchronous operations of one peripheral.
 final class PeripheralAnnex: Sendable {
     private struct Attempt {
         var waiting = 0
-        /// Whether the first that waited began it, and not a delegate's app.
+        /// Whether the first waiting call started the attempt, and not the app by `connect(_:options:)` of Core
+        /// Bluetooth.
         var isOurs = false
     }
 
     private let attempt = Mutex(Attempt())
     let subscriptions = Subscriptions()
-    /// Sequences of changes of the link.
+    /// The open streams of changes of the link.
     let linkWatchers = WatcherCount()
 
-    /// Somebody waits for a connection to a peripheral in this state.
+    /// Adds a call that waits for a connection to a peripheral in this state.
     func joinAttempt(_ state: CBPeripheralState) {
         attempt.withLock {
             if $0.waiting == 0 { $0.isOurs = state != .connecting && state != .connected }
@@ -29,7 +30,7 @@ final class PeripheralAnnex: Sendable {
         }
     }
 
-    /// Somebody does not wait any more. Says whether nobody else does, for an attempt that was begun here.
+    /// Removes a waiting call. Returns whether it was the last one for an attempt that was started here.
     func leaveAttempt() -> Bool {
         attempt.withLock {
             $0.waiting -= 1

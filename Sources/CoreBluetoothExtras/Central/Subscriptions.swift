@@ -3,7 +3,7 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// The streams of notified values of one peripheral, which share a subscription for each characteristic.
+/// The streams of notified values of one peripheral, which share one subscription for each characteristic.
 final class Subscriptions: Sendable {
     typealias Source = EventStream<Data>.Source
 
@@ -17,14 +17,14 @@ final class Subscriptions: Sendable {
     private struct State {
         var byHandle: [AttributeHandle: Subscription] = [:]
         var lastSource: UInt64 = 0
-        /// Ends of subscriptions that were asked for here, and are under way.
+        /// The number of pending requests to unsubscribe that were made here.
         var endings: [AttributeHandle: Int] = [:]
         var isListening = false
     }
 
     private let state = Mutex(State())
 
-    /// Adds a stream. Says what it is called, and whether the characteristic has to be subscribed to.
+    /// Adds a stream. Returns its number, and whether to subscribe to the characteristic.
     func add(_ source: Source, to characteristic: CBCharacteristic) -> (number: UInt64, isFirst: Bool) {
         state.withLock { state in
             state.lastSource += 1
@@ -38,7 +38,7 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// A stream is over. Says whether the subscription is to be ended, which is under way from then on.
+    /// Removes a stream. Returns whether to unsubscribe, in which case the request counts as pending.
     func remove(_ number: UInt64, from characteristic: CBCharacteristic) -> Bool {
         state.withLock { state in
             let handle = characteristic.handle
@@ -53,7 +53,7 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// An end that was under way has come.
+    /// Records that a request to unsubscribe has completed.
     func ended(_ characteristic: CBCharacteristic) {
         state.withLock {
             let left = ($0.endings[characteristic.handle] ?? 1) - 1
@@ -61,7 +61,7 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Whether to listen to the peripheral now: once.
+    /// Returns whether to start listening to the peripheral, true on the first call only.
     func beginListening() -> Bool {
         state.withLock { state in
             defer { state.isListening = true }
@@ -69,12 +69,12 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Something has come to the peripheral.
+    /// Handles an event of the peripheral.
     func take(_ happening: PeripheralHappening) {
         switch happening {
         case .told(.valueNotified(let handle, let value)): send(Data(value), from: handle)
         case .told(.notifyStateChanged(let handle, isNotifying: false, nil)):
-            // Not by a stream: then nobody wants values any more.
+            // The app has unsubscribed by other means, so that the streams end.
             let isElsewhere = state.withLock { $0.endings[handle] == nil }
             if isElsewhere { finish(nil) { $0.handle == handle } }
         case .servicesModified(let dead):
@@ -87,7 +87,7 @@ final class Subscriptions: Sendable {
         }
     }
 
-    /// Ends the streams of some characteristics.
+    /// Ends the streams of the characteristics that satisfy a condition.
     func finish(_ error: (any Error)?, _ isConcerned: (CBCharacteristic) -> Bool) {
         let over = state.withLock { state in
             let over = state.byHandle.filter { isConcerned($0.value.characteristic) }
@@ -103,15 +103,23 @@ final class Subscriptions: Sendable {
     }
 }
 
-/// Notified and indicated values.
+/// Streams of notified and indicated values.
 extension CBPeripheral {
-    /// The values that a characteristic notifies or indicates from now on, and none that were read. The first stream subscribes, and
-    /// the end of the last one ends that, unless the app had subscribed by `setNotifyValue(_:for:)` before; several may share one
-    /// subscription, and each has all values.
+    /// A new stream of the values that a characteristic notifies or indicates, without those that are read
+    /// (behaviour 15.1).
     ///
-    /// A stream does not outlast its connection, since the characteristic does not: it ends with the error of the disconnection, without
-    /// one where the app asked for that; with `CBError.invalidHandle` when the service changes; with the peer's error when that
-    /// refuses the subscription; and without one when the app unsubscribes by `setNotifyValue(_:for:)`.
+    /// The first stream subscribes, and the end of the last one unsubscribes, unless the app had subscribed by
+    /// `setNotifyValue(_:for:)` before. Several streams share one subscription, and each has all values.
+    ///
+    /// A stream does not outlast its connection, since the characteristic does not. It ends:
+    ///
+    /// - with the error of the disconnection, or without one if the app disconnected
+    /// - with `CBError.invalidHandle` when the service changes
+    /// - with the peer's error when that refuses the subscription
+    /// - without an error when the app unsubscribes by `setNotifyValue(_:for:)`
+    ///
+    /// - Parameter characteristic: The characteristic.
+    /// - Returns: A new stream, which retains the peripheral.
     public func notifications(of characteristic: CBCharacteristic) -> EventStream<Data> {
         let (stream, source) = EventStream<Data>.make()
         let subscriptions = asynchronous.subscriptions

@@ -4,22 +4,30 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// What a peripheral is found by: more than `startAdvertising(_:)` takes, which keeps to Apple's way (behaviours 7.15, 15.16).
+/// The data of an advertisement: more than ``CoreBluetooth/CBPeripheralManager/startAdvertising(_:)``, which follows
+/// Apple's rules, accepts (behaviours 7.15, 15.16).
 ///
-/// There are 28 octets in the advertisement and 10 in the scan response for all apps of a system together, two for the header of each
-/// part counted. Data go on the air whole or are refused; then services, of which those without room are in the overflow area, and then the
-/// name, which may be shortened (behaviours 7.18 to 7.22).
+/// The advertisement has 28 octets and the scan response 10, for all apps of a system together and with a header of two
+/// octets for each part. Manufacturer and service data are advertised in full or refused. Services come next, and those
+/// without room go to the overflow area. The name comes last and may be shortened (behaviours 7.18 to 7.22).
 public struct AdvertisedContent: Hashable, Sendable {
-    /// The name.
+    /// The name, which may be shortened (behaviour 7.21).
     public var localName: String?
-    /// Services, the most important first.
+    /// The services, the most important first.
     public var services: [CBUUID]
-    /// The company's number, least significant octet first, and its data.
+    /// Manufacturer specific data, which begins with the company identifier, least significant octet first.
     public var manufacturerData: Data?
-    /// Data by service.
+    /// Service data, in octets without their UUID, by service.
     public var serviceData: [CBUUID: Data]
 
-    /// Any of these.
+    /// Creates the data of an advertisement.
+    ///
+    /// - Parameters:
+    ///   - localName: The name.
+    ///   - services: The services, the most important first.
+    ///   - manufacturerData: Manufacturer specific data, which begins with the company identifier, least significant
+    ///     octet first.
+    ///   - serviceData: Data by service.
     public init(
         localName: String? = nil,
         services: [CBUUID] = [],
@@ -44,11 +52,15 @@ extension AdvertisingRequest {
 }
 
 extension CBPeripheralManager {
-    /// Advertises until `stopAdvertising()`, and waits until it does. Data that do not fit are `CBError.outOfSpace`, which says in its
-    /// debug description how many octets there are.
+    /// Starts to advertise, until `stopAdvertising()`, and waits until it has started.
     ///
-    /// Where the power goes, or the call is cancelled, before the answer, advertising begins all the same, as in
-    /// `startAdvertising(_:)`, unless it is stopped.
+    /// If Bluetooth is switched off or the task is cancelled before the response, advertising starts nevertheless,
+    /// unless it is stopped.
+    ///
+    /// - Parameter content: The data to advertise.
+    /// - Throws: `CBError.outOfSpace` if manufacturer or service data do not fit, with the number of octets in its
+    ///   debug description (behaviour 15.16); any other `CBError`, ``ExtrasError/notPoweredOn(_:)`` or
+    ///   `CancellationError`.
     public func startAdvertising(_ content: AdvertisedContent) async throws {
         let call = Wait<Void>()
         let extras = extras

@@ -1,34 +1,37 @@
 import CoreBluetooth
 import Foundation
 
-/// A read or write of a central, to be answered once. One that nobody answers is refused when the last reference to it is gone.
+/// A central's request to read or write values, to be answered once.
+///
+/// If nothing has answered it, it is refused when its last reference is released. All methods may be called from any
+/// thread.
 public final class AttributeRequest: Sendable {
-    /// What a central asks.
+    /// The operation that a central requests.
     public enum Operation: Sendable {
-        /// It wants the value from an offset on, in octets.
+        /// Read the value of a characteristic from an offset on, in octets (behaviour 7.31).
         case read(CBMutableCharacteristic, offset: Int)
-        /// It wants all of these to be written, or none (behaviour 7.35).
+        /// Write all of these values, or none (behaviour 7.35).
         case write([Write])
     }
 
     /// One write of a request.
     public struct Write: Sendable {
-        /// What is written.
+        /// The characteristic to be written.
         public let characteristic: CBMutableCharacteristic
-        /// Where in the value, in octets.
+        /// The offset in the value, in octets.
         public let offset: Int
-        /// The octets.
+        /// The octets to be written.
         public let value: Data
     }
 
-    /// Who asks.
+    /// The central that made the request.
     public let central: CBCentral
-    /// What it asks.
+    /// The requested operation.
     public let operation: Operation
-    /// Whether it waits for an answer; what it writes without response has none (behaviour 7.36).
+    /// Whether the central waits for a response. A write without response has none (behaviour 7.36).
     public var needsResponse: Bool { first.needsResponse }
 
-    // The request that the answer of all goes by.
+    // The request through which all of them are answered.
     private let first: CBATTRequest
     private let owner: Owner
 
@@ -36,7 +39,9 @@ public final class AttributeRequest: Sendable {
         weak var manager: CBPeripheralManager?
     }
 
-    /// - Precondition: There is one request at least.
+    /// Creates a request from those of one callback.
+    ///
+    /// - Precondition: There is at least one request.
     init(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) {
         first = requests[0]
         central = first.central
@@ -53,17 +58,21 @@ public final class AttributeRequest: Sendable {
         _ = answer(.unlikelyError, nil)
     }
 
-    /// Answers a read with the whole value: the octets from the offset on are sent, and an offset past the end is refused
-    /// (behaviour 7.31). A write it accepts, whatever the value.
+    /// Answers a read with a value, or accepts a write.
     ///
-    /// A second answer has no effect, and the log says so.
+    /// For a read, pass the whole value: the octets from the offset on are sent, and an offset past the end is refused
+    /// (behaviour 7.31). A second answer has no effect but a line in the log.
+    ///
+    /// - Parameter value: The value to be read. Ignored for a write.
     public func respond(with value: Data = Data()) {
         guard case .read(_, let offset) = operation else { return finish(.success, nil) }
         guard offset <= value.count else { return finish(.invalidOffset, nil) }
         finish(.success, Data(value.dropFirst(offset)))
     }
 
-    /// Refuses. A second answer has no effect, and the log says so.
+    /// Refuses the request. A second answer has no effect but a line in the log.
+    ///
+    /// - Parameter code: The reason. `success` is sent as `unlikelyError`.
     public func reject(_ code: CBATTError.Code) {
         finish(code == .success ? .unlikelyError : code, nil)
     }

@@ -1,6 +1,6 @@
-/// The streams that are given the same elements, the oldest first.
+/// The open streams that receive the same elements, the oldest first.
 struct Broadcast<Element: Sendable>: Sendable {
-    /// Streams of one kind that are open at a time; another one ends at once.
+    /// The maximum number of open streams of one kind. A further one ends at once.
     static var maximumStreams: Int { 64 }
 
     private(set) var sources: [(number: UInt64, source: EventStream<Element>.Source)] = []
@@ -8,7 +8,8 @@ struct Broadcast<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { sources.isEmpty }
 
-    /// Another stream, and what feeds it; nothing does when there are too many, and then it has ended.
+    /// Adds a stream that begins with the given elements. If there are too many, the stream has ended and there is no
+    /// writing end.
     mutating func open(
         with first: [Element]
     ) -> (stream: EventStream<Element>, opened: (number: UInt64, source: EventStream<Element>.Source)?) {
@@ -23,6 +24,6 @@ struct Broadcast<Element: Sendable>: Sendable {
         return (stream, (lastNumber, source))
     }
 
-    /// Takes a stream out that has ended.
+    /// Removes a stream that has ended.
     mutating func remove(_ number: UInt64) { sources.removeAll { $0.number == number } }
 }

@@ -4,11 +4,13 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-// Calls that wait, beside those whose outcome the delegate hears. It hears of these as well, before they go on; they go on from the
-// manager's queue. All end in any case: at the latest with the power, with `ExtrasError.notPoweredOn`; and at once, with
-// `CancellationError`, when their task is cancelled.
+// Calls that wait for their outcome. The delegate is called too, and first; the calls continue after that. Every call
+// ends: with `ExtrasError.notPoweredOn` when Bluetooth is switched off, and at once with `CancellationError` when its
+// task is cancelled.
 extension CBPeripheralManager {
-    /// Waits until the manager is powered on, through all other states: ended by cancellation alone.
+    /// Waits until the manager is powered on, through all other states. Only cancellation ends the wait otherwise.
+    ///
+    /// - Throws: `CancellationError`.
     public func poweredOn() async throws {
         let call = Wait<Void>()
         let number = extras.state.withLock { state in
@@ -16,16 +18,20 @@ extension CBPeripheralManager {
             state.powerWaits[number] = call
             return number
         }
-        // After it was noted, so that a change at this moment does not go unseen.
+        // Checked after the registration, so that a change in between is not missed.
         if state == .poweredOn { call.end(nil) }
         defer { extras.state.withLock { _ = $0.powerWaits.removeValue(forKey: number) } }
         try await call.value()
     }
 
-    /// Publishes a service as it is now, and waits until it is. What would trap in `add(_:)`, and what is published already, is
-    /// an error (``CoreBluetooth/CBMutableService/validate()``).
+    /// Publishes a copy of a service, and waits until it is published (behaviour 7.2).
     ///
-    /// Cancellation does not take it back. In code that may wait, the name means this method; the one without a result is for the rest.
+    /// A service that Core Bluetooth's `add(_:)` would trap for, and one that is already published, is an error; see
+    /// ``CoreBluetooth/CBMutableService/validate()``. Cancellation does not remove the service. In asynchronous code
+    /// `add(_:)` resolves to this method, and elsewhere to the one without a result.
+    ///
+    /// - Parameter service: The service. Publish the services that it includes first (behaviour 7.9).
+    /// - Throws: ``ExtrasError/invalid(_:)``, `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
     public func add(_ service: CBMutableService) async throws {
         if let fault = service.fault { throw ExtrasError.invalid(fault) }
         guard !publishes(service) else { throw ExtrasError.invalid(.publishedAlready) }
@@ -43,10 +49,13 @@ extension CBPeripheralManager {
         try await call.value()
     }
 
-    /// Takes L2CAP channels of centrals from now on, which come in ``channels``.
+    /// Accepts L2CAP channels from centrals, which arrive in ``channels``.
     ///
-    /// - Parameter encryptionRequired: Whether a central has to be paired.
-    /// - Returns: The number that centrals have to be told. Where the call is cancelled nothing stays published.
+    /// If the call is cancelled, nothing stays published.
+    ///
+    /// - Parameter encryptionRequired: Whether a central has to be paired, and the link encrypted (behaviour 8.4).
+    /// - Returns: The PSM, which centrals have to be told (behaviour 8.3).
+    /// - Throws: `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
     public func publishChannel(withEncryption encryptionRequired: Bool) async throws -> CBL2CAPPSM {
         let call = Wait<CBL2CAPPSM>()
         let extras = extras
@@ -62,10 +71,18 @@ extension CBPeripheralManager {
         return try await call.value()
     }
 
-    /// Sends a new value to subscribers as soon as there is room, after those that were to be sent before; it is neither lost nor
-    /// cut. It has been handed on, not received, when the call returns. A cancelled call that throws has sent nothing.
+    /// Sends a new value of a characteristic to its subscribers as soon as there is room.
     ///
-    /// - Parameter centrals: Who gets it; nil means all. Those that have not subscribed are passed over.
+    /// Waiting updates are sent in order, and none is lost or cut. When the call returns, the value was passed on,
+    /// which does not mean that it has been received. If it throws `CancellationError`, nothing was sent.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - characteristic: A published characteristic.
+    ///   - centrals: The centrals to send to, or nil for all subscribers. Centrals that are not subscribed are skipped
+    ///     (behaviour 7.42).
+    /// - Throws: ``ExtrasError/tooLong(maximum:)``, ``ExtrasError/notPublished``, ``ExtrasError/notPoweredOn(_:)``,
+    ///   ``ExtrasError/overflow`` if too many updates wait, or `CancellationError`.
     public func update(
         _ value: Data,
         for characteristic: CBMutableCharacteristic,
@@ -79,9 +96,11 @@ extension CBPeripheralManager {
         try await entry.call.value()
     }
 
-    /// Updates, of delegate style and of this, that have not been handed to the controller (behaviour 15.26).
+    /// The number of updates, by this method or by Core Bluetooth's, that have not been passed to the controller
+    /// (behaviour 15.26).
     public var pendingUpdates: Int { updatesUnderWay(for: nil) + extras.updates.count }
 
-    /// Those of the updates under way that are for this central: 0 says that all it was to get is on its way to it.
+    /// Returns the number of updates for one central that the system has accepted and not passed to the controller. At
+    /// 0, all of them are on their way to it (behaviour 15.26).
     public func pendingUpdates(for central: CBCentral) -> Int { updatesUnderWay(for: central) }
 }

@@ -3,22 +3,24 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// A central has connected, or is gone.
+/// The connection or disconnection of a central.
 public enum CentralConnectionEvent: Sendable {
-    /// It has made a link to this system, and can use what is published.
+    /// A central has connected to this system and can use its services.
     case connected(CBCentral)
-    /// It is gone; no error when this system ended the link.
+    /// A central has disconnected. The error is nil if this system ended the link.
     case disconnected(CBCentral, (any Error)?)
 }
 
 extension CBPeripheralManager {
-    /// Centrals that connect to this system and leave, beginning with those that are connected; Core Bluetooth tells of those that
-    /// subscribe alone (behaviours 7.41, 15.15). All are disconnected when the power goes.
+    /// A new stream of the centrals that connect to this system and disconnect, beginning with those that are connected
+    /// (behaviour 15.15).
     ///
-    /// They are those whose link this system has accepted: not the peripherals that its central managers connect to.
+    /// Core Bluetooth reports centrals only when they subscribe or send requests (behaviour 7.41). The stream has the
+    /// centrals whose links this system has accepted, not the peripherals that its central managers connect to. When
+    /// Bluetooth is switched off all are disconnected. The stream ends with the manager and does not retain it.
     public var centralConnections: EventStream<CentralConnectionEvent> {
         begin(\.connections) { state in
-            // Without power it is asked for when there is some.
+            // Without power, it is requested when the power is back.
             if state.connections.isEmpty { _ = self.ask(.watchCentrals(true)) }
             return state.connected.sorted { $0.key.uuidString < $1.key.uuidString }.map { .connected($0.value) }
         } onEnd: { [weak self] state in
@@ -28,11 +30,14 @@ extension CBPeripheralManager {
         }
     }
 
-    /// Ends the link to a central, whoever uses it, and waits until it is over. The central may come back as long as this system
-    /// advertises.
+    /// Ends the link to a central, whichever apps use it, and waits for its end (behaviour 15.15).
     ///
-    /// It fails with `CBError.notConnected` where there is no such link, and with `CBError.operationNotSupported` where a central
-    /// manager of this system uses it.
+    /// The central may connect again as long as this system advertises.
+    ///
+    /// - Parameter central: The central.
+    /// - Throws: `CBError.notConnected` if there is no such link, `CBError.operationNotSupported` if a central manager
+    ///   of this system uses it, ``ExtrasError/notPoweredOn(_:)``, ``ExtrasError/overflow`` if too many calls wait, or
+    ///   `CancellationError`.
     public func disconnect(_ central: CBCentral) async throws {
         let call = Wait<Void>()
         let extras = extras

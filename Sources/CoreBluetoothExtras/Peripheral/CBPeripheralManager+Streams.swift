@@ -2,20 +2,20 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// A central has subscribed to a characteristic, or not any more.
+/// A central has subscribed to a characteristic or unsubscribed from it (behaviour 7.40).
 public struct SubscriptionChange: Sendable {
-    /// Who.
+    /// The central.
     public let central: CBCentral
-    /// To what.
+    /// The characteristic.
     public let characteristic: CBMutableCharacteristic
-    /// Whether it is a subscriber now.
+    /// Whether the central is subscribed now.
     public let isSubscribed: Bool
 }
 
-// Each of these begins a stream of its own, which gets what comes from then on, after the delegate has heard of it, and ends with the
-// manager. It does not keep the manager alive.
+// Each of these properties opens a new stream of the events from then on. The delegate is called first. A stream ends
+// with the manager and does not retain it.
 extension CBPeripheralManager {
-    /// The state, and each new one.
+    /// A new stream of the manager's states: the current one, and each that follows.
     public var states: EventStream<CBManagerState> {
         begin(\.states) { state in
             let now = state.lastState ?? self.state
@@ -24,16 +24,18 @@ extension CBPeripheralManager {
         }
     }
 
-    /// Centrals that subscribe and unsubscribe. Those that leave with their link, or with the power, have unsubscribed.
+    /// A new stream of subscriptions and their ends. Centrals that disconnect, or lose their link because Bluetooth is
+    /// switched off, have unsubscribed.
     public var subscriptions: EventStream<SubscriptionChange> { begin(\.subscriptions) { _ in [] } }
 
-    /// The channels that centrals open. Keep each as long as it is to stay open.
+    /// A new stream of the L2CAP channels that centrals open. Keep each channel as long as it is to stay open
+    /// (behaviour 8.7).
     public var channels: EventStream<CBL2CAPChannel> { begin(\.channels) { _ in [] } }
 
-    /// What centrals read and write. As long as this stream is open its requests are for it, and the delegate is not asked: each has
-    /// one who answers. A second stream ends at once, with ``ExtrasError/requestsTaken``.
+    /// A new stream of the centrals' reads and writes, which are then not passed to the delegate.
     ///
-    /// The requests that nobody has taken when the stream ends are refused.
+    /// Each request has one receiver: a second stream ends at once with ``ExtrasError/requestsTaken``. When the stream
+    /// ends, the requests that it still holds are refused.
     public var requests: EventStream<AttributeRequest> {
         let (stream, source) = EventStream<AttributeRequest>.make()
         let isFirst = extras.state.withLock {
@@ -47,7 +49,7 @@ extension CBPeripheralManager {
             return stream
         }
         source.onEnd { [weak extras] in
-            // Let go of outside of the lock, with the requests that are in it.
+            // Released outside the lock, together with the requests that it holds.
             _ = extras?.state.withLock { state in
                 defer { state.requests = nil }
                 return state.requests
@@ -56,7 +58,7 @@ extension CBPeripheralManager {
         return stream
     }
 
-    /// Opens a stream of a kind, beginning with what `first` says.
+    /// Opens a stream of one kind, beginning with the elements that `first` returns.
     func begin<Element: Sendable>(
         _ kind: any WritableKeyPath<PeripheralExtras.State, Broadcast<Element>> & Sendable,
         _ first: (inout PeripheralExtras.State) -> [Element],

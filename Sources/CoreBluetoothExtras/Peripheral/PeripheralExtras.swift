@@ -3,9 +3,9 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// What is kept beside a peripheral manager: calls that wait for their answers, and open streams. Goes with the manager.
+/// The pending calls and open streams of a peripheral manager. It is released with the manager.
 final class PeripheralExtras: PeripheralManagerObserver {
-    /// Calls of one kind that wait at a time; one more fails at once.
+    /// The maximum number of pending calls of one kind. A further one fails at once.
     static let maximumCalls = 1_024
 
     struct State: Sendable {
@@ -17,16 +17,16 @@ final class PeripheralExtras: PeripheralManagerObserver {
         var powerWaits: [UInt32: Wait<Void>] = [:]
 
         var states = Broadcast<CBManagerState>()
-        /// What the streams of states were told last.
+        /// The state that the streams have reported last.
         var lastState: CBManagerState?
         var subscriptions = Broadcast<SubscriptionChange>()
         var channels = Broadcast<CBL2CAPChannel>()
         var connections = Broadcast<CentralConnectionEvent>()
-        /// The centrals that are connected, while somebody wants to know.
+        /// The connected centrals, while there is a stream of connections.
         var connected: [UUID: CBCentral] = [:]
         var requests: EventStream<AttributeRequest>.Source?
 
-        /// A number that no call has, never 0: that one stands for calls of the delegate's kind.
+        /// Returns a number that no call has. It is never 0, which stands for the calls of Core Bluetooth.
         mutating func nextNumber() -> UInt32 {
             lastNumber = lastNumber == .max ? 1 : lastNumber + 1
             return lastNumber
@@ -36,7 +36,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
     let state = Mutex(State())
     let updates = UpdateQueue()
 
-    /// The manager is gone, and with it what its streams are about.
+    /// The manager was released: its streams end.
     deinit {
         let streams = state.withLock { state in
             (
@@ -51,11 +51,11 @@ final class PeripheralExtras: PeripheralManagerObserver {
         streams.4?.finish()
     }
 
-    // MARK: What the manager tells
+    // MARK: Events of the manager
 
     func take(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool {
         guard let source = state.withLock({ $0.requests }) else { return false }
-        // One that finds no room is let go of, and so answered.
+        // A request without room in the stream is released, and thereby refused.
         source.send(AttributeRequest(requests, isRead: isRead, of: manager))
         return true
     }
@@ -85,7 +85,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
         }
     }
 
-    /// Sends outside of the lock, since a stream that overflows ends, and says so.
+    /// Sends an element to all streams of a kind. Outside the lock, since a stream that overflows ends and calls back.
     private func send<Element: Sendable>(_ element: Element, to streams: KeyPath<State, Broadcast<Element>>) {
         for (_, source) in state.withLock({ $0[keyPath: streams].sources }) { source.send(element) }
     }
@@ -95,7 +95,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
         guard number != 0 else { return }
         let call = state.withLock { $0.publications.removeValue(forKey: number) }
         let isWanted = call?.end(error.map { .failure($0) } ?? .success(psm)) ?? false
-        // Nobody would know of it.
+        // Nothing would ever use the channel.
         if error == nil, !isWanted { _ = manager.ask(.unpublishChannel(psm: psm)) }
     }
 
@@ -130,7 +130,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
         }
     }
 
-    /// The answers to all that was asked come no more (behaviour 1.13).
+    /// Ends all pending calls, since their responses will not arrive (behaviour 1.13).
     private func endAll(_ error: ExtrasError) {
         let (calls, publications, left) = state.withLock { state in
             defer {
@@ -153,7 +153,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
 }
 
 extension CBPeripheralManager {
-    /// What is kept beside this manager.
+    /// The state that this module attaches to the manager.
     var extras: PeripheralExtras {
         let observer = observer { PeripheralExtras() }
         guard let extras = observer as? PeripheralExtras else {
@@ -164,6 +164,6 @@ extension CBPeripheralManager {
 }
 
 extension Dictionary where Key == UInt32 {
-    /// The calls as they began.
+    /// The calls in the order in which they began.
     fileprivate var inOrder: [Value] { sorted { $0.key < $1.key }.map(\.value) }
 }

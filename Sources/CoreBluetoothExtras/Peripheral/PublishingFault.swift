@@ -1,26 +1,35 @@
 import CoreBluetooth
 import Foundation
 
-/// Why something cannot be published. Core Bluetooth traps, or says so in the log alone (behaviours 7.3, 7.4, 7.7, 7.8).
+/// The reason why an object cannot be published. Core Bluetooth traps, or only logs misuse (behaviours 7.3, 7.4, 7.7,
+/// 7.8).
 public enum PublishingFault: Error, Hashable, Sendable {
-    /// A characteristic with a value is answered for by the system: it can be read, and nothing else.
+    /// A characteristic with a value, for which the system answers reads, must be read-only (behaviour 7.4).
     case cachedValueNotReadOnly
-    /// The octets are more than the 512 of a value (behaviour 14.21).
+    /// The value has more than 512 octets (behaviour 14.21). The associated value is its length.
     case valueTooLong(octets: Int)
-    /// Broadcast and extended properties are not for local characteristics.
+    /// Local characteristics cannot have the properties `broadcast` and `extendedProperties` (behaviour 7.7).
     case propertiesNotAllowed
-    /// Of descriptors 2901 and 2904 alone can be made; 2900 and 2902 come by themselves.
+    /// Only the descriptors 2901 and 2904 can be created. The system creates 2900 and 2902 (behaviour 7.8).
     case descriptorNotAllowed
-    /// 2901 takes a `String`, 2904 takes `Data` of seven octets.
+    /// The value of 2901 has to be a `String`, and that of 2904 a `Data` of seven octets.
     case descriptorValue
-    /// A part was not made for publishing: it is no `CBMutableCharacteristic` or `CBMutableDescriptor`.
+    /// A part cannot be published because it is no `CBMutableCharacteristic` or `CBMutableDescriptor`.
     case notMutable
-    /// The service is published by this manager already.
+    /// This manager has already published the service.
     case publishedAlready
 }
 
 extension CBMutableCharacteristic {
-    /// A characteristic that can be published as it is, or why not.
+    /// Creates a characteristic that can be published.
+    ///
+    /// - Parameters:
+    ///   - type: The UUID of the characteristic's type.
+    ///   - properties: The operations that it supports.
+    ///   - value: A value for which the system answers reads, or nil.
+    ///   - permissions: The access that clients have to the value.
+    /// - Returns: The characteristic.
+    /// - Throws: ``PublishingFault`` if it could not be published.
     public static func validated(
         type: CBUUID,
         properties: CBCharacteristicProperties,
@@ -32,7 +41,9 @@ extension CBMutableCharacteristic {
         return new
     }
 
-    /// Says why it cannot be published as it is now.
+    /// Checks whether the characteristic can be published in its present state.
+    ///
+    /// - Throws: ``PublishingFault`` if it cannot.
     public func validate() throws(PublishingFault) {
         if let fault { throw fault }
     }
@@ -55,7 +66,14 @@ extension CBMutableCharacteristic {
 }
 
 extension CBMutableDescriptor {
-    /// A descriptor, or why there cannot be one.
+    /// Creates a descriptor that can be published.
+    ///
+    /// - Parameters:
+    ///   - type: The UUID of the descriptor's type.
+    ///   - value: The value.
+    /// - Returns: The descriptor.
+    /// - Throws: ``PublishingFault`` where Core Bluetooth's initializer traps, and for a value that cannot be
+    ///   published.
     public static func validated(type: CBUUID, value: Any?) throws(PublishingFault) -> CBMutableDescriptor {
         if let fault = fault(type, value) { throw fault }
         return CBMutableDescriptor(type: type, value: value)
@@ -75,10 +93,12 @@ extension CBMutableDescriptor {
 }
 
 extension CBMutableService {
-    /// Octets of a value (behaviour 14.21).
+    /// The maximum length of a value, in octets (behaviour 14.21).
     static let maximumValue = 512
 
-    /// Says why it cannot be published as it is now.
+    /// Checks whether the service and its characteristics can be published in their present state.
+    ///
+    /// - Throws: ``PublishingFault`` if they cannot.
     public func validate() throws(PublishingFault) {
         if let fault { throw fault }
     }

@@ -2,7 +2,7 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// Updates that wait for room, in the order in which they were asked for.
+/// Updates that wait for room, in the order in which they were requested.
 final class UpdateQueue: Sendable {
     struct Entry: Sendable {
         let value: Data
@@ -14,10 +14,10 @@ final class UpdateQueue: Sendable {
     // Held while sending as well, so that two threads cannot change the order.
     private let waiting = Mutex<[Entry]>([])
 
-    /// Those that wait for room.
+    /// The number of updates that wait for room.
     var count: Int { waiting.withLock { entries in entries.count { !$0.call.isOver } } }
 
-    /// Takes an update; false when there are too many.
+    /// Appends an update. Returns false if there are too many.
     func add(_ entry: Entry) -> Bool {
         waiting.withLock {
             $0.removeAll { $0.call.isOver }
@@ -27,7 +27,7 @@ final class UpdateQueue: Sendable {
         }
     }
 
-    /// Sends what there is room for.
+    /// Sends the updates for which there is room.
     func send(by manager: CBPeripheralManager) {
         var settled: [(Wait<Void>, ExtrasError?)] = []
         waiting.withLock { entries in
@@ -57,7 +57,7 @@ final class UpdateQueue: Sendable {
         for (call, error) in settled { call.end(error) }
     }
 
-    /// All end.
+    /// Ends all waiting updates with an error.
     func endAll(_ error: ExtrasError) {
         let ended = waiting.withLock { entries in
             defer { entries = [] }
@@ -68,7 +68,7 @@ final class UpdateQueue: Sendable {
 }
 
 extension UpdateQueue.Entry {
-    /// The most octets that every central takes that it is for; nil when it is for nobody.
+    /// The longest value that every recipient accepts, in octets. Nil if there is no recipient.
     fileprivate var shortestLimit: Int? {
         let wanted = centrals.map { Set($0.map(\.identifier)) }
         return (characteristic.subscribedCentrals ?? [])

@@ -2,15 +2,23 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// A channel without run loops (behaviour 15.23). Use either this or a stream of the channel in each direction.
+/// Access to a channel without run loops (behaviour 15.23).
+///
+/// In each direction, use either this or the channel's stream.
 extension CBL2CAPChannel {
-    /// What comes from the peer, in pieces as they come, until the channel ends; it throws when that is lost. What is not taken stays
-    /// at the peer (behaviour 8.13). For one task at a time.
+    /// The octets from the peer, in the pieces in which they arrive.
+    ///
+    /// The sequence ends with the channel, and throws if the channel fails. Octets that are not read stay at the peer,
+    /// which has to wait (behaviour 8.13). The sequence is for one task at a time.
     public var octets: ChannelOctets { ChannelOctets(channel: self) }
 
-    /// Sends all octets, waiting for room as often as needed; returns when the system has taken the last of them.
+    /// Sends octets, waiting for room as often as needed.
     ///
-    /// Cancellation ends it at once with `CancellationError`; what was taken before is sent all the same.
+    /// The call returns when the system has accepted the last octet, which does not mean that the peer has received it.
+    /// Cancellation ends the call at once; the octets accepted before are still sent.
+    ///
+    /// - Parameter octets: The octets, without a limit on their number.
+    /// - Throws: The error that ended the channel, or `CancellationError`.
     public func write(_ octets: Data) async throws {
         var rest = octets
         while !rest.isEmpty {
@@ -29,7 +37,7 @@ extension CBL2CAPChannel {
         }
     }
 
-    /// Ends a wait with what `body` gives now, or with `nothing` when another attempt is worth while.
+    /// Ends a wait with the result of `body`, or with `nothing` when another attempt is worthwhile.
     fileprivate func attempt<Value: Sendable>(
         _ wait: Wait<Value>,
         otherwise nothing: Value,
@@ -45,18 +53,20 @@ extension CBL2CAPChannel {
     }
 }
 
-/// The octets that come on a channel.
+/// An asynchronous sequence of the octets from the peer of a channel. It retains the channel.
 public struct ChannelOctets: AsyncSequence, Sendable {
-    /// Octets of one piece at most.
+    /// The maximum length of a piece, in octets.
     public static let maximumPiece = 16_384
 
     let channel: CBL2CAPChannel
 
-    /// Goes through the octets.
+    /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let channel: CBL2CAPChannel
 
-        /// The next piece; nil at the end of the channel.
+        /// Returns the next piece, or nil at the end of the channel.
+        ///
+        /// - Throws: The error that ended the channel, or `CancellationError`.
         public mutating func next() async throws -> Data? {
             while true {
                 try Task.checkCancellation()
@@ -75,6 +85,6 @@ public struct ChannelOctets: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins, where the last one has stopped.
+    /// Creates an iterator, which continues where the last one has stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 }

@@ -1,33 +1,35 @@
 import CoreBluetooth
 import Foundation
 
-/// In the `userInfo` of an error: the layer below that the error comes from, `ATT`, `SMP` or `HCI`. Not there where no layer has a
-/// code for it. The reason in words is under `NSDebugDescriptionErrorKey`.
+/// The key in the `userInfo` of an error for the lower layer that caused it: `ATT`, `SMP` or `HCI`. Missing if no layer
+/// has a code for it (behaviour 15.10).
+///
+/// A text with the reason is under `NSDebugDescriptionErrorKey`.
 public let CBErrorReasonLayerKey = ErrorCauseKey.layer
 
-/// In the `userInfo` of an error: the code of that layer, an `NSNumber`.
+/// The key in the `userInfo` of an error for the code of the lower layer, an `NSNumber` (behaviour 15.10).
 public let CBErrorReasonCodeKey = ErrorCauseKey.code
 
-/// What lies behind an error of Core Bluetooth (behaviours 15.9, 15.10).
+/// The cause of a Core Bluetooth error in a lower layer (behaviours 15.9, 15.10).
 public struct ErrorReason: Hashable, Sendable {
-    /// The protocols that have codes.
+    /// A protocol with error codes.
     public enum Layer: String, Hashable, Sendable {
-        /// The attribute protocol: an Error Response (Core Vol 3 Part F 3.4.1.1).
+        /// The attribute protocol, in an Error Response (Core Vol 3 Part F 3.4.1.1).
         case att = "ATT"
-        /// The security manager: why a pairing failed (Core Vol 3 Part H 3.5.5).
+        /// The Security Manager, in Pairing Failed (Core Vol 3 Part H 3.5.5).
         case smp = "SMP"
-        /// The controller, or the link: an error code (Core Vol 1 Part F).
+        /// The controller or the link, as an HCI error code (Core Vol 1 Part F).
         case hci = "HCI"
     }
 
-    /// Whose code it is.
+    /// The layer that the code belongs to.
     public var layer: Layer
-    /// The code.
+    /// The code, as ``layer`` defines it.
     public var code: UInt8
-    /// The same in words.
+    /// A text with the reason, if there is one.
     public var text: String?
 
-    /// What an error has in its `userInfo`; nil when it says nothing of a layer below.
+    /// Reads the cause from the `userInfo` of an error. Nil if it has no code of a lower layer.
     public init?(_ error: any Error) {
         let info = (error as NSError).userInfo
         guard let name = info[CBErrorReasonLayerKey] as? String, let layer = Layer(rawValue: name),

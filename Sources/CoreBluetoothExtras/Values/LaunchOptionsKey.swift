@@ -1,36 +1,37 @@
 import BluetoothService
 
-/// The keys by which an app that the system launches is told which managers to make, with the strings of Apple's UIKit, which there
-/// is only on Apple's systems (behaviour 10.6).
+/// A key of the launch options, which tell an app that the system launches which managers to create (behaviour 10.6).
+///
+/// The strings are those of Apple's UIKit, which does not exist on other systems.
 public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
-    /// The string.
+    /// The key as a string.
     public let rawValue: String
 
-    /// A key by its string.
+    /// Creates a key from its string.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The restore identifiers of central managers.
+    /// The restore identifiers of the central managers to create.
     public static let bluetoothCentrals = LaunchOptionsKey(rawValue: "UIApplicationLaunchOptionsBluetoothCentralsKey")
-    /// The restore identifiers of peripheral managers.
+    /// The restore identifiers of the peripheral managers to create.
     public static let bluetoothPeripherals = LaunchOptionsKey(
         rawValue: "UIApplicationLaunchOptionsBluetoothPeripheralsKey"
     )
 }
 
 extension RestoreIdentifiers {
-    /// As an app delegate gets them; a role without managers has no key.
+    /// The identifiers as launch options. A role without managers has no key.
     public var launchOptions: [LaunchOptionsKey: [String]] {
         let all: [LaunchOptionsKey: [String]] = [.bluetoothCentrals: centrals, .bluetoothPeripherals: peripherals]
         return all.filter { !$0.value.isEmpty }
     }
 }
 
-/// What an app delegate is handed on Apple's systems when its app is launched.
+/// The launch options that an app delegate receives on Apple's systems.
 public enum LaunchOptions {
-    /// Those of this process, or of the simulated app that the code belongs to: empty for one that was not launched by the Bluetooth
-    /// service to hear of something.
+    /// The launch options of this process, or of the simulated app that the code belongs to. Empty unless the Bluetooth
+    /// service has launched it for an event (behaviour 10.6).
     public static var current: [LaunchOptionsKey: [String]] {
         (ServiceLocator.current?.launchedFor ?? .ofThisLaunch).launchOptions
     }
