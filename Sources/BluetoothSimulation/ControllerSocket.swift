@@ -4,13 +4,14 @@ import HCI
 import LinkLayer
 import Radio
 
-/// Where the controller of a simulated device is plugged in. One that is pulled out and put back is the same one, and has
-/// forgotten everything.
+/// The connector of a simulated device's controller.
+///
+/// A controller that is unplugged and plugged in again is the same one, with its state lost.
 final class ControllerSocket {
     let node: RadioNode
     private(set) lazy var source = ControllerSource { [unowned self] in open() }
 
-    /// Puts something between each line and the host, as tests do whose controllers fail.
+    /// Wraps the host's end of each transport, as tests of failing controllers do.
     var interpose: ((any HCITransport) -> any HCITransport)?
 
     private let place: String
@@ -59,13 +60,13 @@ final class ControllerSocket {
     func unplug() {
         isPluggedIn = false
         current?.end.close()
-        // It stops with its last reference.
+        // The controller stops when its last reference is released.
         rememberQuirks()
-        // Without power broken firmware is gone too.
+        // Without power, the firmware loses its degraded state too.
         configuration.quirks.remove(.degraded)
     }
 
-    /// How often the controller has misbehaved, on all of its lines.
+    /// How often the controller has shown each quirk, on all of its transports.
     var quirksShown: [ControllerQuirk: Int] {
         earlierQuirks.merging(current?.controller.quirksShown ?? [:], uniquingKeysWith: +)
     }

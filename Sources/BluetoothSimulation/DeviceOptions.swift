@@ -4,45 +4,51 @@ import LinkLayer
 import Privacy
 import SMP
 
-/// What kind of device a ``SimulatedDevice`` is.
+/// The kind of a ``SimulatedDevice``.
 public struct DeviceOptions: Hashable, Sendable {
-    /// What a device has for codes (Core Vol 3 Part H 2.3.2). It decides on how two devices can pair.
+    /// The input and output that a device has for codes (Core Vol 3 Part H 2.3.2). It determines how two devices can
+    /// pair (behaviour 6.8).
     public enum PairingScreen: Hashable, Sendable {
-        /// Nothing: nobody can tell whether somebody is in the middle.
+        /// No input or output: pairing has no MITM protection.
         case none
-        /// It shows six digits.
+        /// A display for six digits.
         case display
-        /// It shows six digits, and a person can say yes or no.
+        /// A display for six digits, and buttons to confirm or refuse.
         case displayAndButtons
-        /// Six digits can be typed.
+        /// A keyboard for six digits.
         case keyboard
-        /// It shows six digits, and others can be typed, as on a phone.
+        /// A display and a keyboard for six digits, as on a phone.
         case displayAndKeyboard
     }
 
-    /// Whether its controller knows the advertising of version 5.0; without it the host drives it with the commands of
+    /// Whether the controller supports the extended advertising of version 5.0. If not, the host uses the commands of
     /// version 4.0.
     public var hasExtendedAdvertising: Bool
-    /// What it has for codes.
+    /// The input and output that the device has for codes.
     public var pairingScreen: PairingScreen
-    /// How long it shows one address before it takes another one, which paired devices recognise; nil for a device that
-    /// never changes its address.
+    /// The time after which the device changes its resolvable private address (behaviours 6.17, 14.24). Nil for a
+    /// device with an address that never changes.
     public var addressLifetime: Duration?
-    /// How long a link stays up after the last app has cancelled its connection; Apple's systems wait about five seconds (behaviours
-    /// 3.11, 15.14).
+    /// The time for which a link stays up after the last app has cancelled its connection, 0 by default. Apple's
+    /// systems wait about five seconds (behaviours 3.11, 15.14).
     public var linger = Duration.zero
-    /// Whether apps may use Bluetooth of which nothing else was said; the person is asked when that is not determined (behaviour
-    /// 1.18).
+    /// The permission of apps for which nothing else was set. For `notDetermined`, the device's person is asked
+    /// (behaviour 1.18).
     public var permission = AppPermission.allowedAlways
-    /// Whether apps with `bluetooth-peripheral` may start advertising in the background on all versions. False refuses that from iOS 14 on
-    /// (behaviour 7.25).
+    /// Whether apps with the background mode `bluetooth-peripheral` can start advertising in the background, on all
+    /// versions. False refuses that from iOS 14 on (behaviour 7.25).
     public var startsAdvertisingInBackground = true
-    /// Which version of iOS it behaves like, where rules differ.
+    /// The version of iOS that the device follows where their rules differ.
     public var version = SystemVersion.newest
-    /// What its controller does otherwise than the specification says, as some real ones do.
+    /// The deviations of the device's controller from the specification, as some real ones have them.
     public var quirks: Set<ControllerQuirk> = []
 
-    /// A phone of these days, unless told otherwise.
+    /// Creates options, by default those of a current phone.
+    ///
+    /// - Parameters:
+    ///   - hasExtendedAdvertising: Whether the controller supports the extended advertising of version 5.0.
+    ///   - pairingScreen: The input and output that the device has for codes.
+    ///   - addressLifetime: The time after which the device changes its address, or nil for never.
     public init(
         hasExtendedAdvertising: Bool = true,
         pairingScreen: PairingScreen = .displayAndKeyboard,
@@ -55,7 +61,7 @@ public struct DeviceOptions: Hashable, Sendable {
 }
 
 extension SystemConfiguration {
-    /// What the system of such a device is like.
+    /// The configuration of the system of such a device.
     init(_ options: DeviceOptions) {
         self.init()
         linger = options.linger

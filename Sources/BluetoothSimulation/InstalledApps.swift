@@ -4,19 +4,20 @@ import Dispatch
 import EventLoops
 import Synchronization
 
-/// Why the code of an installed app is called.
+/// The reason for the launch of an installed app.
 public struct AppLaunch: Hashable, Sendable {
-    /// Whether the system has launched it, in the background, and not the person.
+    /// Whether the system has launched the app in the background, and not the person.
     public var isInBackground: Bool
-    /// The managers that it is launched for; it is to make those with the same restore identifiers, at once (behaviour 10.6).
+    /// The restore identifiers of the managers that the app is launched for. It has to create managers with these
+    /// identifiers at once (behaviour 10.6).
     public var restoring: RestoreIdentifiers
 }
 
-/// The apps that a device can launch by itself. On the loop.
+/// The apps that a device can launch. Used on the loop only.
 final class InstalledApps: AppLauncher {
     typealias Main = @Sendable (SimulatedApp, AppLaunch) -> any Sendable
 
-    /// Apps that a device has room for.
+    /// The maximum number of installed apps.
     static let maximumApps = 256
 
     private struct Installation {
@@ -25,9 +26,9 @@ final class InstalledApps: AppLauncher {
     }
 
     private var installations: [String: Installation] = [:]
-    /// The last launch of each app, without a handle of the device, which would keep the world alive for ever.
+    /// The last launch of each app, without a handle of the device, which would retain the world forever.
     private var launched: [String: SimulatedApp.Process] = [:]
-    /// Makes a handle of the device; nil when the world is gone.
+    /// Creates a handle of the device. Nil if the world was released.
     var device: () -> SimulatedDevice? = { nil }
 
     /// The last launch of an app.
@@ -50,7 +51,7 @@ final class InstalledApps: AppLauncher {
         }
     }
 
-    /// Runs an app; nil when there is none of this name.
+    /// Runs an app. Nil if none of this name is installed.
     func launch(_ name: String, _ launch: AppLaunch) -> SimulatedApp? {
         guard let installation = installations[name], let device = device() else { return nil }
         let app = device.openOnLoop(name, installation.declaration, launch)
@@ -64,13 +65,16 @@ final class InstalledApps: AppLauncher {
 }
 
 extension SimulatedDevice {
-    /// Installs an app, so that the person can open it (``open(_:)``) and the system can launch it for what it has preserved
-    /// (behaviours 10.4, 10.6).
+    /// Installs an app, so that ``open(_:)`` and the system can launch it (behaviours 10.4, 10.6).
+    ///
+    /// A second call with the same name replaces the app for later launches. May be called from any thread.
     ///
     /// - Parameters:
-    ///   - declaration: What its `Info.plist` says.
-    ///   - main: Runs at each launch, on a queue of the app's own, and makes the app's objects; what it returns is kept as long as the
-    ///     process is there.
+    ///   - name: The name of the app, which identifies it.
+    ///   - declaration: The contents of its `Info.plist`.
+    ///   - main: The code of the app. It runs at each launch, on a queue of its own, and creates the app's objects. Its
+    ///     result is retained as long as the process exists.
+    /// - Precondition: The device has fewer than 256 installed apps.
     public func install<App: Sendable>(
         _ name: String,
         declaring declaration: AppDeclaration = AppDeclaration(),
@@ -79,9 +83,12 @@ extension SimulatedDevice {
         parts.with { $0.apps.install(name, declaration) { main($0, $1) } }
     }
 
-    /// The person opens an installed app: it comes to the front, and is launched if it does not run.
+    /// Brings an installed app to the front, as the person does, and launches it if it is not running.
     ///
-    /// - Returns: The app; nil when none of this name is installed.
+    /// May be called from any thread.
+    ///
+    /// - Parameter name: The name of the app.
+    /// - Returns: The app, or nil if none of this name is installed.
     @discardableResult
     public func open(_ name: String) -> SimulatedApp? {
         parts.with { parts in
@@ -91,7 +98,9 @@ extension SimulatedDevice {
         }
     }
 
-    /// The last launch of an installed app; nil before the first.
+    /// Returns the last launch of an installed app, or nil before the first.
+    ///
+    /// - Parameter name: The name of the app.
     public func app(_ name: String) -> SimulatedApp? {
         parts.with { $0.apps.lastLaunch(of: name) }
     }

@@ -2,7 +2,7 @@ import EventLoops
 import Foundation
 import HCI
 
-/// Counts a device's HCI packets and writes them down for a sniffer if somebody wants them.
+/// Counts a device's HCI packets and, if asked to, writes them as a btsnoop file.
 final class PacketLog {
     private(set) var toController = 0
     private(set) var toHost = 0

@@ -1,34 +1,37 @@
 import BluetoothService
 import EventLoops
 
-/// What happens to an app, and what a person does with it (behaviours 9.1 to 9.7, 9.14).
+/// The lifecycle of an app (behaviours 9.1 to 9.7, 9.14). All methods may be called from any thread.
 extension SimulatedApp {
-    /// Where the app is in its life.
+    /// The phase of the app's lifecycle.
     public var phase: AppPhase { connection.phase }
 
-    /// The person goes on to something else: the app runs for about 30 s more, and is suspended.
+    /// Moves the app to the background, as the person does. It runs for about 30 s more and is then suspended
+    /// (behaviour 9.1).
     public func leave() { connection.happened(.left) }
 
-    /// The person opens the app again. One whose process is gone has to be launched
-    /// (``SimulatedDevice/launch(_:declaring:_:)``).
+    /// Brings the app to the front, as the person does. If its process has ended, launch it instead, with
+    /// ``SimulatedDevice/launch(_:declaring:_:)``.
     public func enter() { connection.happened(.entered) }
 
-    /// The app begins what it wants to finish in the background (`beginBackgroundTask`): it gets up to three minutes.
+    /// Begins a background task of the app, like `beginBackgroundTask` of UIKit, which gives it up to three minutes
+    /// (behaviour 9.1).
     public func beginBackgroundTask() { connection.happened(.asksForTime(true)) }
 
-    /// The app has finished it (`endBackgroundTask`).
+    /// Ends the background task of the app, like `endBackgroundTask` of UIKit.
     public func endBackgroundTask() { connection.happened(.asksForTime(false)) }
 
-    /// The process dies of a fault of its own, at once.
+    /// Ends the process at once, as a fault in the app does. What was preserved of the app stays (behaviour 10.15).
     public func crash() { connection.happened(.ended(.crashed)) }
 
-    /// The system takes the app's memory.
+    /// Ends the process, as the system does when it needs memory. What was preserved of the app stays
+    /// (behaviour 10.15).
     public func removeFromMemory() { connection.happened(.ended(.removedFromMemory)) }
 
-    /// The person ends the app.
+    /// Ends the app, as the person does. The system does not launch it again (behaviour 10.16).
     public func forceQuit() {
         connection.happened(.ended(.forceQuit))
-        // The process may have belonged to a system that has ended since.
+        // The process may belong to a system from before a restart.
         let identity = AppIdentity(name: name)
         device.parts.with { $0.system.personHasEnded(identity) }
     }

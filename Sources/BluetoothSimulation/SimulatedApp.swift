@@ -3,28 +3,35 @@ import CoreBluetooth
 import Dispatch
 import EventLoops
 
-/// An app on a ``SimulatedDevice``, with the clock of its world.
+/// A launch of an app on a ``SimulatedDevice``.
+///
+/// All methods may be called from any thread.
 public struct SimulatedApp: Sendable {
-    /// What the app is called.
+    /// The name of the app, which identifies it on its device.
     public let name: String
-    /// The device that it runs on.
+    /// The device that the app runs on.
     public let device: SimulatedDevice
     let process: Process
 
-    /// One launch of an app.
+    /// One process of an app.
     struct Process: Sendable {
         let connection: InProcessConnection
         let inner: LoopBound<SimulatedProcess>
         let executor: SimulatedExecutor
     }
 
-    /// Where ``task(_:)`` runs.
+    /// The executor of ``task(_:)``. Its tasks run as the app's callbacks do.
     public var executor: SimulatedExecutor { process.executor }
-    /// Its line to the service.
+    /// The connection to the service.
     var connection: InProcessConnection { process.connection }
 
-    /// Runs code that waits, in the time of the world; Core Bluetooth objects that it makes belong to this app. `operation` may
-    /// sleep by the clock of the world, and what is isolated to the main actor is not waited for (``SimulatedExecutor``).
+    /// Runs asynchronous code of the app, in the time of the world.
+    ///
+    /// Core Bluetooth objects that it creates belong to this app. The code may sleep by the clock of the world. In
+    /// virtual time the world does not wait for code that is isolated to the main actor; see ``SimulatedExecutor``.
+    ///
+    /// - Parameter operation: The code.
+    /// - Returns: The task.
     @discardableResult
     public func task<Success: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Success
@@ -34,8 +41,14 @@ public struct SimulatedApp: Sendable {
         }
     }
 
-    /// Calls `tick` on `queue` again and again, first after `interval`, in the time of the world: the timer of an app that
-    /// wants to be the same in every run.
+    /// Calls `tick` repeatedly in the time of the world: a timer for apps whose runs have to be reproducible.
+    ///
+    /// The timer stands still while the app is suspended, and ends with its process.
+    ///
+    /// - Parameters:
+    ///   - interval: The time before the first call and between calls.
+    ///   - queue: The queue on which `tick` is called.
+    ///   - tick: The code to call.
     public func everyInterval(_ interval: Duration, on queue: DispatchQueue, _ tick: @escaping @Sendable () -> Void) {
         let (queue, process) = (AppQueue(queue), process.inner)
         process.loop.submit { process.value.everyInterval(interval, on: queue, tick) }

@@ -1,35 +1,40 @@
 import EventLoops
 import Synchronization
 
-/// The time of a world, for code that sleeps: `try await Task.sleep(for: .seconds(3), clock: world.clock)`.
+/// The clock of a world, for code that sleeps: `try await Task.sleep(for: .seconds(3), clock: world.clock)`.
 public struct SimulatedClock: Clock {
-    /// A point in the time of the world.
+    /// A point in the time of a world.
     public struct Instant: InstantProtocol {
         /// The time since the world began.
         public let offset: Duration
 
-        /// The point `duration` later.
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// The time from here to `other`.
+        /// Returns the time from this instant to another one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Earlier first.
+        /// Whether the first instant is earlier.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
     let loop: any EventLoop
 
-    /// Now.
+    /// The current time of the world.
     public var now: Instant {
         let loop = loop
         return Instant(offset: loop.waitFor { loop.now - .zero })
     }
 
-    /// The clock of a loop is exact.
+    /// One nanosecond: the clock of a loop is exact.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Waits until `deadline`; at once with `CancellationError` when the task is cancelled.
+    /// Suspends the task until a point in the time of the world.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time to wake up.
+    ///   - tolerance: Ignored.
+    /// - Throws: `CancellationError`, at once, when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let sleep = Sleep(loop: loop)
         try await withTaskCancellationHandler {
@@ -40,7 +45,7 @@ public struct SimulatedClock: Clock {
     }
 }
 
-/// One sleep: it ends once, by its timer or by cancellation, which may come before it has begun.
+/// One sleep. It ends once: by its timer, or by cancellation, which may come before it has begun.
 private final class Sleep: Sendable {
     private enum State {
         case new

@@ -2,25 +2,30 @@ import BluetoothService
 import EventLoops
 
 extension SimulatedDevice {
-    /// Switches the device off and on again: all processes of apps end, the controller forgets everything, and the system begins
-    /// anew with what is on the device's storage: bonds, what is kept of apps (behaviours 10.15, 10.18), what the person has said
-    /// of apps. Installed apps are launched again when something occurs. Whoever was connected finds out by himself.
+    /// Switches the device off and on again.
     ///
-    /// - Parameter isLocked: Whether the device asks for a passcode after it: until ``SimulatedPerson/unlocks()`` the system launches no app
-    ///   (behaviour 10.24).
+    /// All processes of apps end, and the controller loses its state. The system starts anew with the contents of the
+    /// device's storage: bonds, the preserved state of apps, and their permissions (behaviours 10.15, 10.18). Installed
+    /// apps are launched again for the events that they were preserved for. Connected devices are not told, and lose
+    /// the link.
+    ///
+    /// The call returns when the system has started. May be called from any thread.
+    ///
+    /// - Parameter isLocked: Whether the device asks for a passcode. Then the system launches no app until
+    ///   ``SimulatedPerson/unlocks()`` (behaviour 10.24).
     public func restart(isLocked: Bool = false) {
         let parts = parts
         world.loop.waitFor { parts.value.restart(isLocked: isLocked) }
     }
 }
 
-/// A launch of an app that may be over.
+/// A launch of an app that may have ended.
 struct WeakProcess {
     weak var connection: InProcessConnection?
 }
 
 extension SimulatedDevice.Parts {
-    /// Gives a new system those whom it asks and tells, and starts it.
+    /// Connects a new system to the parts that outlast it, and starts it.
     func begin() {
         attention.belongs(to: system)
         system.launcher = apps
@@ -31,7 +36,7 @@ extension SimulatedDevice.Parts {
         system.start()
     }
 
-    /// Notes a launch; those that are gone are forgotten.
+    /// Records a launch, and drops those that have ended.
     func note(_ connection: InProcessConnection) {
         processes.removeAll { $0.connection == nil }
         processes.append(WeakProcess(connection: connection))
@@ -41,9 +46,9 @@ extension SimulatedDevice.Parts {
     func restart(isLocked: Bool) {
         for process in processes { process.connection?.happened(.ended(.deviceRestarted)) }
         processes = []
-        // Whatever still happens there launches nobody.
+        // The old system launches no app any more.
         system.launcher = nil
-        // First of all: a controller without power says nothing to anybody.
+        // First of all, since a controller without power sends nothing.
         socket.unplug()
         system.stop()
         attention.forgetAll()

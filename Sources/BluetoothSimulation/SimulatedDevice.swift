@@ -8,41 +8,41 @@ import LinkLayer
 import Logging
 import Radio
 
-/// A device of a ``SimulatedWorld``: a virtual controller on the air, and the Bluetooth system that its apps share.
+/// A device of a ``SimulatedWorld``: a virtual controller, and the Bluetooth system that its apps share.
 ///
-/// Everything may be called from any thread.
+/// The device stays in its world even if you release this object. All methods may be called from any thread.
 public final class SimulatedDevice: Sendable {
-    /// What the device has sent and received.
+    /// The packets and the radio time of a device.
     public struct Traffic: Hashable, Sendable {
-        /// HCI packets from the host to its controller.
+        /// The number of HCI packets from the host to the controller.
         public var packetsToController = 0
-        /// HCI packets from the controller to its host.
+        /// The number of HCI packets from the controller to the host.
         public var packetsToHost = 0
-        /// Time with the transmitter on.
+        /// The time for which the transmitter was on.
         public var sending = Duration.zero
-        /// Time with the receiver on.
+        /// The time for which the receiver was on.
         public var listening = Duration.zero
     }
 
-    /// What the device is called.
+    /// The name of the device, also its GAP device name.
     public let name: String
-    /// The world that it is in.
+    /// The world of the device.
     public let world: SimulatedWorld
-    /// Who answers when the device asks whether to pair.
+    /// The person who answers the device's alerts.
     public let person: SimulatedPerson
 
     final class Parts {
         let socket: ControllerSocket
-        /// The system that runs now; another one after each restart.
+        /// The current system. A restart replaces it.
         var system: BluetoothSystem
         let log: PacketLog
         let attention: Attention
         let apps: InstalledApps
-        /// Makes a system of what lasts: the controller's socket, and what is on the device's storage.
+        /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage.
         let makeSystem: () -> BluetoothSystem
-        /// Launches that may still run.
+        /// The launches that may still be running.
         var processes: [WeakProcess] = []
-        /// Those who want to know where apps are in their lives.
+        /// The observers of the lifecycles of apps.
         var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
 
         init(
@@ -63,7 +63,7 @@ public final class SimulatedDevice: Sendable {
 
     let parts: LoopBound<Parts>
 
-    /// On the loop.
+    /// Adds a device to a world. Called on the loop.
     init(
         named name: String,
         in world: SimulatedWorld,
@@ -98,7 +98,7 @@ public final class SimulatedDevice: Sendable {
         let parts = Parts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
         parts.begin()
         person = SimulatedPerson(attention, loop: loop)
-        // The device stays in the world whether or not somebody holds this handle.
+        // The device stays in the world, even if this handle is released.
         state.devices.append(parts)
         self.parts = LoopBound(parts, loop: loop)
         apps.device = { [weak world, weak parts, person] in
@@ -107,7 +107,7 @@ public final class SimulatedDevice: Sendable {
         }
     }
 
-    /// Another handle. On the loop.
+    /// Creates another handle of a device. Called on the loop.
     private init(named name: String, in world: SimulatedWorld, of person: SimulatedPerson, _ parts: Parts) {
         self.name = name
         self.world = world
@@ -115,7 +115,7 @@ public final class SimulatedDevice: Sendable {
         self.parts = LoopBound(parts, loop: world.loop)
     }
 
-    /// Makes the systems of a device, one after the other.
+    /// Returns a function that creates the systems of a device, one after the other.
     private static func systems(
         of name: String,
         on socket: ControllerSocket,
@@ -145,7 +145,7 @@ public final class SimulatedDevice: Sendable {
     }
 
     private static func controller(_ number: UInt64, _ options: DeviceOptions) -> VirtualControllerConfiguration {
-        // Locally administered, so that no maker's address is taken.
+        // Locally administered, so that it is no manufacturer's address.
         var kind = VirtualControllerConfiguration(
             publicAddress: .init(0x0248_5244_0000 + number, kind: .publicDevice)
         )
@@ -154,12 +154,18 @@ public final class SimulatedDevice: Sendable {
         return kind
     }
 
-    /// Launches an app on the device. Core Bluetooth objects that `body` makes belong to it, and so do those that are made in
-    /// their callbacks.
+    /// Launches an app on the device.
+    ///
+    /// Core Bluetooth objects that `body` creates belong to the app, and so do those that are created in their
+    /// callbacks. The app is in the foreground. The system cannot launch it again; see ``install(_:declaring:_:)`` for
+    /// apps that it can.
     ///
     /// - Parameters:
-    ///   - declaration: What the app's `Info.plist` says.
-    ///   - body: Makes the app's objects; what it returns is for the caller to keep.
+    ///   - name: The name of the app, which identifies it.
+    ///   - declaration: The contents of its `Info.plist`.
+    ///   - body: Creates the app's objects, on the caller's thread.
+    /// - Returns: The result of `body`, for the caller to keep.
+    /// - Throws: The error of `body`.
     public func launch<App>(
         _ name: String,
         declaring declaration: AppDeclaration = AppDeclaration(),
@@ -175,7 +181,7 @@ public final class SimulatedDevice: Sendable {
         }
     }
 
-    /// A new process of an app. On the loop.
+    /// Creates a new process of an app. Called on the loop.
     func openOnLoop(_ name: String, _ declaration: AppDeclaration, _ launch: AppLaunch) -> SimulatedApp {
         let (system, loop) = (parts.value.system, world.loop)
         let connection = system.openApp(
@@ -194,53 +200,73 @@ public final class SimulatedDevice: Sendable {
         return SimulatedApp(name: name, device: self, process: launched)
     }
 
-    /// Tells `observer` each time that an app is somewhere else in its life. Called on the loop.
+    /// Adds an observer of the lifecycles of the device's apps.
+    ///
+    /// - Parameter observer: Called on the loop with the name of an app and its new phase.
     public func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
         parts.with { $0.appWatchers.append(observer) }
     }
 
-    /// The user's switch for Bluetooth.
+    /// Switches Bluetooth on or off, as the person does.
+    ///
+    /// - Parameters:
+    ///   - isOn: Whether Bluetooth is on.
+    ///   - powerSwitch: The switch that the person uses (behaviours 1.17, 10.16).
     public func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         let parts = parts
         world.loop.waitFor { parts.value.system.setPower(isOn, by: powerSwitch) }
     }
 
-    /// The user's say on whether an app may use Bluetooth; all may until then. `CBManager.authorization` tells the app.
+    /// Sets an app's permission to use Bluetooth, without a question and without ending the app.
+    ///
+    /// Until then it is ``DeviceOptions/permission``. `CBManager.authorization` shows it to the app. To change it as in
+    /// the settings, use ``SimulatedPerson/changesPermission(ofApp:to:)``.
+    ///
+    /// - Parameters:
+    ///   - permission: The permission.
+    ///   - name: The name of the app.
     public func setPermission(_ permission: AppPermission, forApp name: String) {
         let parts = parts
         world.loop.waitFor { parts.value.system.setPermission(permission, for: AppIdentity(name: name)) }
     }
 
-    /// Forgets what was said of an app: the person is asked when it next makes a manager.
+    /// Makes an app's permission undetermined: the person is asked when the app next creates a manager
+    /// (behaviour 1.18).
+    ///
+    /// - Parameter name: The name of the app.
     public func resetPermission(ofApp name: String) {
         let parts = parts
         world.loop.waitFor { parts.value.system.resetPermission(of: AppIdentity(name: name)) }
     }
 
-    /// Pulls the controller out of the device, or puts it back. Whoever was connected finds out by himself.
+    /// Unplugs the controller, or plugs it in again. Connected devices are not told, and lose the link.
+    ///
+    /// - Parameter isPluggedIn: Whether the controller is plugged in.
     public func setController(isPluggedIn: Bool) {
         let parts = parts
         world.loop.waitFor { isPluggedIn ? parts.value.socket.plugIn() : parts.value.socket.unplug() }
     }
 
-    /// Carries the device somewhere else.
+    /// Moves the device.
+    ///
+    /// - Parameter position: The new position, in metres.
     public func move(to position: Position) {
         let parts = parts
         world.loop.waitFor { parts.value.socket.node.position = position }
     }
 
-    /// The address that the device advertises with at this moment, as written in captures; nil while it does not.
+    /// The address that the device is advertising with, as captures show it; nil while it is not advertising.
     public var advertisedAddress: String? {
         parts.with { $0.system.advertisedAddress.map { "\($0)" } }
     }
 
-    /// How often its controller has misbehaved so far, of what ``DeviceOptions/quirks`` says.
+    /// How often the controller has shown each of ``DeviceOptions/quirks`` so far.
     public var quirksShown: [ControllerQuirk: Int] {
         let parts = parts
         return world.loop.waitFor { parts.value.socket.quirksShown }
     }
 
-    /// What the device has sent and received so far.
+    /// The packets and the radio time of the device so far.
     public var traffic: Traffic {
         let parts = parts
         return world.loop.waitFor {

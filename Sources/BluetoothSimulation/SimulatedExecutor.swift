@@ -3,10 +3,13 @@ import CoreBluetooth
 import Dispatch
 import EventLoops
 
-/// Runs the tasks of a simulated app, one piece after the other, in the order in which they became ready, as callbacks of the
-/// app: in virtual time the clock stands still meanwhile, so that code with `await` is the same in every run.
+/// The executor of a simulated app's tasks.
 ///
-/// What is isolated to an actor with an executor of its own, the main actor before all, runs there, and time may go on.
+/// It runs the jobs one after the other, in the order in which they became ready, like callbacks of the app. In virtual
+/// time the clock stands still meanwhile, so that runs with asynchronous code are reproducible.
+///
+/// Code that is isolated to an actor with an executor of its own, such as the main actor, runs there instead, and time
+/// may pass meanwhile.
 public final class SimulatedExecutor: TaskExecutor {
     private let queue: AppQueue
     private let loop: any EventLoop
@@ -18,7 +21,7 @@ public final class SimulatedExecutor: TaskExecutor {
         self.process = process
     }
 
-    /// Queues a piece of a task.
+    /// Queues a job of a task. Called by the Swift runtime, on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.submit { [self] in

@@ -4,21 +4,23 @@ import Dispatch
 import EventLoops
 import Synchronization
 
-/// What a simulated app has of a process: its timers and tasks stand still while it is suspended, and end with it. On the loop.
+/// The process of a simulated app. Its timers and tasks stand still while it is suspended, and end with it. Used on the
+/// loop only.
 final class SimulatedProcess: AppProcess {
     private enum State {
         case running
-        /// With what it would have done meanwhile.
+        /// Suspended, with the work that has become due meanwhile.
         case suspended([() -> Void])
         case ended
     }
 
     private let loop: any EventLoop
     private var state = State.running
-    /// The line to the service, which is cut with the end of the process.
+    /// The connection to the service, which ends with the process.
     weak var connection: InProcessConnection?
-    /// What the code of an installed app has made, and where that code runs.
+    /// The objects that the code of an installed app has created.
     private let contents = Contents()
+    /// The queue on which that code runs.
     private var main: AppQueue?
 
     private final class Contents: Sendable {
@@ -29,7 +31,7 @@ final class SimulatedProcess: AppProcess {
         self.loop = loop
     }
 
-    /// Runs a piece of the app, or keeps it until the app runs.
+    /// Runs work of the app now or, if it is suspended, when it is resumed.
     func run(_ body: @escaping () -> Void) {
         switch state {
         case .running: body()
@@ -38,7 +40,7 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
-    /// The ticks of a timer that came due while the app did not run are one.
+    /// Calls `tick` repeatedly. The ticks that become due while the app is suspended count as one.
     func everyInterval(_ interval: Duration, on queue: AppQueue, _ tick: @escaping @Sendable () -> Void) {
         loop.schedule(after: interval) { [self] in
             run { [self] in
@@ -48,7 +50,7 @@ final class SimulatedProcess: AppProcess {
         }
     }
 
-    /// Runs the code that makes the app's objects.
+    /// Runs the code that creates the app's objects.
     func begin(on queue: DispatchQueue, _ body: @escaping @Sendable () -> any Sendable) {
         let queue = AppQueue(queue)
         main = queue
@@ -72,7 +74,7 @@ final class SimulatedProcess: AppProcess {
         state = .ended
         connection?.cut()
         guard let main else { return }
-        // The app's objects go where its code ran.
+        // The app's objects are released where its code ran.
         loop.deliver(on: main) { [contents] in
             let kept = contents.kept.withLock { kept in
                 defer { kept = nil }

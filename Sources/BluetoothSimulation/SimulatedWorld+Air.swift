@@ -3,27 +3,29 @@ import Foundation
 import LinkLayer
 import Radio
 
-/// The air of a world, which may get worse at any time.
+/// The radio channel of a world, which can be degraded at any time and sniffed.
 extension SimulatedWorld {
-    /// Changes what the air is like for everybody: how far signals reach, what gets lost, noise, and sources of
-    /// interference.
+    /// Changes the radio channel for all devices: range, packet loss, noise and sources of interference.
     ///
-    /// A Wi-Fi network that begins to be busy for a third of the time:
+    /// For example, a Wi-Fi network starts to be busy for a third of the time:
     ///
     /// ```swift
     /// world.changeAir { $0.interference = [.wifi(channel: 6, at: Position(x: 3), share: 0.33)] }
     /// ```
+    ///
+    /// - Parameter change: Changes the configuration. Called on the loop, before this method returns.
     public func changeAir(_ change: @escaping @Sendable (inout Radio.Configuration) -> Void) {
         let state = state
         loop.waitFor { change(&state.value.radio.configuration) }
     }
 
-    /// Sets how well a device hears another one; nil for what counts for everybody.
+    /// Sets the quality of reception from one device to another.
     ///
     /// - Parameters:
-    ///   - sender: Who sends. The opposite direction stays as it is.
-    ///   - receiver: Who listens.
-    ///   - channel: A channel index, 0 to 39; nil for all channels for which nothing else is set.
+    ///   - quality: The quality, or nil for that of the radio channel.
+    ///   - sender: The sending device. The opposite direction is not affected.
+    ///   - receiver: The receiving device.
+    ///   - channel: A channel index, from 0 to 39. Nil stands for all channels without a quality of their own.
     public func setQuality(
         _ quality: AirQuality?,
         from sender: SimulatedDevice,
@@ -41,14 +43,15 @@ extension SimulatedWorld {
         }
     }
 
-    /// Writes what is on the air from now on as a file that Wireshark opens: pcap with
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR. In virtual time one seed gives one file, octet for octet, and nothing else in the
-    /// world changes.
+    /// Captures all packets on the air from now on, as a file that Wireshark opens: pcap with
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+    ///
+    /// In virtual time one seed gives the same file, octet for octet. The capture does not affect the simulation.
     ///
     /// - Parameters:
-    ///   - position: Where the sniffer stands: it does not hear what is too weak there, and marks what others spoil there.
-    ///     Without a place it hears everything, undisturbed.
-    ///   - write: Takes the octets of the file as they come, header first. Called on the loop.
+    ///   - position: The position of the sniffer, which misses packets that are too weak there and marks those that are
+    ///     corrupted there. Without a position it receives every packet intact.
+    ///   - write: Receives the octets of the file as they come, beginning with its header. Called on the loop.
     public func captureAir(at position: Position? = nil, to write: @escaping @Sendable ([UInt8]) -> Void) {
         let (state, start) = (state, Int64(calendarStart * 1_000_000))
         loop.waitFor {

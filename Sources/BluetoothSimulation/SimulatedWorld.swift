@@ -5,22 +5,23 @@ import EventLoops
 import Foundation
 import Radio
 
-/// A world of Bluetooth devices without hardware: one air, and devices on it whose apps run this process's Core Bluetooth
-/// code.
+/// A world of Bluetooth devices without hardware: one radio channel, and devices whose apps run Core Bluetooth code of
+/// this process.
 ///
-/// On a ``VirtualEventLoop`` nothing waits, and a run is a function of the seed and of what the apps do: the same seed gives
-/// the same packets. On a loop in real time the same world keeps pace with the wall clock.
+/// On a `VirtualEventLoop` nothing waits, and a run depends only on the seed and on what the apps do: the same seed
+/// gives the same packets. On a loop in real time the same world keeps pace with the wall clock.
 ///
-/// Everything may be called from any thread.
+/// All methods may be called from any thread.
 public final class SimulatedWorld: Sendable {
-    /// The time of the world.
+    /// The event loop that determines the time of the world.
     public let loop: any EventLoop
-    /// What all randomness in the world follows from.
+    /// The seed of all randomness in the world.
     public let seed: UInt64
-    /// When the world began by the calendar, in seconds since the beginning of 1970, UTC.
+    /// The calendar time at which the world began, in seconds since the beginning of 1970, UTC.
     public let calendarStart: TimeInterval
 
-    /// The beginning of 2001, for worlds whose calendar does not matter: with it captures depend on nothing but the seed.
+    /// The beginning of 2001, in seconds since the beginning of 1970: for worlds whose calendar does not matter. With
+    /// it captures depend on the seed alone.
     public static let defaultCalendarStart: TimeInterval = 978_307_200
 
     final class State {
@@ -36,13 +37,13 @@ public final class SimulatedWorld: Sendable {
 
     let state: LoopBound<State>
 
-    /// An empty world.
+    /// Creates a world without devices.
     ///
     /// - Parameters:
-    ///   - seed: What all randomness follows from.
-    ///   - loop: The time of the world; virtual unless given.
-    ///   - calendarStart: Seconds since the beginning of 1970 at which the loop began.
-    ///   - radio: What the air is like.
+    ///   - seed: The seed of all randomness in the world.
+    ///   - loop: The event loop that determines the time; by default one in virtual time.
+    ///   - calendarStart: The calendar time at which the loop began, in seconds since the beginning of 1970, UTC.
+    ///   - configuration: The configuration of the radio channel.
     public init(
         seed: UInt64,
         loop: any EventLoop = VirtualEventLoop(),
@@ -59,14 +60,15 @@ public final class SimulatedWorld: Sendable {
         }
     }
 
-    /// Switches a new device on.
+    /// Adds a device to the world and switches it on.
     ///
     /// - Parameters:
-    ///   - name: What it is called; its name in the Generic Access service.
-    ///   - position: Where it is, in metres.
-    ///   - options: What kind of device it is.
-    ///   - capture: Takes the octets of a btsnoop file with the device's HCI packets as they come, header first. Called on
-    ///     the loop.
+    ///   - name: The name of the device, also its GAP device name.
+    ///   - position: The position of the device, in metres.
+    ///   - options: The kind of the device.
+    ///   - capture: Receives the octets of a btsnoop file with the device's HCI packets as they come, beginning with
+    ///     its header. Called on the loop.
+    /// - Returns: The device.
     public func addDevice(
         named name: String,
         at position: Position = Position(),
@@ -76,11 +78,11 @@ public final class SimulatedWorld: Sendable {
         addDevice(named: name, at: position, options: options, capture: capture) { _ in }
     }
 
-    /// The same, with a last word on how the system behaves.
+    /// Adds a device with changes to the configuration of its system.
     ///
     /// - Parameters:
-    ///   - number: Which controller it has: one number stands for one controller with one public address.
-    ///   - bonds: Where its bonds are, in place of what the configuration says.
+    ///   - number: The number of the controller, which determines its public address.
+    ///   - bonds: The storage of bonds, in place of that in the configuration.
     func addDevice(
         named name: String,
         at position: Position = Position(),
@@ -114,13 +116,19 @@ public final class SimulatedWorld: Sendable {
         return loop.waitFor { loop.now - .zero }
     }
 
-    /// The time of the world for `Task.sleep(for:clock:)` and whatever else takes a clock.
+    /// The clock of the world, for `Task.sleep(for:clock:)` and other uses of a clock.
     public var clock: SimulatedClock { SimulatedClock(loop: loop) }
 
-    /// Lets time pass in a world in virtual time. No callback of an app runs any more when this returns, and what the last one asked for has
-    /// been taken up.
+    /// Lets time pass in a world in virtual time.
     ///
-    /// - Returns: Whether `condition` has come true, which is asked after everything that happens; then time stops there.
+    /// When the method returns, no callback of an app is running any more, and the requests of the last one have been
+    /// handled.
+    ///
+    /// - Parameters:
+    ///   - duration: The time to let pass.
+    ///   - condition: Evaluated after each event. Time stops once it is true.
+    /// - Returns: Whether `condition` became true.
+    /// - Precondition: The loop is a `VirtualEventLoop`. On a loop in real time, time passes by itself.
     @discardableResult
     public func run(for duration: Duration, until condition: @Sendable () -> Bool = { false }) -> Bool {
         guard let virtual = loop as? VirtualEventLoop else {

@@ -5,53 +5,54 @@ import GAP
 import SMP
 import Security
 
-/// What is on a device's screen, and the person in front of it. On the loop.
+/// The screen of a device, and the person in front of it. Used on the loop only.
 final class Attention {
-    /// How an alert is answered.
+    /// Answers an alert.
     typealias Answer = (PairingReaction) -> Void
 
     private struct Shown {
         let number: UInt64
-        /// Which link it is about.
+        /// The link that the alert is about.
         let link: UInt64
         let alert: PairingAlert
         let answer: Answer
-        /// An answered alert with a code is remembered until the pairing is over: others may still want to see it.
+        /// Whether the alert was answered. One with a code is kept until the pairing is over, since the persons at
+        /// other devices may still read it.
         var isAnswered = false
     }
 
     var observers: [(PairingAlert) -> Void] = []
-    /// What the person says to apps that want to use Bluetooth.
+    /// The person's answer to apps that want to use Bluetooth.
     var permits: (PermissionQuestion) -> PermissionAnswer = { _ in .deny }
-    /// What the person has been asked, the oldest first.
+    /// The questions that the person was asked, the oldest first.
     private(set) var permissionQuestions: [PermissionQuestion] = []
-    /// Those that are not answered, with how that is done.
+    /// The questions without an answer, with the functions that answer them.
     private var openQuestions: [(question: PermissionQuestion, answer: (Bool) -> Void)] = []
     private(set) var notices: [String] = []
 
-    /// Scalars of the longest name that is shown.
+    /// The maximum length of a name on the screen, in Unicode scalars.
     private static let maximumName = 64
-    /// Notices that a person remembers.
+    /// The maximum number of notices that are kept.
     private static let maximumNotices = 1_000
 
     private let loop: any EventLoop
     private(set) weak var system: BluetoothSystem?
-    /// What the device is called, on other screens too.
+    /// The name of the device, as other screens show it too.
     private let name: String
     private var habit = SimulatedPerson.Habit.declines
     private var delay = Duration.zero
     private var shown: [Shown] = []
     private var lastNumber: UInt64 = 0
-    /// Those who look at this screen and wait for something to appear.
+    /// The persons who look at this screen and wait for something to appear.
     private var onlookers: [() -> Void] = []
 
-    /// A device's screen.
+    /// Creates the screen of a device.
     init(at name: String, on loop: any EventLoop) {
         self.name = name.oneLine(Self.maximumName)
         self.loop = loop
     }
 
-    /// A system asks and tells here from now on.
+    /// Connects the screen to a system, which prompts the person from now on.
     func belongs(to system: BluetoothSystem) {
         self.system = system
         system.prompter = self
@@ -61,7 +62,7 @@ final class Attention {
         }
     }
 
-    /// The device is switched off: nothing is on the screen.
+    /// Clears the screen when the device is switched off.
     func forgetAll() {
         shown = []
         openQuestions = []
@@ -74,13 +75,13 @@ final class Attention {
         self.delay = delay
     }
 
-    /// The system tells the person something.
+    /// Records a notice of the system.
     func take(_ notice: String) {
         if notices.count >= Self.maximumNotices { notices.removeFirst() }
         notices.append(notice)
     }
 
-    /// An alert appears; it takes the place of another one about the same link.
+    /// Shows an alert, in place of another one about the same link.
     func show(_ alert: PairingAlert, about link: UInt64, answer: @escaping Answer) {
         close(link)
         lastNumber += 1
@@ -93,7 +94,7 @@ final class Attention {
         loop.schedule(after: delay) { [weak self] in self?.react(to: number) }
     }
 
-    /// What is shown about a link is over.
+    /// Removes the alerts about a link.
     func close(_ link: UInt64) {
         shown.removeAll { $0.link == link }
     }
@@ -126,7 +127,7 @@ final class Attention {
         }
     }
 
-    /// The newest code of a kind on other screens that is meant for this device, as far as they say for which it is.
+    /// Returns the latest code of a kind on other screens that is meant for this device, as far as they name one.
     private func code(on screens: [Attention], where isWanted: (PairingAlert.Content) -> Bool) -> String? {
         for screen in screens {
             let found = screen.shown.last { isWanted($0.alert.content) && ($0.alert.peer ?? name) == name }
@@ -135,7 +136,7 @@ final class Attention {
         return nil
     }
 
-    /// Nothing to be seen yet: the person looks again when something appears.
+    /// Makes the person look again when something appears, since there is nothing to see yet.
     private func lookAgain(at screens: [Attention], _ number: UInt64) -> PairingReaction {
         for screen in screens {
             screen.onlookers.append { [weak self] in
@@ -180,7 +181,7 @@ extension Attention: PermissionPrompter {
         loop.schedule(after: delay) { [weak self] in self?.answerQuestions() }
     }
 
-    /// The person looks at the questions that are open.
+    /// Makes the person look at the open questions.
     func answerQuestions() {
         let open = openQuestions
         openQuestions = []

@@ -2,23 +2,28 @@ import BluetoothService
 import EventLoops
 import Foundation
 
-/// A peer in the settings of a ``SimulatedDevice``.
+/// A device that a ``SimulatedDevice`` is paired with, as its settings show it.
 public struct PairedPeer: Hashable, Sendable {
-    /// What the apps of the device call it.
+    /// The identifier by which the apps of the device refer to the peer.
     public let identifier: UUID
-    /// Its name, if it is known.
+    /// The name of the peer, or nil if it is not known.
     public let name: String?
 }
 
 extension SimulatedDevice {
-    /// The peers that the device is paired with, the oldest first: what its settings show.
+    /// The devices that this device is paired with, the oldest first, as its settings show them. May be read from any
+    /// thread.
     public var pairedPeers: [PairedPeer] {
         parts.with { parts in
             parts.system.bondedPeers.map { PairedPeer(identifier: $0.identifier, name: $0.name) }
         }
     }
 
-    /// Forgets a paired peer, as the person does in the settings. Nothing happens when there is none with this identifier.
+    /// Forgets a paired device, as the person does in the settings.
+    ///
+    /// May be called from any thread.
+    ///
+    /// - Parameter peer: The identifier of the device. If it is not paired the call has no effect.
     public func forget(_ peer: UUID) {
         parts.with { parts in
             // The bonds of a simulated device are in memory, which does not fail.

@@ -1,24 +1,24 @@
-/// What a device shows its person while it pairs.
+/// An alert on a device's screen during pairing (behaviours 6.4, 6.8).
 public struct PairingAlert: Hashable, Sendable {
-    /// What is on the screen.
+    /// The content of an alert.
     public enum Content: Hashable, Sendable {
-        /// Pair or not?
+        /// Asks whether to pair.
         case asksWhetherToPair
-        /// Pair anew, though the device is paired already and does not show it?
+        /// Asks whether to pair anew with a device that is paired already but does not use the bond (behaviour 6.14).
         case asksWhetherToPairAnew
-        /// Six digits, to be typed on the other device.
+        /// Shows six digits, to be typed on the other device.
         case showsCode(String)
-        /// A field for the six digits that the other device shows.
+        /// Asks for the six digits that the other device shows.
         case asksForCode
-        /// Six digits, and whether the other device shows the same.
+        /// Shows six digits, and asks whether the other device shows the same.
         case comparesCode(String)
     }
 
-    /// What is on the screen.
+    /// The content of the alert.
     public let content: Content
-    /// The other device as this one calls it; nil for one without a name.
+    /// The name of the other device, or nil if it has none.
     public let peer: String?
-    /// Whether it waits as a notification, since the apps that it is for are in the background (behaviour 6.21).
+    /// Whether the alert waits as a notification, since the apps that it is for are in the background (behaviour 6.21).
     public let isNotification: Bool
 
     init(_ content: Content, peer: String?, isNotification: Bool = false) {
@@ -27,7 +27,7 @@ public struct PairingAlert: Hashable, Sendable {
         self.isNotification = isNotification
     }
 
-    /// The six digits on the screen.
+    /// The six digits on the screen, if there are any.
     public var code: String? {
         switch content {
         case .showsCode(let code), .comparesCode(let code): code
@@ -36,7 +36,7 @@ public struct PairingAlert: Hashable, Sendable {
     }
 }
 
-/// What a person does about an alert.
+/// A person's reaction to an alert.
 public enum PairingReaction: Hashable, Sendable {
     /// Presses "Pair".
     case accept
@@ -44,6 +44,6 @@ public enum PairingReaction: Hashable, Sendable {
     case decline
     /// Types these digits.
     case type(String)
-    /// Nothing, for now or for ever.
+    /// Does nothing, for now or forever.
     case wait
 }

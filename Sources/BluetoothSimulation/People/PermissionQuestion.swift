@@ -1,19 +1,19 @@
-/// The question whether an app may use Bluetooth, as it stands on a device's screen (behaviour 1.18).
+/// The question on a device's screen whether an app may use Bluetooth (behaviour 1.18).
 public struct PermissionQuestion: Hashable, Sendable {
-    /// What the app calls itself, as one line; its identifier where it does not.
+    /// The display name of the app, or else its identifier, as one line.
     public let app: String
-    /// The identifier that the app gives for itself, as one line.
+    /// The identifier of the app, as one line.
     public let identifier: String
-    /// What the app says that Bluetooth is for, as one line; nil for one that says nothing.
+    /// The app's reason for using Bluetooth, as one line. Nil if its `Info.plist` has none (behaviour 1.19).
     public let usageDescription: String?
 }
 
-/// What a person answers to a ``PermissionQuestion``.
+/// A person's answer to a ``PermissionQuestion``.
 public enum PermissionAnswer: Hashable, Sendable {
-    /// "OK".
+    /// Presses "OK".
     case allow
-    /// "Don't Allow".
+    /// Presses "Don't Allow".
     case deny
-    /// Nothing, for now or for ever.
+    /// Does nothing, for now or forever.
     case wait
 }

@@ -1,21 +1,21 @@
 import BluetoothService
 import EventLoops
 
-/// The person who has a ``SimulatedDevice`` in hand: sees its alerts, looks at other devices for a code, and reacts in the
+/// The person who holds a ``SimulatedDevice``: reads its alerts, looks at other devices for a code, and reacts in the
 /// time of the world.
 ///
-/// At first a person declines whatever is asked. Everything may be called from any thread.
+/// By default the person declines every alert. All methods may be called from any thread.
 public final class SimulatedPerson: Sendable {
-    /// What a person makes of alerts.
+    /// A person's reaction to pairing alerts.
     public enum Habit: Sendable {
         /// Presses "Cancel".
         case declines
-        /// Does not look.
+        /// Does nothing.
         case ignores
-        /// Wants to pair: types the code that one of these devices shows, and waits for one to appear; compares numbers with
-        /// theirs, and declines when they differ.
+        /// Pairs. The person types the code that one of these devices shows, as soon as it appears, and compares
+        /// numbers with theirs, declining if they differ.
         case agrees(lookingAt: [SimulatedDevice])
-        /// Does what the function says, which is called on the loop.
+        /// Does what the function returns. It is called on the loop.
         case scripted(@Sendable (PairingAlert) -> PairingReaction)
     }
 
@@ -25,13 +25,20 @@ public final class SimulatedPerson: Sendable {
         self.attention = LoopBound(attention, loop: loop)
     }
 
-    /// From now on the person does `habit` about each alert, some time after it has appeared.
+    /// Sets the person's reaction to alerts from now on.
+    ///
+    /// - Parameters:
+    ///   - habit: The reaction.
+    ///   - delay: The time between the appearance of an alert and the reaction.
     public func behaves(_ habit: Habit, after delay: Duration = .zero) {
         attention.with { $0.behaves(habit, after: delay) }
     }
 
-    /// From now on the person says this to apps that want to use Bluetooth; those that were asked about and got no answer are looked
-    /// at again. Called on the loop. At first the person allows nothing.
+    /// Sets the person's answer to apps that want to use Bluetooth, from now on and for questions without an answer.
+    ///
+    /// By default the person allows nothing.
+    ///
+    /// - Parameter answer: Returns the answer to a question. Called on the loop.
     public func permits(_ answer: @escaping @Sendable (PermissionQuestion) -> PermissionAnswer) {
         attention.with {
             $0.permits = answer
@@ -39,38 +46,50 @@ public final class SimulatedPerson: Sendable {
         }
     }
 
-    /// Changes in the settings whether an app may use Bluetooth. iOS ends an app that runs with that, and so does this device with a managed
-    /// one (behaviour 1.27).
+    /// Changes an app's permission to use Bluetooth in the settings.
+    ///
+    /// As iOS does, the device ends the app if it is running and managed (behaviour 1.27).
+    ///
+    /// - Parameters:
+    ///   - name: The name of the app.
+    ///   - permission: The permission.
     public func changesPermission(ofApp name: String, to permission: AppPermission) {
         attention.with { $0.system?.changePermission(permission, for: AppIdentity(name: name)) }
     }
 
-    /// Switches airplane mode. Bluetooth goes off with it, unless the person has switched Bluetooth on beside it before (behaviour 10.23).
+    /// Switches airplane mode.
+    ///
+    /// It switches Bluetooth off, unless the person has switched Bluetooth on in airplane mode before
+    /// (behaviour 10.23).
+    ///
+    /// - Parameter isOn: Whether airplane mode is on.
     public func switchesAirplaneMode(_ isOn: Bool) {
         attention.with { $0.system?.setAirplaneMode(isOn) }
     }
 
-    /// Unlocks the device, which was restarted with a passcode (behaviour 10.24).
+    /// Unlocks the device after a restart with a passcode (behaviour 10.24).
     public func unlocks() {
         attention.with { $0.system?.isLocked = false }
     }
 
-    /// What the person was asked about apps, the oldest first.
+    /// The questions about apps that the person was asked, the oldest first.
     public var permissionQuestions: [PermissionQuestion] {
         attention.with { $0.permissionQuestions }
     }
 
-    /// Tells `observer` of each alert when it appears. Called on the loop.
+    /// Adds an observer of alerts.
+    ///
+    /// - Parameter observer: Called on the loop when an alert appears.
     public func watchAlerts(_ observer: @escaping @Sendable (PairingAlert) -> Void) {
         attention.with { $0.observers.append(observer) }
     }
 
-    /// What is on the screen now, the oldest first.
+    /// The alerts on the screen, the oldest first.
     public var alerts: [PairingAlert] {
         attention.with { $0.alerts }
     }
 
-    /// What the system has told the person besides, the oldest first.
+    /// The other notices of the system, such as that Bluetooth is off, the oldest first.
     public var notices: [String] {
         attention.with { $0.notices }
     }
