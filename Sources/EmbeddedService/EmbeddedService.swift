@@ -7,22 +7,31 @@ import HCITransports
 import Logging
 import Synchronization
 
-/// A service inside the process of the one app that uses it, on a real controller.
+/// A service on a real controller inside the process of the one app that uses it.
 package enum EmbeddedService {
     /// The environment variable that names a controller.
     package static let controllerVariable = "HARALD_CONTROLLER"
 
-    /// The environment variable that names a btsnoop file for all packets between this process and its controller. The keys of
-    /// all links are in it.
+    /// The environment variable that names a btsnoop file for all packets between this process and its controller. The
+    /// file contains the keys of all links.
     package static let captureVariable = "HARALD_CAPTURE"
 
-    /// A connection to a service of its own, on the controller that the environment names; where it names none, on the first of the
-    /// kernel's adapters that can be had. Without any its managers are unsupported, and a line in the log says how to get one.
+    /// Creates a service on the controller named in the environment or, if none is named, on the first available
+    /// adapter of the kernel.
+    ///
+    /// - Returns: A connection to the service. If there is no controller, its managers are unsupported, and a line in
+    ///   the log explains how to get one.
     static func make(environment: [String: String], logger: Logger) -> any ServiceConnection {
         make(controller: environment[controllerVariable], capture: environment[captureVariable], logger: logger)
     }
 
-    /// A connection to a service of its own on a controller named as in the environment, with a capture as it is named there.
+    /// Creates a service on the given controller, or on the first available adapter.
+    ///
+    /// - Parameters:
+    ///   - text: The controller, as the environment variable names it, or nil.
+    ///   - capture: The path of the capture file, or nil.
+    ///   - finder: Finds the kernel's adapters.
+    ///   - logger: The logger of the service.
     static func make(
         controller text: String?,
         capture: String? = nil,
@@ -41,7 +50,7 @@ package enum EmbeddedService {
         }
     }
 
-    /// A connection to a service on the first adapter that can be had, where the kernel has any.
+    /// Creates a service on the first available adapter of the kernel, if there is one.
     private static func first(
         of finder: AdapterFinder,
         capture: String?,
@@ -61,20 +70,20 @@ package enum EmbeddedService {
         }
     }
 
-    /// Where a system on a real controller keeps its bonds: `harald/bonds` in the user's directory for state, as the XDG Base
-    /// Directory Specification has it.
+    /// Returns the directory in which a system on a real controller stores its bonds: `harald/bonds` in the user's
+    /// state directory (XDG Base Directory Specification).
     ///
     /// - Parameter environment: The environment variables of the process.
     package static func bondDirectory(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
-        // A path that is not absolute does not count (XDG Base Directory Specification 0.8).
+        // A relative path is invalid and ignored (XDG Base Directory Specification 0.8).
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/harald/bonds" }
         let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
         return home + "/.local/state/harald/bonds"
     }
 
-    /// The file for the packets. An app does without its capture rather than without Bluetooth.
+    /// Opens the capture file. If that fails, the app runs without a capture rather than without Bluetooth.
     private static func captureFile(_ path: String?, logger: Logger) -> CaptureFile? {
         guard let path, !path.isEmpty else { return nil }
         do throws(CaptureError) {
@@ -85,7 +94,7 @@ package enum EmbeddedService {
         }
     }
 
-    /// A system on a loop of its own, which lives as long as the connection.
+    /// Creates a system on an event loop of its own, which lives as long as the connection.
     private static func open(
         _ address: ControllerAddress,
         capture: CaptureFile?,

@@ -11,26 +11,30 @@ import ServiceSocket
     import Musl
 #endif
 
-/// Which service a program finds, outside of simulations: the one whose socket `HARALD_SERVICE` names, the one of the user or of the
-/// machine that listens at the usual place, or one inside the process, on the controller that the environment names, or on the first that the
-/// kernel gives.
+/// Finds the service of a program, outside simulations.
+///
+/// It is the one whose socket `HARALD_SERVICE` names, or else the service of the user or of the machine that listens at
+/// its usual path, or else an embedded one, on the controller that the environment names or on the first adapter of the
+/// kernel.
 package enum ServiceFinder {
-    /// The connection of this process. Made when it is first asked for.
+    /// The connection of this process, created on first use.
     package static let connection: any ServiceConnection = find(
         environment: ProcessInfo.processInfo.environment,
         logger: Logger(label: "harald.service")
     )
 
-    /// Where a service is found.
+    /// The place of a service.
     enum Place: Equatable {
         case socket(String)
-        /// Inside the process.
+        /// Inside this process.
         case embedded
     }
 
-    /// Looks for a service.
+    /// Returns the place of the service.
     ///
-    /// - Parameter listens: Whether somebody listens at a path.
+    /// - Parameters:
+    ///   - environment: The environment variables of the process.
+    ///   - listens: Returns whether a service is listening at a path.
     static func place(environment: [String: String], listens: (String) -> Bool) -> Place {
         if let path = environment[ServicePath.variable], !path.isEmpty { return .socket(path) }
         let usual = [ServicePath.ofUser(environment: environment), ServicePath.ofMachine].compactMap { $0 }
@@ -52,10 +56,11 @@ package enum ServiceFinder {
         }
     }
 
-    /// The bundle identifier, or where there is none the name of the executable.
+    /// The bundle identifier or, if there is none, the name of the executable.
     static var appName: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
 
-    /// What the `Info.plist` beside the executable says, if there is one. Without `HaraldManaged` a program lives as on a Mac.
+    /// The contents of the `Info.plist` beside the executable, if there is one. Without `HaraldManaged` in it a program
+    /// is not managed, as on a Mac.
     private static var declaration: AppDeclaration {
         let list = Bundle.main.infoDictionary ?? [:]
         return AppDeclaration(propertyList: list, isManaged: list["HaraldManaged"] as? Bool ?? false)
