@@ -4,8 +4,8 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// The data of an advertisement: more than ``CoreBluetooth/CBPeripheralManager/startAdvertising(_:)``, which follows
-/// Apple's rules, accepts (behaviours 7.15, 15.16).
+/// The data of an advertisement, with more than Core Bluetooth's `startAdvertising(_:)` accepts by Apple's rules
+/// (behaviours 7.15, 15.16).
 ///
 /// The advertisement has 28 octets and the scan response 10, for all apps of a system together and with a header of two
 /// octets for each part. Manufacturer and service data are advertised in full or refused. Services come next, and those
