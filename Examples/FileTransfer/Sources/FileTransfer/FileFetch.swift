@@ -1,12 +1,12 @@
 import CoreBluetooth
 import Foundation
 
-/// Fetches the file that a device nearby offers: reads the number of its channel, opens it, and takes what comes.
+/// Fetches the file that a nearby device offers: reads the PSM, opens the channel, and receives the file.
 ///
-/// The manager calls on the queue that is given to the initialiser, nil for the main queue, and the streams on the run loop. Give it
-/// those of one thread.
+/// The manager uses the queue passed to the initializer, or the main queue. The streams use the run loop. Both have to
+/// belong to the same thread.
 package final class FileFetch: NSObject {
-    /// What the fetch tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case searching
@@ -42,7 +42,7 @@ package final class FileFetch: NSObject {
         if content.count >= length { finish(.received(Data(content.prefix(length)))) }
     }
 
-    /// The channel is closed before the connection, so that the other end sees an end in good order.
+    /// Closes the channel and then the connection, so that the other end sees the channel close normally.
     private func finish(_ result: Report) {
         guard let channel else { return }
         self.channel = nil

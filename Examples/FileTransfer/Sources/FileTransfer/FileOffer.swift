@@ -1,13 +1,13 @@
 import CoreBluetooth
 import Foundation
 
-/// Offers a file as a peripheral: publishes an L2CAP channel, tells its number in a characteristic, and sends the file to whoever
-/// opens it, to one after the other.
+/// Offers a file in the peripheral role: publishes an L2CAP channel and its PSM in a characteristic, and sends the file
+/// to each central that opens the channel, one after the other.
 ///
-/// The manager calls on the queue that is given to the initialiser, nil for the main queue, and the streams on the run loop. Give it
-/// those of one thread.
+/// The manager uses the queue passed to the initializer, or the main queue. The streams use the run loop. Both have to
+/// belong to the same thread.
 package final class FileOffer: NSObject {
-    /// What the offer tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case advertising
@@ -20,7 +20,7 @@ package final class FileOffer: NSObject {
     private let runLoop: RunLoop
     private let report: (Report) -> Void
     private var manager: CBPeripheralManager?
-    /// Kept while it is used: a channel closes when nobody keeps it.
+    /// Retained while in use, since a channel without a reference closes.
     private var channel: CBL2CAPChannel?
     private var sent = 0
 

@@ -1,11 +1,11 @@
 import CoreBluetooth
 import Foundation
 
-/// Finds a heart-rate sensor, connects, and reports where it is worn and each rate.
+/// Finds a heart-rate sensor, connects to it, and reports its location on the body and each heart rate.
 ///
-/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+/// All methods and reports run on the queue passed to the initializer, or on the main queue.
 package final class HeartRateMonitor: NSObject {
-    /// What the monitor tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case searching
@@ -23,7 +23,7 @@ package final class HeartRateMonitor: NSObject {
 
     private let report: (Report) -> Void
     private var manager: CBCentralManager?
-    /// Kept while it is used: a manager holds none of its peripherals.
+    /// Retained while in use, since a manager does not retain its peripherals.
     private var sensor: CBPeripheral?
 
     package init(queue: DispatchQueue? = nil, report: @escaping (Report) -> Void) {
@@ -32,7 +32,7 @@ package final class HeartRateMonitor: NSObject {
         manager = CBCentralManager(delegate: self, queue: queue)
     }
 
-    /// Ends the connection in good order.
+    /// Disconnects from the sensor.
     package func stop() {
         guard let sensor else { return }
         manager?.cancelPeripheralConnection(sensor)
@@ -83,7 +83,7 @@ extension HeartRateMonitor: CBCentralManagerDelegate {
         error: (any Error)?
     ) {
         report(.disconnected)
-        // A sensor that went out of reach is connected to again as soon as it is back: a request does not time out.
+        // A sensor that went out of range reconnects when it is back, since a pending connection does not time out.
         if error != nil { central.connect(peripheral) } else { sensor = nil }
     }
 }
@@ -124,7 +124,8 @@ extension HeartRateMonitor: CBPeripheralDelegate {
 }
 
 extension HeartRateMonitor {
-    /// The beats a minute in a Heart Rate Measurement: the lowest bit of the flags says whether one octet or two hold them.
+    /// Parses a Heart Rate Measurement, in beats per minute. The least significant bit of the flags tells whether the
+    /// rate has one octet or two.
     static func rate(of value: Data) -> Int? {
         let octets = [UInt8](value)
         guard let flags = octets.first else { return nil }
@@ -132,7 +133,7 @@ extension HeartRateMonitor {
         return octets.count >= 3 ? Int(octets[1]) | Int(octets[2]) << 8 : nil
     }
 
-    /// Where a Body Sensor Location says that the sensor is.
+    /// Returns the body location in a Body Sensor Location.
     static func place(of value: Data) -> String {
         let places = ["other", "chest", "wrist", "finger", "hand", "ear lobe", "foot"]
         guard let number = value.first.map(Int.init), places.indices.contains(number) else { return "unknown" }

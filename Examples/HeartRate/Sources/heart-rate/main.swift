@@ -1,6 +1,6 @@
 import Foundation
 import HeartRate
 
-// Reports until it is interrupted.
+// Prints reports until the program is interrupted.
 let monitor = HeartRateMonitor { print($0) }
 withExtendedLifetime(monitor) { RunLoop.main.run() }

@@ -1,11 +1,11 @@
 import CoreBluetooth
 import Foundation
 
-/// Looks for a sender of text nearby, subscribes, and reports the text when all of it is there.
+/// Finds a nearby sender of text, subscribes, and reports the text once it is complete.
 ///
-/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+/// All methods and reports run on the queue passed to the initializer, or on the main queue.
 package final class TextReceiver: NSObject {
-    /// What the receiver tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case searching
@@ -15,7 +15,7 @@ package final class TextReceiver: NSObject {
         case failed(String)
     }
 
-    /// A sender that is heard more weakly than this is too far away.
+    /// The signal strength, in dBm, below which a sender is too far away.
     private static let weakest = -80
 
     private let report: (Report) -> Void
@@ -32,12 +32,12 @@ package final class TextReceiver: NSObject {
 
     private func search() {
         report(.searching)
-        // Each packet is reported, since a sender that is too far away may come nearer.
+        // With duplicates, since a sender that is too far away may come closer.
         let options = [CBCentralManagerScanOptionAllowDuplicatesKey: true]
         manager?.scanForPeripherals(withServices: [TransferService.service], options: options)
     }
 
-    /// The end of the text: unsubscribe first, then disconnect.
+    /// Ends the transfer: unsubscribes first, then disconnects.
     private func finish(_ peripheral: CBPeripheral, _ characteristic: CBCharacteristic) {
         isDone = true
         report(.received(String(decoding: text, as: UTF8.self)))
@@ -57,7 +57,7 @@ extension TextReceiver: CBCentralManagerDelegate {
         advertisementData: [String: Any],
         rssi RSSI: NSNumber
     ) {
-        // 127 stands for a strength that is not known.
+        // 127 means that the strength is not known.
         guard sender == nil, RSSI.intValue >= Self.weakest, RSSI.intValue != 127 else { return }
         central.stopScan()
         sender = peripheral

@@ -1,11 +1,11 @@
 import CoreBluetooth
 import Foundation
 
-/// Offers a text as a peripheral, and sends it to whoever subscribes, in parts as long as the subscriber takes.
+/// Offers a text in the peripheral role, and sends it to a subscriber in parts of the longest possible notification.
 ///
-/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+/// All methods and reports run on the queue passed to the initializer, or on the main queue.
 package final class TextSender: NSObject {
-    /// What the sender tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case advertising
@@ -25,7 +25,7 @@ package final class TextSender: NSObject {
         permissions: [.readable]
     )
     private var reader: CBCentral?
-    /// How much of the text has gone, and in how many parts.
+    /// The number of octets sent so far, and of the parts that carried them.
     private var sent = 0
     private var parts = 0
     private var isDone = false
@@ -37,7 +37,7 @@ package final class TextSender: NSObject {
         manager = CBPeripheralManager(delegate: self, queue: queue)
     }
 
-    /// Sends until the queue for the subscriber is full; `peripheralManagerIsReady(toUpdateSubscribers:)` goes on.
+    /// Sends until there is no more room. `peripheralManagerIsReady(toUpdateSubscribers:)` continues.
     private func send() {
         guard let manager, let reader, !isDone else { return }
         while sent < text.count {

@@ -1,12 +1,12 @@
 import CoreBluetooth
 import Foundation
 
-/// A thermometer as a peripheral: the Health Thermometer service, whose measurements are indicated, with an interval that a
-/// trusted central may change.
+/// A thermometer in the peripheral role: the Health Thermometer service with indicated measurements, and an interval
+/// that a paired central can write.
 ///
-/// Everything happens on the queue that is given to the initialiser; nil is the main queue.
+/// All methods and reports run on the queue passed to the initializer, or on the main queue.
 package final class Thermometer: NSObject {
-    /// What the thermometer tells whoever shows it to a person.
+    /// An event for the user interface.
     package enum Report: Hashable {
         case unavailable(CBManagerState)
         case advertising
@@ -37,10 +37,13 @@ package final class Thermometer: NSObject {
         permissions: [.readable, .writeEncryptionRequired]
     )
     private var seconds: UInt16 = 60
-    /// Measurements for which there was no room yet. The oldest goes when there are more than 8.
+    /// Measurements for which there was no room yet. At more than 8 the oldest is dropped.
     private var waiting: [Data] = []
 
-    /// `celsius` is the sensor: asked on the queue whenever something is to be measured.
+    /// Creates a thermometer.
+    ///
+    /// - Parameters:
+    ///   - celsius: The sensor, which is read on the queue for each measurement.
     package init(
         name: String,
         queue: DispatchQueue? = nil,
@@ -54,7 +57,7 @@ package final class Thermometer: NSObject {
         manager = CBPeripheralManager(delegate: self, queue: queue)
     }
 
-    /// Sends the temperature to all that watch. On the queue of the thermometer.
+    /// Sends the temperature to all subscribers. Call it on the queue of the thermometer.
     package func measure() {
         waiting.append(Self.encoded(celsius()))
         if waiting.count > 8 { waiting.removeFirst() }
@@ -68,7 +71,7 @@ package final class Thermometer: NSObject {
         }
     }
 
-    /// A Temperature Measurement in Celsius: flags, then an IEEE 11073 float with two decimals.
+    /// Encodes a Temperature Measurement in degrees Celsius: flags, then an IEEE 11073 float with two decimals.
     static func encoded(_ celsius: Double) -> Data {
         let mantissa = UInt32(bitPattern: Int32((celsius * 100).rounded())) & 0xFF_FFFF
         let exponent = UInt32(UInt8(bitPattern: -2)) << 24
@@ -79,7 +82,7 @@ package final class Thermometer: NSObject {
 extension Thermometer: CBPeripheralManagerDelegate {
     package func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         guard peripheral.state == .poweredOn else { return report(.unavailable(peripheral.state)) }
-        // On the body, of an adult: a value that does not change is kept by the system, and read without asking the app.
+        // 2 stands for the body in general. The value is constant, so the system answers reads without asking the app.
         let type = CBMutableCharacteristic(
             type: Self.type,
             properties: [.read],
@@ -131,13 +134,13 @@ extension Thermometer: CBPeripheralManagerDelegate {
     }
 
     package func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
-        // All or nothing, and one answer: to the first.
+        // All writes or none, with one response, to the first request.
         guard let first = requests.first else { return }
         guard requests.count == 1, first.offset == 0, let value = first.value, value.count == 2 else {
             return peripheral.respond(to: first, withResult: .invalidAttributeValueLength)
         }
         let wanted = UInt16(value[value.startIndex]) | UInt16(value[value.startIndex + 1]) << 8
-        // 0x80: the service's own code for an interval out of range (Health Thermometer Service 1.0, 1.6).
+        // 0x80 is the service's own error code for an interval out of range (Health Thermometer Service 1.0, 1.6).
         guard (1...3_600).contains(wanted) else {
             return peripheral.respond(to: first, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
         }

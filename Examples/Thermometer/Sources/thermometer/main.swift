@@ -1,7 +1,7 @@
 import Foundation
 import HealthThermometer
 
-// thermometer [NAME]: measures once a second until it is interrupted.
+// thermometer [NAME]: sends a measurement once a second until it is interrupted.
 let thermometer = Thermometer(
     name: CommandLine.arguments.dropFirst().first ?? "Thermometer",
     celsius: { 36.5 + Double.random(in: -0.2...0.2) },
