@@ -527,7 +527,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.take()
         app.manager.respond(to: app.requests[0], withResult: .success)
         #expect(app.take().requests.isEmpty)
-        #expect(CapturedLog.contains("API MISUSE", app.central.identifier.uuidString, "answered already"))
+        #expect(CapturedLog.contains("API MISUSE", app.central.identifier.uuidString, "already been answered"))
     }
 
     @Test("behaviours 7.34, 7.35: a batch of writes is answered once")

@@ -32,8 +32,8 @@ open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
         default:
             preconditionFailure(
                 """
-                A descriptor of type \(type.uuidString) cannot be made. Only 2901 and 2904 can; 2900 and 2902 come by themselves \
-                from the characteristic's properties.
+                A descriptor of type \(type.uuidString) cannot be created. Only 2901 and 2904 can; the system creates \
+                2900 and 2902 from the characteristic's properties.
                 """
             )
         }

@@ -131,7 +131,7 @@ extension CBCentralManager {
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
         happenings.tell(.state(state))
-        let error = ServiceError(.notConnected, reason: "the manager is not powered on any more").apiError
+        let error = ServiceError(.notConnected, reason: "the manager is no longer powered on").apiError
         for peripheral in lost { peripheral.lost(error, with: state) }
     }
 }

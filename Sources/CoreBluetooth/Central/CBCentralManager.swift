@@ -86,7 +86,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         // The connections end with the manager (behaviour 13.6).
         scanEnded(.managerGone)
         for peripheral in registry.all where peripheral.reset() {
-            peripheral.lost(ServiceError(.notConnected, reason: "the manager is gone").apiError, with: nil)
+            peripheral.lost(ServiceError(.notConnected, reason: "the manager was released").apiError, with: nil)
         }
     }
 
@@ -178,7 +178,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options.requiresNotifications = given.flag(CBConnectPeripheralOptionRequiresANCS) ?? false
         if given.flag(CBConnectPeripheralOptionEnableTransportBridgingKey) ?? false {
             // Behaviour 3.20.
-            Misuse.warn("Connecting to \(peripheral) over LE alone: transport bridging is not supported")
+            Misuse.warn("Connecting to \(peripheral) over LE only: transport bridging is not supported")
         }
         link.send(.connect(options), of: peripheral.identifier)
     }
@@ -212,8 +212,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         let services = (options[.serviceUUIDs] as? [CBUUID])?.values ?? []
         if services.count > ConnectionWatch.maximumServices {
             Misuse.report(
-                "\(self) can register for connections by up to \(ConnectionWatch.maximumServices) services; the first of "
-                    + "\(services.count) count"
+                "\(self) can register for connections of at most \(ConnectionWatch.maximumServices) services; those "
+                    + "after them are ignored, and \(services.count) were given"
             )
         }
         let watch = ConnectionWatch(
@@ -261,7 +261,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
             return found.map { registry.peripheral(for: $0, link: link) }
         case .success: return []
         case .failure(let error):
-            Misuse.report("\(command) cannot be answered: \(error.reason ?? "\(error.code)")")
+            Misuse.report("\(command) failed: \(error.reason ?? "\(error.code)")")
             return []
         }
     }
@@ -274,7 +274,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         _ tell: (@Sendable (any Error) -> Void)? = nil
     ) -> Bool {
         if registry.contains(peripheral) { return true }
-        let text = "\(peripheral) is not a peripheral of \(self), or no longer; retrieve it again: \(command)"
+        let text = "\(peripheral) is not a peripheral of \(self) or is no longer valid; retrieve it again: \(command)"
         misused(text, .unknownDevice, tell)
         return false
     }

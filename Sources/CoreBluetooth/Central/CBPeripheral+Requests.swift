@@ -27,7 +27,7 @@ extension CBPeripheral {
                 let reason = "\(attribute) is no longer part of the peripheral"
                 return .failure(ServiceError(.invalidHandle, reason: reason))
             }
-            let full = ServiceError(.outOfSpace, reason: "too many requests are under way")
+            let full = ServiceError(.outOfSpace, reason: "too many requests are pending")
             return $0.ledger.add(completion).map { .success($0) } ?? .failure(full)
         }
         switch number {
@@ -70,7 +70,7 @@ extension CBPeripheral {
     /// Sends a write without response if that is possible now, and in full.
     package func tryWritingWithoutResponse(_ data: Data, to characteristic: CBCharacteristic) -> CommandOutcome {
         guard characteristic.properties.contains(.writeWithoutResponse) else {
-            let reason = "the characteristic takes no writes without response"
+            let reason = "the characteristic does not support writes without response"
             return .failed(ServiceError(.operationNotSupported, reason: reason).apiError)
         }
         let outcome: CommandOutcome = contents.withLock {

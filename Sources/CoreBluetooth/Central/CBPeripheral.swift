@@ -236,7 +236,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             Misuse.warn("\(self) has no room for a response-less write; wait until canSendWriteWithoutResponse is true")
         case .sendable(let limit):
             if data.count > limit {
-                Misuse.warn("A response-less write to \(self) is cut from \(data.count) bytes to the possible \(limit)")
+                Misuse.warn("A response-less write to \(self) is cut from \(data.count) bytes to the maximum \(limit)")
             }
             let value = PacketBuffer(copying: data.prefix(limit))
             link.send(.writeWithoutResponse(characteristic.handle, value: value), of: identifier)

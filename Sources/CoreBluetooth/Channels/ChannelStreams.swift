@@ -63,7 +63,7 @@ final class ChannelOutputStream: OutputStream {
     }
 
     required init(toMemory: ()) {
-        preconditionFailure("only a channel makes such a stream, and nobody else can name it")
+        preconditionFailure("an output stream of a channel is created only by the channel")
     }
 
     deinit {

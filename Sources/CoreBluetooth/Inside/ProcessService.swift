@@ -15,7 +15,7 @@ enum ProcessService {
         /// nor their event loop.
         static let connection: any ServiceConnection = {
             Logger(label: "harald.service").error(
-                "Bluetooth is unsupported outside of simulations: this program was built without the trait Controllers."
+                "Bluetooth is unsupported outside simulations: this program was built without the trait Controllers."
             )
             return UnsupportedConnection()
         }()

@@ -70,8 +70,8 @@ final class Transaction: Sendable {
     deinit {
         if needsResponse, !isAnswered.load(ordering: .relaxed) {
             Misuse.report(
-                "A request of a central was released without respond(to:withResult:); the central waits in vain and gives "
-                    + "the link up after 30 s"
+                "A request of a central was released without respond(to:withResult:); the central gets no response and "
+                    + "gives up the link after 30 s"
             )
         }
     }

@@ -169,7 +169,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         let data = OptionDictionary(advertisementData)
         let ignored = data.keys(except: CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey)
         if !ignored.isEmpty {
-            let text = "only a name and services can be advertised, without \(ignored.joined(separator: ", "))"
+            let text = "only a local name and services can be advertised, not \(ignored.joined(separator: ", "))"
             guard !Misuse.isStrict else { return misused("\(self): \(text)", .invalidParameters, refuse) }
             Misuse.warn("\(self): \(text)")
         }
@@ -228,7 +228,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///   - result: `success`, or the reason for a refusal. Any raw value up to 0xFF can be sent.
     open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
         guard linkForCommand() != nil else { return }
-        if !answer(request, result, value: request.value) { Misuse.report("\(request) has been answered already") }
+        if !answer(request, result, value: request.value) { Misuse.report("\(request) has already been answered") }
     }
 
     /// Sends a new value of a characteristic to its subscribers, as a notification or an indication.

@@ -128,7 +128,7 @@ extension CBError {
 private let errorTexts: [CBErrorCode: String] = [
     .unknown: "Unknown error.",
     .invalidParameters: "One or more parameters were invalid.",
-    .invalidHandle: "The attribute is not valid any longer.",
+    .invalidHandle: "The attribute is no longer valid.",
     .notConnected: "The device is not connected.",
     .outOfSpace: "There is not enough space for the operation.",
     .operationCancelled: "The operation was cancelled.",
@@ -142,10 +142,10 @@ private let errorTexts: [CBErrorCode: String] = [
     .operationNotSupported: "The operation is not supported.",
     .peerRemovedPairingInformation: "Peer removed pairing information",
     .encryptionTimedOut: "The connection could not be encrypted in time.",
-    .tooManyLEPairedDevices: "Too many devices are paired already.",
-    .leGattExceededBackgroundNotificationLimit: "Too many notifications arrived in the background.",
-    .leGattNearBackgroundNotificationLimit: "Nearly too many notifications have arrived in the background.",
-    .channelSoundingConfigurationFailed: "The distance cannot be measured in this way.",
+    .tooManyLEPairedDevices: "Too many devices are already paired.",
+    .leGattExceededBackgroundNotificationLimit: "The limit of notifications in the background is exceeded.",
+    .leGattNearBackgroundNotificationLimit: "The limit of notifications in the background is near.",
+    .channelSoundingConfigurationFailed: "The Channel Sounding session could not be configured.",
     .channelSoundingProcedureFailed: "The distance could not be measured.",
 ]
 

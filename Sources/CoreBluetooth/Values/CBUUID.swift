@@ -21,7 +21,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
             preconditionFailure(
                 """
                 String "\(theString)" does not represent a valid UUID. Write 4 or 8 hexadecimal digits, or 32 with hyphens \
-                as in 0000180D-0000-1000-8000-00805F9B34FB; check text from outside with UUID(uuidString:) first.
+                as in 0000180D-0000-1000-8000-00805F9B34FB; validate untrusted text first.
                 """
             )
         }
@@ -36,7 +36,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     public init(data theData: Data) {
         guard let uuid = BluetoothUUID(bigEndian: theData) else {
             preconditionFailure(
-                "Data of \(theData.count) bytes does not represent a valid UUID. Give 2, 4 or 16 bytes, as printed."
+                "Data of \(theData.count) bytes does not represent a valid UUID. Pass 2, 4 or 16 bytes, as printed."
             )
         }
         self.uuid = uuid
