@@ -40,7 +40,7 @@ final class InstalledApps: AppLauncher {
     func install(_ name: String, _ declaration: AppDeclaration, _ main: @escaping Main) {
         precondition(
             installations[name] != nil || installations.count < Self.maximumApps,
-            "a simulated device has room for \(Self.maximumApps) apps"
+            "a simulated device can have at most \(Self.maximumApps) installed apps"
         )
         installations[name] = Installation(declaration: declaration, main: main)
     }

@@ -132,7 +132,7 @@ public final class SimulatedWorld: Sendable {
     @discardableResult
     public func run(for duration: Duration, until condition: @Sendable () -> Bool = { false }) -> Bool {
         guard let virtual = loop as? VirtualEventLoop else {
-            preconditionFailure("time passes by itself in a world that runs on a loop in real time")
+            preconditionFailure("run(for:until:) needs a VirtualEventLoop; in real time, time passes by itself")
         }
         return virtual.run(until: virtual.now + duration, stopWhen: condition)
     }

@@ -45,7 +45,7 @@ package enum EmbeddedService {
             let address = try ControllerAddress(text)
             return open(address, capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
         } catch {
-            logger.error("Bluetooth is unsupported: \(controllerVariable) cannot be used: \(error)")
+            logger.error("Bluetooth is unsupported: \(controllerVariable) is invalid: \(error)")
             return UnsupportedConnection()
         }
     }
@@ -62,8 +62,8 @@ package enum EmbeddedService {
         } catch {
             logger.error(
                 """
-                Bluetooth is unsupported: there is neither a service nor a controller, and \(error). Start `harald service`, or \
-                set \(controllerVariable)=tcp:HOST:PORT to use a controller that speaks H4 over TCP.
+                Bluetooth is unsupported: no service is running, no controller is named, and \(error). Start \
+                `harald service`, or set \(controllerVariable)=tcp:HOST:PORT for a controller that speaks H4 over TCP.
                 """
             )
             return UnsupportedConnection()
@@ -89,7 +89,7 @@ package enum EmbeddedService {
         do throws(CaptureError) {
             return try CaptureFile(path: path)
         } catch {
-            logger.error("\(captureVariable) is not heeded: \(error)")
+            logger.error("\(captureVariable) is ignored: \(error)")
             return nil
         }
     }

@@ -26,7 +26,7 @@ extension CBCentralManager {
     ) async throws {
         guard state == .poweredOn else { throw ExtrasError.notPoweredOn(state) }
         guard knows(peripheral) else {
-            let reason = "the peripheral is not one of this manager, or no longer; retrieve it again"
+            let reason = "the peripheral is not one of this manager or is no longer valid; retrieve it again"
             throw ServiceError(.unknownDevice, reason: reason).apiError
         }
         let wait = Wait<Void>()
@@ -101,7 +101,7 @@ extension CBPeripheral {
             // started anew.
             case .disconnected(let end) where self?.state != .connecting:
                 let error = end.state.map { ExtrasError.notPoweredOn($0) } ?? end.error
-                let givenUp = ServiceError(.operationCancelled, reason: "the connection was given up").apiError
+                let givenUp = ServiceError(.operationCancelled, reason: "the connection was cancelled").apiError
                 wait.end(.failure(error ?? givenUp))
             case .disconnected, .servicesModified, .told: break
             }

@@ -45,5 +45,5 @@ extension ServiceError? {
 
 extension PeerEvent {
     /// The error for a response of the wrong kind.
-    var isNoAnswer: any Error { ServiceError(.unknown, reason: "\(self) is no answer").apiError }
+    var isNoAnswer: any Error { ServiceError(.unknown, reason: "unexpected response: \(self)").apiError }
 }

@@ -65,7 +65,7 @@ extension CBPeripheral {
     /// - Throws: `CBError`, `CBATTError`, ``ExtrasError/deadlinePassed`` or `CancellationError`.
     public func write(_ data: Data, for descriptor: CBDescriptor, deadline: Duration? = nil) async throws {
         guard descriptor.uuid.uuid != 0x2902 else {
-            throw ServiceError(.invalidParameters, reason: "the system writes this descriptor").apiError
+            throw ServiceError(.invalidParameters, reason: "only the system writes this descriptor").apiError
         }
         let request = LinkRequest.writeDescriptor(descriptor.handle, value: PacketBuffer(copying: data))
         let event = try await answer(to: request, of: descriptor, within: deadline)

@@ -78,7 +78,7 @@ public final class AttributeRequest: Sendable {
     }
 
     private func finish(_ code: CBATTError.Code, _ value: Data?) {
-        if !answer(code, value) { Misuse.report("\(first) has been answered already") }
+        if !answer(code, value) { Misuse.report("\(first) has already been answered") }
     }
 
     private func answer(_ code: CBATTError.Code, _ value: Data?) -> Bool {

@@ -44,7 +44,7 @@ extension CBPeripheralManager {
             return true
         }
         guard isFirst else {
-            Misuse.report("\(self): another stream has the requests of centrals already")
+            Misuse.report("\(self): another stream already receives the requests of centrals")
             source.finish(ExtrasError.requestsTaken)
             return stream
         }

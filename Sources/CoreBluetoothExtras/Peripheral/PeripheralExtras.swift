@@ -157,7 +157,7 @@ extension CBPeripheralManager {
     var extras: PeripheralExtras {
         let observer = observer { PeripheralExtras() }
         guard let extras = observer as? PeripheralExtras else {
-            preconditionFailure("nobody else in this package observes a peripheral manager")
+            preconditionFailure("only this module observes peripheral managers")
         }
         return extras
     }

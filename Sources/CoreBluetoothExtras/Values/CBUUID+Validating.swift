@@ -8,7 +8,7 @@ public struct InvalidUUID: Error, Hashable, Sendable, CustomStringConvertible {
     public var text: String
 
     /// The error in a sentence that quotes the text.
-    public var description: String { "\"\(text)\" is no UUID: 4, 8, or 32 hexadecimal digits with hyphens are" }
+    public var description: String { "\"\(text)\" is not a UUID; write 4 or 8 hexadecimal digits, or 32 with hyphens" }
 }
 
 extension CBUUID {
