@@ -117,7 +117,7 @@ extension FileFetch: CBPeripheralDelegate {
     ) {
         if let error { return report(.failed(error.localizedDescription)) }
         guard let value = characteristic.value, value.count == 2 else {
-            return report(.failed("no channel is offered"))
+            return report(.failed("the peer offers no channel"))
         }
         peripheral.openL2CAPChannel(CBL2CAPPSM(value[value.startIndex]) | CBL2CAPPSM(value[value.startIndex + 1]) << 8)
     }
@@ -139,7 +139,7 @@ extension FileFetch: StreamDelegate {
     package func stream(_ stream: Stream, handle event: Stream.Event) {
         switch event {
         case .hasBytesAvailable: if let stream = stream as? InputStream { read(from: stream) }
-        case .endEncountered: finish(.failed("the file ends too early"))
+        case .endEncountered: finish(.failed("the channel closed before the end of the file"))
         case .errorOccurred: finish(.failed(stream.streamError?.localizedDescription ?? "the channel failed"))
         default: break
         }

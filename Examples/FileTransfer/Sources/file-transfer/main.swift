@@ -16,9 +16,9 @@ if arguments[0] == "offer" {
         guard case .received(let content) = report else { return print(report) }
         do {
             try content.write(to: path)
-            print("\(content.count) octets are in \(path.path)")
+            print("Wrote \(content.count) octets to \(path.path)")
         } catch {
-            print("\(path.path) cannot be written: \(error.localizedDescription)")
+            print("Could not write \(path.path): \(error.localizedDescription)")
         }
     }
 }
