@@ -156,7 +156,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     /// The outcome is reported to ``CBCentralManagerDelegate/centralManager(_:didConnect:)`` or, rarely, to
     /// ``CBCentralManagerDelegate/centralManager(_:didFailToConnect:error:)`` (behaviour 3.2). Keep the peripheral
     /// meanwhile: when it is released, the attempt is cancelled (behaviour 3.5). Repeated calls have no effect
-    /// (behaviour 3.3). The extras `connect(_:options:deadline:)` sets a time limit (behaviour 15.2).
+    /// (behaviour 3.3). With CoreBluetoothExtras, `connect(_:options:deadline:)` has a time limit (behaviour 15.2).
     ///
     /// - Parameters:
     ///   - peripheral: A peripheral of this manager. For one of another manager the call is misuse (behaviour 3.8).

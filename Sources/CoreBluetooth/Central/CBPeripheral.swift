@@ -177,7 +177,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     // MARK: Values
 
-    /// Reads the value of a characteristic. A long value is fetched in several requests by itself (behaviour 5.2).
+    /// Reads the value of a characteristic. The system fetches a long value in several requests (behaviour 5.2).
     ///
     /// The value or the error is reported to `peripheral(_:didUpdateValueFor:error:)`. If the peer requires security,
     /// the system pairs first (behaviour 6.1).
@@ -191,9 +191,9 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// Writes the value of a characteristic.
     ///
-    /// A write with response is reported to `peripheral(_:didWriteValueFor:error:)`, once; a value above the MTU less 3
-    /// is sent in parts by itself (behaviours 5.5, 5.9). If the peer requires security, the system pairs first
-    /// (behaviour 6.1).
+    /// A write with response is reported to `peripheral(_:didWriteValueFor:error:)`, once (behaviour 5.5). The system
+    /// sends a value above the MTU less 3 in parts (behaviour 5.9). If the peer requires security, the system pairs
+    /// first (behaviour 6.1).
     ///
     /// A write without response has no callback. It is cut at ``maximumWriteValueLength(for:)`` and dropped while
     /// ``canSendWriteWithoutResponse`` is false, both with a line in the log (behaviours 5.11, 5.13). It is also
@@ -260,7 +260,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         link.send(.setNotify(handle, isEnabled: enabled), of: identifier)
     }
 
-    /// Reads the value of a descriptor. A long value is fetched in several requests by itself (behaviour 5.2).
+    /// Reads the value of a descriptor. The system fetches a long value in several requests (behaviour 5.2).
     ///
     /// The value or the error is reported to `peripheral(_:didUpdateValueFor:error:)`.
     ///
@@ -302,8 +302,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// Opens an L2CAP channel to a PSM of the device.
     ///
     /// The outcome is reported to ``CBPeripheralDelegate/peripheral(_:didOpen:error:)``: exactly once for each call, in
-    /// the order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12). The extras
-    /// `openChannel(_:deadline:)` names the PSM with its result (behaviour 15.23).
+    /// the order of asking, and at the latest when the connection ends (behaviours 8.5, 8.12). With
+    /// CoreBluetoothExtras, each call of `openChannel(_:deadline:)` has a result of its own (behaviour 15.23).
     ///
     /// - Parameter PSM: The number that the device accepts channels on. The device has to publish it, for instance in a
     ///   characteristic (behaviour 8.3).

@@ -64,8 +64,8 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 
     /// Tells the delegate that a value was read, notified or indicated, or that a read has failed.
     ///
-    /// Reads, notifications and indications share this callback and cannot be told apart (behaviour 5.1). The extras
-    /// `read(_:deadline:)` and `notifications(of:)` keep them apart (behaviour 15.1).
+    /// Reads, notifications and indications share this callback and cannot be told apart (behaviour 5.1). With
+    /// CoreBluetoothExtras, `read(_:deadline:)` and `notifications(of:)` keep them apart (behaviour 15.1).
     ///
     /// - Parameters:
     ///   - peripheral: The peripheral.

@@ -13,13 +13,13 @@ public typealias CBL2CAPPSM = UInt16
 /// Keep the channel: when the app releases it, it closes (behaviour 8.7). The streams are not open yet. Either schedule
 /// them in a run loop that runs, set their delegates and open them; or open them and poll `hasBytesAvailable` and
 /// `hasSpaceAvailable`, from any thread. A read blocks until there are octets, and a write until there is room
-/// (behaviour 8.6). The extras `octets` and `write(_:)` need no run loop (behaviour 15.23).
+/// (behaviour 8.6). With CoreBluetoothExtras, `octets` and `write(_:)` need no run loop (behaviour 15.23).
 ///
 /// In a simulation in virtual time, stream events are ordered with the simulated app's other callbacks, and the clock
 /// stands still while they run. If the run loop belongs to the thread that advances the time, its events are delivered
-/// at once. If it belongs to another thread, the simulation waits for it while it runs, and not if it does not. Reads
-/// and writes never block in virtual time, since nothing could arrive meanwhile. They return -1 instead, and the stream
-/// stays open.
+/// at once. If it belongs to another thread, the simulation waits for that thread as long as it runs the run loop.
+/// Reads and writes never block in virtual time, since nothing could arrive meanwhile. They return -1 instead, and the
+/// stream stays open.
 open class CBL2CAPChannel: NSObject, @unchecked Sendable {
     // Safe: immutable here. The streams share a pipe, which is thread-safe.
     private let device: CBPeer

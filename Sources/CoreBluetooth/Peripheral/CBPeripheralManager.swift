@@ -113,7 +113,8 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// The outcome is reported to ``CBPeripheralManagerDelegate/peripheralManager(_:didAdd:error:)`` (behaviour 7.1).
     /// Services that the system itself provides are refused with ``CBError/uuidNotAllowed`` (behaviour 7.10). Publish
-    /// the services that this one includes first (behaviour 7.9). The extras `add(_:)` throws where this method traps.
+    /// the services that this one includes first (behaviour 7.9). With CoreBluetoothExtras, the asynchronous `add(_:)`
+    /// throws where this method traps.
     ///
     /// - Parameter service: The service.
     /// - Precondition: The characteristics are ``CBMutableCharacteristic`` objects, and those with a value are
@@ -152,10 +153,12 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// Starts to advertise, until ``stopAdvertising()`` (behaviour 7.16).
     ///
     /// The outcome is reported to ``CBPeripheralManagerDelegate/peripheralManagerDidStartAdvertising(_:error:)``. While
-    /// this manager is advertising it is ``CBError/alreadyAdvertising`` (behaviour 7.17). There are 28 octets for name
-    /// and services in the foreground; services without room go to the overflow area, and the name may be shortened
-    /// (behaviours 7.18, 7.21, 7.22). In the background the name is left out (behaviour 7.24). The extras
-    /// `startAdvertising(_:)` also advertises manufacturer and service data (behaviour 15.16).
+    /// this manager is advertising it is ``CBError/alreadyAdvertising`` (behaviour 7.17).
+    ///
+    /// In the foreground there are 28 octets for name and services. Services without room go to the overflow area, and
+    /// the name may be shortened (behaviours 7.18, 7.21, 7.22). In the background the name is left out
+    /// (behaviour 7.24). With CoreBluetoothExtras, manufacturer and service data can be advertised as well
+    /// (behaviour 15.16).
     ///
     /// - Parameter advertisementData: A name under `CBAdvertisementDataLocalNameKey`, services under
     ///   `CBAdvertisementDataServiceUUIDsKey`, or both. Other keys are ignored, with a line in the log

@@ -9,7 +9,7 @@ import Synchronization
 /// The delegate is called too, and first. Every call ends, as those of discovery do (behaviour 15.11). If the peer
 /// requires security, the system pairs first (behaviour 6.1).
 extension CBPeripheral {
-    /// Reads the value of a characteristic. A long value is fetched in several requests by itself (behaviour 5.2).
+    /// Reads the value of a characteristic. The system fetches a long value in several requests (behaviour 5.2).
     ///
     /// - Parameters:
     ///   - characteristic: The characteristic. If it is no longer valid the call throws `CBError.invalidHandle`
@@ -24,7 +24,7 @@ extension CBPeripheral {
         return Data(try result.orThrow())
     }
 
-    /// Reads the value of a descriptor. A long value is fetched in several requests by itself (behaviour 5.2).
+    /// Reads the value of a descriptor. The system fetches a long value in several requests (behaviour 5.2).
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor. If it is no longer valid the call throws `CBError.invalidHandle`
