@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What `harald swift` gives to a package that was written for Apple's systems: Core Bluetooth and the stand-ins, in one
-// dynamic library. README.md says what is in them.
+// Core Bluetooth and the stand-ins in one dynamic library, which `harald swift` provides to packages that were written
+// for Apple's systems. README.md describes the contents.
 
-/// A wrapped package may have modules of these names itself, and `Security` is one of Apple's, for which it asks with
-/// `canImport`. So our rooms go by other names there. SwiftPM does not carry other names to those that import a module
-/// from a third package, so swift-log and its like keep theirs.
+/// The modules that get other names in a wrapped package. It may have modules with these names itself, and `Security`
+/// is one of Apple's, which it may test with `canImport`. SwiftPM does not propagate aliases to packages that import a
+/// module of a third package, so swift-log and other dependencies keep their names.
 let rooms = [
     "ATT", "BluetoothService", "BluetoothTypes", "Bonds", "Cryptography", "EmbeddedService", "EventLoops", "GAP",
     "GATT", "HCI", "HCIHost", "HCITransports", "L2CAP", "Privacy", "SMP", "Security", "ServiceProcess",
@@ -14,7 +14,7 @@ let rooms = [
 ]
 let aliases = Dictionary(uniqueKeysWithValues: rooms.map { ($0, "Harald\($0)") })
 
-/// A package that is named by its path goes by the last part of it.
+/// The identity of a package that is referred to by path: the last component of the path.
 let home = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "harald")
 
 let package = Package(

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What stands in for Apple's frameworks and needs nothing of Harald.
+// Stand-ins for Apple's frameworks that do not depend on Harald.
 let package = Package(
     name: "StandIns",
     products: [.library(name: "StandIns", targets: ["Combine", "os", "OSLog"])],

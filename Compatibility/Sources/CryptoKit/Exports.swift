@@ -1,2 +1,2 @@
-// swift-crypto is CryptoKit under another name, but for the Secure Enclave.
+// swift-crypto is CryptoKit under another name, without the Secure Enclave.
 @_exported import Crypto

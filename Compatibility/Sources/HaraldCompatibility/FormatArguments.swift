@@ -1,7 +1,7 @@
 public import Foundation
 
-// With Objective-C every value of Foundation's is an object that `%@` prints. Here each type has to say so. Arrays and Core
-// Bluetooth's classes say it in CoreBluetooth.
+// With Objective-C every value of Foundation is an object that `%@` can print. On Linux each type has to conform
+// explicitly. Arrays and the classes of Core Bluetooth do so in CoreBluetooth.
 
 extension Data: @retroactive CVarArg {}
 extension Data: @retroactive _CVarArgObject {

@@ -1,14 +1,14 @@
 public import Foundation
 
 extension String {
-    /// The text for a key, in the user's language if the bundle has it.
+    /// Creates the localized string for a key, or the key itself if the bundle has none.
     public init(localized key: String, table: String? = nil, bundle: Bundle? = nil, comment: String? = nil) {
         self = (bundle ?? .main).localizedString(forKey: key, value: key, table: table)
     }
 }
 
 extension NSDictionary {
-    /// What is found by a path of keys, from dictionary to dictionary.
+    /// Returns the value at a path of keys through nested dictionaries.
     public func value(forKeyPath path: String) -> Any? {
         var value: Any? = self
         for key in path.split(separator: ".") {

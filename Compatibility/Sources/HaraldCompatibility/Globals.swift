@@ -1,12 +1,12 @@
 import CoreBluetooth
 public import Dispatch
 import Foundation
-// On Apple's systems URLSession is a part of Foundation.
+// On Apple's systems URLSession is part of Foundation.
 @_exported import FoundationNetworking
-// And `@Observable` needs no import there but Foundation's.
+// There, `@Observable` needs no import other than Foundation.
 @_exported import Observation
 
-// Foundation brings these along on Apple's systems.
+// On Apple's systems Foundation brings these along.
 @_exported import typealias CoreFoundation.CFAbsoluteTime
 @_exported import func CoreFoundation.CFAbsoluteTimeGetCurrent
 @_exported import typealias CoreFoundation.CFTimeInterval
@@ -19,31 +19,31 @@ public let MSEC_PER_SEC: UInt64 = 1_000
 
 public typealias OSStatus = Int32
 
-/// Runs something. There is no pool here: objects go when nobody holds them.
+/// Calls `body`. There is no pool on Linux: objects are released when their last reference goes.
 public func autoreleasepool<Result, Failure: Error>(
     invoking body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try body()
 }
 
-/// Seconds that the machine has been up, as Core Animation counts.
+/// The uptime of the machine in seconds, the time base of Core Animation.
 public func CACurrentMediaTime() -> Double {
     Double(DispatchTime.now().uptimeNanoseconds) / 1e9
 }
 
-/// Nanoseconds that the machine has been up: a tick is one here.
+/// The uptime of the machine in nanoseconds: a tick is one nanosecond here.
 public func mach_absolute_time() -> UInt64 {
     DispatchTime.now().uptimeNanoseconds
 }
 
 extension DispatchTime {
-    /// How long it is from this time to another.
+    /// Returns the interval from this time to another one.
     public func distance(to other: DispatchTime) -> DispatchTimeInterval {
         guard self != .distantFuture, other != .distantFuture else { return .never }
         return .nanoseconds(Int(truncatingIfNeeded: Int64(bitPattern: other.uptimeNanoseconds &- uptimeNanoseconds)))
     }
 
-    /// The time that is so much later.
+    /// Returns the time that is later by an interval.
     public func advanced(by interval: DispatchTimeInterval) -> DispatchTime {
         self + interval
     }

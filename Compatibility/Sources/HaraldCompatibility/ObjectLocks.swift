@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-// Apple's runtime keeps a lock for any object; here a table does while somebody is inside. A thread that is inside may enter again.
+// Apple's runtime has a recursive lock for every object. Here a table has one for each object that is in use as a lock.
 
-/// Waits until no other thread is inside with this object.
+/// Acquires the lock of an object, waiting while another thread holds it.
 @discardableResult
 public func objc_sync_enter(_ object: Any) -> Int32 {
     let identifier = ObjectIdentifier(object as AnyObject)
@@ -15,7 +15,7 @@ public func objc_sync_enter(_ object: Any) -> Int32 {
     return 0
 }
 
-/// Lets the next thread in.
+/// Releases the lock of an object.
 @discardableResult
 public func objc_sync_exit(_ object: Any) -> Int32 {
     let identifier = ObjectIdentifier(object as AnyObject)
@@ -31,7 +31,7 @@ public func objc_sync_exit(_ object: Any) -> Int32 {
 
 private struct ObjectLock {
     let lock = NSRecursiveLock()
-    /// How many are inside or wait.
+    /// The number of threads that hold the lock or wait for it.
     var users = 0
 }
 

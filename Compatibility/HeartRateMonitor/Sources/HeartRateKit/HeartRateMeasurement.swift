@@ -1,7 +1,7 @@
 import CryptoKit
 import Foundation
 
-/// The value of the characteristic Heart Rate Measurement.
+/// The value of the Heart Rate Measurement characteristic.
 public struct HeartRateMeasurement: Equatable {
     public let beatsPerMinute: Int
 
@@ -12,7 +12,7 @@ public struct HeartRateMeasurement: Equatable {
     }
 }
 
-/// What stands for a sensor where its identifier should not be shown.
+/// Returns a pseudonym of a sensor, for logs that should not show its identifier.
 public func pseudonym(of identifier: UUID) -> String {
     let digest = SHA256.hash(data: Data(identifier.uuidString.utf8))
     return digest.prefix(4).map { String(format: "%02x", $0) }.joined()

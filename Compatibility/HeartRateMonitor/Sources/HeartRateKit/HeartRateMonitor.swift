@@ -7,7 +7,7 @@ import os.log
     import UIKit
 #endif
 
-/// Finds a heart-rate sensor and publishes what it measures.
+/// Finds a heart-rate sensor and publishes its measurements.
 public final class HeartRateMonitor: NSObject, ObservableObject {
     public enum State: Equatable {
         case idle
@@ -35,7 +35,7 @@ public final class HeartRateMonitor: NSObject, ObservableObject {
         central = CBCentralManager(delegate: self, queue: nil)
     }
 
-    /// How many values there have been, from any thread.
+    /// The number of values received so far. May be read from any thread.
     public var valueCount: Int {
         objc_sync_enter(self)
         defer { objc_sync_exit(self) }

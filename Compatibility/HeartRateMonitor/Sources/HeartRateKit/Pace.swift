@@ -3,7 +3,7 @@ import CoreFoundation
 import Foundation
 import os
 
-/// How far apart values come, for a view that shows it.
+/// The time between values, for a view.
 @Observable public final class Pace {
     public private(set) var interval: CFTimeInterval?
     @ObservationIgnored private let last = OSAllocatedUnfairLock<CFAbsoluteTime?>(initialState: nil)

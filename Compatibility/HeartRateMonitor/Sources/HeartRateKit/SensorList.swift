@@ -1,7 +1,7 @@
 import CoreBluetooth
 import Foundation
 
-/// The sensors that have been seen, for a view that shows them.
+/// The sensors found so far, for a view.
 public final class SensorList: ObservableObject {
     @Published public private(set) var names: [UUID: String] = [:]
 

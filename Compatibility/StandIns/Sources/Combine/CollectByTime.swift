@@ -2,15 +2,15 @@ import Foundation
 public import OpenCombine
 
 extension Publishers {
-    /// When a group of values is over.
+    /// The condition that ends a group of values.
     public enum TimeGroupingStrategy<Context: Scheduler> {
-        /// After a time.
+        /// The interval has passed.
         case byTime(Context, Context.SchedulerTimeType.Stride)
-        /// After a time, or when there are so many.
+        /// The interval has passed, or the group has the given number of values.
         case byTimeOrCount(Context, Context.SchedulerTimeType.Stride, Int)
     }
 
-    /// What a publisher publishes, in groups.
+    /// A publisher of another publisher's values in groups.
     public struct CollectByTime<Upstream: Publisher, Context: Scheduler>: Publisher {
         public typealias Output = [Upstream.Output]
         public typealias Failure = Upstream.Failure
@@ -33,7 +33,7 @@ extension Publishers {
             let group = TimedGroup<Upstream.Output>(limit: strategy.limit)
             let groups = PassthroughSubject<Output, Failure>()
             var work: [any Cancellable] = []
-            // The subscriber first: an upstream may publish at once.
+            // The subscriber first, since the upstream may publish at once.
             groups
                 .handleEvents(receiveCancel: { group.cancel() })
                 .subscribe(subscriber)
@@ -82,12 +82,12 @@ extension Publishers.TimeGroupingStrategy {
     }
 }
 
-/// The values since the last tick; they come from one thread and the ticks from another.
+/// The values since the last tick. Values and ticks arrive on different threads.
 private final class TimedGroup<Value> {
     private let lock = NSLock()
     private let limit: Int
     private var values: [Value] = []
-    /// The ticks and the values; nil when it is over.
+    /// The subscriptions to ticks and values. Nil once the publisher has ended.
     private var work: [any Cancellable]? = []
 
     init(limit: Int) { self.limit = limit }
@@ -101,7 +101,7 @@ private final class TimedGroup<Value> {
         if isOver { work.forEach { $0.cancel() } }
     }
 
-    /// Ends the ticks and the values.
+    /// Cancels the ticks and the values.
     func cancel() {
         let ended = lock.withLock {
             defer { work = nil }
@@ -110,7 +110,7 @@ private final class TimedGroup<Value> {
         ended?.forEach { $0.cancel() }
     }
 
-    /// The group, if this value fills it.
+    /// Adds a value. Returns the group if that completes it.
     func add(_ value: Value) -> [Value]? {
         lock.withLock {
             values.append(value)
@@ -120,7 +120,7 @@ private final class TimedGroup<Value> {
         }
     }
 
-    /// The group, unless there is nothing in it.
+    /// Removes and returns the group, or nil if it is empty.
     func take() -> [Value]? {
         lock.withLock {
             guard !values.isEmpty else { return nil }
@@ -131,7 +131,7 @@ private final class TimedGroup<Value> {
 }
 
 extension Publisher {
-    /// Collects what is published into groups.
+    /// Collects values into groups.
     public func collect<S: Scheduler>(
         _ strategy: Publishers.TimeGroupingStrategy<S>,
         options: S.SchedulerOptions? = nil

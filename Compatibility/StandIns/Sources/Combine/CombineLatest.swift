@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension Publishers {
-    /// The newest values of two publishers, from when both have published.
+    /// A publisher of the latest values of two publishers, from when both have published.
     public struct CombineLatest<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
         public typealias Output = (A.Output, B.Output)
         public typealias Failure = A.Failure
@@ -14,7 +14,7 @@ extension Publishers {
             self.b = b
         }
 
-        /// One of the two has published.
+        /// A value of either publisher.
         private enum News {
             case a(A.Output)
             case b(B.Output)
@@ -36,13 +36,13 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// The newest values of this publisher and another.
+    /// Publishes the latest values of this publisher and another one.
     public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P>
     where P.Failure == Failure {
         Publishers.CombineLatest(self, other)
     }
 
-    /// What comes of the newest values of this publisher and another.
+    /// Publishes the latest values of this publisher and another one, transformed.
     public func combineLatest<P: Publisher, T>(
         _ other: P,
         _ transform: @escaping (Output, P.Output) -> T
@@ -50,7 +50,7 @@ extension Publisher {
         combineLatest(other).map(transform)
     }
 
-    /// The newest values of this publisher and two others.
+    /// Publishes the latest values of this publisher and two others.
     public func combineLatest<P: Publisher, Q: Publisher>(
         _ p: P,
         _ q: Q
@@ -58,7 +58,7 @@ extension Publisher {
         combineLatest(p).combineLatest(q).map { ($0.0, $0.1, $1) }.eraseToAnyPublisher()
     }
 
-    /// The newest values of this publisher and three others.
+    /// Publishes the latest values of this publisher and three others.
     public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
         _ p: P,
         _ q: Q,

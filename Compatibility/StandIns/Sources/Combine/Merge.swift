@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension Publishers {
-    /// What any of several publishers of one type publishes.
+    /// A publisher of the values of several publishers of one type.
     public struct MergeMany<Upstream: Publisher>: Publisher {
         public typealias Output = Upstream.Output
         public typealias Failure = Upstream.Failure
@@ -12,7 +12,7 @@ extension Publishers {
         public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-            // A flat map of all of them at once is a merge: it asks each for one value at a time, as demand comes.
+            // A flat map over all of them is a merge: it requests one value at a time from each, as demand arrives.
             Publishers.Sequence<[Upstream], Failure>(sequence: publishers)
                 .flatMap { $0 }
                 .subscribe(subscriber)
@@ -21,7 +21,7 @@ extension Publishers {
         public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
     }
 
-    /// What either of two publishers publishes.
+    /// A publisher of the values of two publishers.
     public struct Merge<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
         public typealias Output = A.Output
         public typealias Failure = A.Failure
@@ -39,7 +39,7 @@ extension Publishers {
         }
     }
 
-    /// What any of three publishers publishes.
+    /// A publisher of the values of three publishers.
     public struct Merge3<A: Publisher, B: Publisher, C: Publisher>: Publisher
     where A.Output == B.Output, A.Output == C.Output, A.Failure == B.Failure, A.Failure == C.Failure {
         public typealias Output = A.Output
@@ -60,7 +60,7 @@ extension Publishers {
         }
     }
 
-    /// What any of four publishers publishes.
+    /// A publisher of the values of four publishers.
     public struct Merge4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
     where
         A.Output == B.Output, A.Output == C.Output, A.Output == D.Output,
@@ -89,24 +89,24 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// What this publisher or another publishes.
+    /// Publishes the values of this publisher and another one.
     public func merge<P: Publisher>(with other: P) -> Publishers.Merge<Self, P>
     where P.Output == Output, P.Failure == Failure {
         Publishers.Merge(self, other)
     }
 
-    /// What this publisher or another of its type publishes.
+    /// Publishes the values of this publisher and another one of its type.
     public func merge(with other: Self) -> Publishers.MergeMany<Self> {
         Publishers.MergeMany(self, other)
     }
 
-    /// What this publisher or others publish.
+    /// Publishes the values of this publisher and two others.
     public func merge<B: Publisher, C: Publisher>(with b: B, _ c: C) -> Publishers.Merge3<Self, B, C>
     where B.Output == Output, B.Failure == Failure, C.Output == Output, C.Failure == Failure {
         Publishers.Merge3(self, b, c)
     }
 
-    /// What this publisher or others publish.
+    /// Publishes the values of this publisher and three others.
     public func merge<B: Publisher, C: Publisher, D: Publisher>(
         with b: B,
         _ c: C,

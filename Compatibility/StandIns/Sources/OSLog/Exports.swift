@@ -1,2 +1,2 @@
-// The reading of logs is not here.
+// Reading logs is not supported.
 @_exported import os

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A format of the C kind, with what Apple's has besides: `%@`, `%{public}s`, `%{private, mask.hash}@`.
+/// A C-style format with Apple's extensions: `%@`, `%{public}s`, `%{private, mask.hash}@`.
 struct FormattedMessage {
     let format: String
     let arguments: [any CVarArg]
@@ -22,13 +22,13 @@ struct FormattedMessage {
     }
 }
 
-/// One conversion of a format.
+/// One conversion specification of a format.
 private struct FormatItem {
     let options: [String]
     let flags: String
     let conversion: Character
 
-    /// Takes what follows a percent sign, or takes nothing and is nil.
+    /// Parses the text after a percent sign. On failure, returns nil and consumes nothing.
     init?(takenFrom text: inout Substring) {
         var rest = text
         var options: [String] = []
@@ -48,7 +48,7 @@ private struct FormatItem {
     }
 
     func written(_ arguments: inout IndexingIterator<[any CVarArg]>) -> String {
-        // A width or a precision of `*` is an argument of its own.
+        // A width or a precision of `*` consumes an argument of its own.
         var flags = ""
         for character in self.flags {
             flags += character == "*" ? arguments.next().map { "\($0)" } ?? "" : String(character)
@@ -64,7 +64,8 @@ private struct FormatItem {
         return .auto(mask: mask)
     }
 
-    /// The kind of the argument decides, not the letter: a wrong letter is no reason to read past an argument.
+    /// Formats an argument. Its type decides, not the conversion letter: with a wrong letter no memory beyond the
+    /// argument is read.
     private func value(of argument: any CVarArg, _ flags: String) -> String {
         switch argument {
         case let integer as any BinaryInteger where "diuxXocDUO".contains(conversion):
@@ -82,7 +83,8 @@ private struct FormatItem {
         }
     }
 
-    /// In the width that the argument has, so that a negative one of 32 bits has no more than eight hexadecimal digits.
+    /// The bit pattern in the width of the argument, so that a negative one of 32 bits has at most eight hexadecimal
+    /// digits.
     private func unsigned(_ value: some BinaryInteger) -> UInt64 {
         let all = UInt64(truncatingIfNeeded: value)
         return value.bitWidth < 64 ? all & (1 << UInt64(value.bitWidth) - 1) : all

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A message as it goes to standard error: one line, whatever is in it.
+/// A message as written to standard error: one line, whatever it contains.
 struct LogLine {
     let type: OSLogType
     let subsystem: String
     let category: String
     let message: String
 
-    /// `HARALD_LOG_LEVEL` says from which level on messages are written; without it, as on Apple's systems, from `default` on.
+    /// The lowest level that is written, from `HARALD_LOG_LEVEL`; by default, as on Apple's systems, `default`.
     private static let least: Int = {
         let name = ProcessInfo.processInfo.environment["HARALD_LOG_LEVEL"]
         let types: [OSLogType] = [.debug, .info, .default, .error, .fault]
         return (types.first { $0.name == name } ?? .default).severity
     }()
 
-    /// `HARALD_LOG_PRIVATE=1` shows what a message says is private, as Xcode does for an app that it runs.
+    /// Whether private values are shown, as Xcode does for an app that it runs: with `HARALD_LOG_PRIVATE=1`.
     static let showsPrivate = ProcessInfo.processInfo.environment["HARALD_LOG_PRIVATE"] == "1"
 
     static func isWritten(_ type: OSLogType) -> Bool { type.severity >= least }
@@ -30,7 +30,7 @@ struct LogLine {
 }
 
 extension Character {
-    /// What would end the line or steer a terminal.
+    /// Whether the character would end the line or control a terminal.
     fileprivate var isControl: Bool {
         unicodeScalars.contains {
             $0.properties.generalCategory == .control || $0.properties.generalCategory == .lineSeparator

@@ -1,51 +1,55 @@
-/// Writes messages of one part of an app.
+/// A logger of one category of messages of an app.
 public struct Logger: Sendable {
     private let log: OSLog
 
-    /// The messages of a part of an app.
+    /// Creates a logger.
+    ///
+    /// - Parameters:
+    ///   - subsystem: The identifier of the app or library.
+    ///   - category: The part of it that logs.
     public init(subsystem: String, category: String) {
         log = OSLog(subsystem: subsystem, category: category)
     }
 
-    /// The messages of a part that the older interface names.
+    /// Creates a logger for a log of the older interface.
     public init(_ log: OSLog) {
         self.log = log
     }
 
-    /// Messages of no part in particular.
+    /// Creates a logger without a subsystem and a category.
     public init() {
         log = .default
     }
 
-    /// Writes a message of a level.
+    /// Logs a message at a level.
     public func log(level: OSLogType, _ message: OSLogMessage) {
         log.write(level) { message.text }
     }
 
-    /// Writes a message of the level `default`.
+    /// Logs a message at the level `default`.
     public func log(_ message: OSLogMessage) { log(level: .default, message) }
 
-    /// Writes a message of the level `default`.
+    /// Logs a message at the level `default`.
     public func notice(_ message: OSLogMessage) { log(level: .default, message) }
 
-    /// Writes a message of the level `debug`.
+    /// Logs a message at the level `debug`.
     public func debug(_ message: OSLogMessage) { log(level: .debug, message) }
 
-    /// Writes a message of the level `debug`.
+    /// Logs a message at the level `debug`.
     public func trace(_ message: OSLogMessage) { log(level: .debug, message) }
 
-    /// Writes a message of the level `info`.
+    /// Logs a message at the level `info`.
     public func info(_ message: OSLogMessage) { log(level: .info, message) }
 
-    /// Writes a message of the level `error`.
+    /// Logs a message at the level `error`.
     public func warning(_ message: OSLogMessage) { log(level: .error, message) }
 
-    /// Writes a message of the level `error`.
+    /// Logs a message at the level `error`.
     public func error(_ message: OSLogMessage) { log(level: .error, message) }
 
-    /// Writes a message of the level `fault`.
+    /// Logs a message at the level `fault`.
     public func critical(_ message: OSLogMessage) { log(level: .fault, message) }
 
-    /// Writes a message of the level `fault`.
+    /// Logs a message at the level `fault`.
     public func fault(_ message: OSLogMessage) { log(level: .fault, message) }
 }

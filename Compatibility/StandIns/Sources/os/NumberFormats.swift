@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a truth value is written.
+/// The format of a Boolean.
 public enum OSLogBoolFormat: Sendable {
     case truth
     case answer
@@ -13,7 +13,7 @@ public enum OSLogBoolFormat: Sendable {
     }
 }
 
-/// How an integer is written.
+/// The format of an integer.
 public struct OSLogIntegerFormatting: Sendable {
     let radix: Int
     var prefix = ""
@@ -64,7 +64,7 @@ public struct OSLogIntegerFormatting: Sendable {
     }
 }
 
-/// How a number with a fraction is written.
+/// The format of a floating-point number.
 public struct OSLogFloatFormatting: Sendable {
     let format: String
 

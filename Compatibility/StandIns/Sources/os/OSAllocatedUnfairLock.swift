@@ -1,8 +1,8 @@
 import Foundation
 
-/// A lock with what it protects. Copies are the same lock.
+/// A lock and the state that it protects. Copies share the lock.
 public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
-    // Safe: the state is touched under the lock alone.
+    // Safe: the state is accessed only with the lock held.
     private final class Contents {
         let lock = NSLock()
         var state: State
@@ -12,7 +12,7 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
 
     private let contents: Contents
 
-    /// A lock for a state that other threads may hold too.
+    /// Creates a lock for a state that need not be `Sendable`.
     public init(uncheckedState: State) {
         contents = Contents(uncheckedState)
     }
@@ -24,7 +24,7 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
         return try body(&contents.state)
     }
 
-    /// Calls `body` with the lock held, unless somebody else holds it; then the result is nil.
+    /// Calls `body` with the lock held, or returns nil if another thread holds it.
     public func withLockIfAvailableUnchecked<Result>(_ body: (inout State) throws -> Result) rethrows -> Result? {
         guard contents.lock.try() else { return nil }
         defer { contents.lock.unlock() }
@@ -36,7 +36,7 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
         try withLockUnchecked(body)
     }
 
-    /// Calls `body` with the lock held, unless somebody else holds it; then the result is nil.
+    /// Calls `body` with the lock held, or returns nil if another thread holds it.
     public func withLockIfAvailable<Result: Sendable>(
         _ body: @Sendable (inout State) throws -> Result
     ) rethrows -> Result? {
@@ -45,25 +45,25 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
 }
 
 extension OSAllocatedUnfairLock where State: Sendable {
-    /// A lock for a state.
+    /// Creates a lock for a state.
     public init(initialState: State) {
         self.init(uncheckedState: initialState)
     }
 }
 
 extension OSAllocatedUnfairLock where State == Void {
-    /// A lock alone.
+    /// Creates a lock without a state.
     public init() {
         self.init(uncheckedState: ())
     }
 
-    /// Takes the lock, and waits for it.
+    /// Acquires the lock, waiting until it is available.
     public func lock() { contents.lock.lock() }
 
-    /// Takes the lock if nobody holds it; says whether it did.
+    /// Acquires the lock if it is available. Returns whether it did.
     public func lockIfAvailable() -> Bool { contents.lock.try() }
 
-    /// Gives the lock back, on the thread that has taken it.
+    /// Releases the lock. Call it on the thread that has acquired it.
     public func unlock() { contents.lock.unlock() }
 
     /// Calls `body` with the lock held.
@@ -76,7 +76,7 @@ extension OSAllocatedUnfairLock where State == Void {
         try withLockUnchecked { _ in try body() }
     }
 
-    /// Calls `body` with the lock held, unless somebody else holds it; then the result is nil.
+    /// Calls `body` with the lock held, or returns nil if another thread holds it.
     public func withLockIfAvailable<Result: Sendable>(_ body: @Sendable () throws -> Result) rethrows -> Result? {
         try withLockIfAvailableUnchecked { _ in try body() }
     }

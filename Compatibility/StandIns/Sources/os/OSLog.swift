@@ -1,12 +1,16 @@
 public import Foundation
 
-/// A part of an app that logs.
+/// A log of one category of messages of an app.
 public final class OSLog: NSObject, Sendable {
     let subsystem: String
     let category: String
     private let isSilent: Bool
 
-    /// A part of an app by the names of the app and of the part.
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - subsystem: The identifier of the app or library.
+    ///   - category: The part of it that logs.
     public init(subsystem: String, category: String) {
         self.subsystem = subsystem
         self.category = category
@@ -19,18 +23,18 @@ public final class OSLog: NSObject, Sendable {
         self.isSilent = isSilent
     }
 
-    /// No part in particular.
+    /// The log without a subsystem and a category.
     public static let `default` = OSLog(isSilent: false)
 
-    /// Where messages vanish.
+    /// The log that drops all messages.
     public static let disabled = OSLog(isSilent: true)
 
-    /// Whether messages of this type are written.
+    /// Returns whether messages of a level are written.
     public func isEnabled(type: OSLogType) -> Bool {
         !isSilent && LogLine.isWritten(type)
     }
 
-    /// Writes a message, which is put together only if it is wanted.
+    /// Writes a message, which is evaluated only if its level is written.
     func write(_ type: OSLogType, _ message: () -> String) {
         guard isEnabled(type: type) else { return }
         LogLine(type: type, subsystem: subsystem, category: category, message: message()).write()

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What stands in the quotes of a message.
+/// The interpolation of a log message.
 public struct OSLogInterpolation: StringInterpolationProtocol {
     var parts: [() -> String] = []
 
@@ -10,7 +10,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
         parts.append { literal }
     }
 
-    /// What is neither a number nor a text.
+    /// Appends a value that is neither a number nor a string.
     @_disfavoredOverload
     public mutating func appendInterpolation<T: CustomStringConvertible>(
         _ value: @autoclosure @escaping () -> T,
@@ -30,7 +30,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
         append(isNumber: false, align, privacy) { value() }
     }
 
-    /// An object, which may be missing.
+    /// Appends an object, or `(null)`.
     public mutating func appendInterpolation(
         _ value: @autoclosure @escaping () -> NSObject?,
         privacy: OSLogPrivacy = .auto,
@@ -39,7 +39,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
         append(isNumber: false, .none, privacy) { value()?.description ?? "(null)" }
     }
 
-    /// An error, which may be missing.
+    /// Appends an error, or `(null)`.
     @_disfavoredOverload
     public mutating func appendInterpolation(
         _ value: @autoclosure @escaping () -> (any Error)?,

@@ -1,4 +1,4 @@
-/// A message whose values are looked at only when it is written.
+/// A message whose values are evaluated only when it is written.
 public struct OSLogMessage: ExpressibleByStringInterpolation {
     private let interpolation: OSLogInterpolation
 
@@ -15,17 +15,17 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
     var text: String { interpolation.parts.map { $0() }.joined() }
 }
 
-/// Whether a value may be read by whoever reads the log.
+/// Whether a value is visible in the log.
 public struct OSLogPrivacy: Sendable {
     enum Kind { case automatic, open, hidden }
 
-    /// How a hidden value is shown.
+    /// The replacement of a hidden value.
     public enum Mask: Sendable { case hash, none }
 
     let kind: Kind
     let mask: Mask
 
-    /// Numbers may, all else may not.
+    /// Shows numbers and hides everything else.
     public static var auto: OSLogPrivacy { OSLogPrivacy(kind: .automatic, mask: .none) }
     public static var `public`: OSLogPrivacy { OSLogPrivacy(kind: .open, mask: .none) }
     public static var `private`: OSLogPrivacy { OSLogPrivacy(kind: .hidden, mask: .none) }
@@ -35,7 +35,7 @@ public struct OSLogPrivacy: Sendable {
     public static func `private`(mask: Mask) -> OSLogPrivacy { OSLogPrivacy(kind: .hidden, mask: mask) }
     public static func sensitive(mask: Mask) -> OSLogPrivacy { OSLogPrivacy(kind: .hidden, mask: mask) }
 
-    /// A value as it is written; `isNumber` decides where nothing was said.
+    /// Returns the text of a value. `isNumber` decides for the automatic option.
     func shown(_ value: @autoclosure () -> String, isNumber: Bool) -> String {
         switch kind {
         case .open: value()
@@ -52,7 +52,7 @@ public struct OSLogPrivacy: Sendable {
     }
 }
 
-/// In how many columns a value is written.
+/// The alignment of a value, and its width in columns.
 public struct OSLogStringAlignment {
     let columns: () -> Int
     let isLeft: Bool

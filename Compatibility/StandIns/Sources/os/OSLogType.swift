@@ -1,4 +1,4 @@
-/// How much a message matters.
+/// The level of a message.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -13,7 +13,7 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
 }
 
 extension OSLogType {
-    /// From the least to the most, which the raw values are not.
+    /// The rank of the level, which the raw values do not give.
     var severity: Int {
         switch self {
         case .debug: 0

@@ -1,4 +1,4 @@
-/// Writes a message with a format of the C kind.
+/// Logs a message with a C-style format.
 public func os_log(
     _ message: StaticString,
     dso: UnsafeRawPointer? = nil,
@@ -9,7 +9,7 @@ public func os_log(
     log.write(type) { FormattedMessage(format: "\(message)", arguments: arguments).text }
 }
 
-/// Writes a message with a format of the C kind.
+/// Logs a message with a C-style format, at a level.
 public func os_log(
     _ type: OSLogType,
     dso: UnsafeRawPointer? = nil,
@@ -20,13 +20,13 @@ public func os_log(
     log.write(type) { FormattedMessage(format: "\(message)", arguments: arguments).text }
 }
 
-/// Writes a message.
+/// Logs a message at the level `default`.
 @_disfavoredOverload
 public func os_log(_ message: OSLogMessage) {
     OSLog.default.write(.default) { message.text }
 }
 
-/// Writes a message.
+/// Logs a message at a level.
 @_disfavoredOverload
 public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
     log.write(type) { message.text }

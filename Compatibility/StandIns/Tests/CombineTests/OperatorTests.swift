@@ -1,7 +1,7 @@
 import Combine
 import XCTest
 
-/// What the stand-in adds to OpenCombine, as Apple's Combine does it.
+/// The additions of the stand-in to OpenCombine, compared with Apple's Combine.
 final class OperatorTests: XCTestCase {
     private let left = PassthroughSubject<Int, OperatorError>()
     private let right = PassthroughSubject<Int, OperatorError>()
@@ -80,7 +80,7 @@ final class OperatorTests: XCTestCase {
                 groups.append($0)
             }
         for value in 1...4 { left.send(value) }
-        // The fourth waits for the tick, the fifth for the end.
+        // The fourth value waits for the tick, and the fifth for the end.
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(200)) { [left] in
             left.send(5)
             left.send(completion: .finished)
