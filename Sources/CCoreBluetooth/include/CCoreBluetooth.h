@@ -1,86 +1,87 @@
 #pragma once
 
-// The enumerations of the API, in C because Apple's are: an open C enumeration takes any raw value, so that
-// `CBATTError.Code(rawValue: 0x80)` answers with an application's own error, and `@unknown default` means in a client
-// what it means on Apple's systems. A Swift enumeration can do neither.
+// The enumerations of the API. They are in C, as Apple's are: an open C enumeration accepts any raw value. Therefore
+// `CBATTError.Code(rawValue: 0x80)` represents an application's own error, and `@unknown default` has the same meaning
+// in a client as on Apple's systems. A Swift enumeration offers neither.
 #define CB_ENUM(name) \
     enum __attribute__((enum_extensibility(open))) name : long; \
     typedef enum name name; \
     enum name : long
 
-/// What a manager can do now. A new manager is in the state `unknown`; changes come through its delegate.
+/// The state of a manager. A new manager is in the state `unknown`, and its delegate is told of changes
+/// (behaviours 1.1, 1.3).
 CB_ENUM(CBManagerState) {
-    /// Not known yet; an update is imminent.
+    /// The state is not known yet; an update is imminent (behaviour 1.4).
     CBManagerStateUnknown = 0,
-    /// The service was lost for a moment; an update is imminent.
+    /// The connection to the service was lost for a moment; an update is imminent (behaviour 1.4).
     CBManagerStateResetting = 1,
     /// There is no usable controller.
     CBManagerStateUnsupported = 2,
-    /// The app may not use Bluetooth.
+    /// The app is not allowed to use Bluetooth (behaviour 1.18).
     CBManagerStateUnauthorized = 3,
     /// Bluetooth is off.
     CBManagerStatePoweredOff = 4,
-    /// Bluetooth is on: the only state in which a manager takes commands.
+    /// Bluetooth is on: the only state in which a manager accepts commands (behaviour 1.6).
     CBManagerStatePoweredOn = 5,
 };
 
-/// Whether an app may use Bluetooth.
+/// The app's permission to use Bluetooth (behaviour 1.20).
 CB_ENUM(CBManagerAuthorization) {
     /// The user has not been asked yet.
     CBManagerAuthorizationNotDetermined = 0,
-    /// Not allowed, and not for the user to decide.
+    /// Not allowed, and the user cannot change that.
     CBManagerAuthorizationRestricted = 1,
-    /// The user said no.
+    /// The user has denied the permission.
     CBManagerAuthorizationDenied = 2,
     /// Allowed, in the background as well.
     CBManagerAuthorizationAllowedAlways = 3,
 };
 
-/// The connection between this app and a peripheral.
+/// The state of this app's connection to a peripheral (behaviour 3.4).
 CB_ENUM(CBPeripheralState) {
-    /// Not connected to this app, whatever other apps do.
+    /// Not connected to this app, whatever other apps do (behaviour 3.9).
     CBPeripheralStateDisconnected = 0,
-    /// Asked to connect; this state lasts until the peripheral is there.
+    /// The app has asked to connect. There is no time limit (behaviour 3.1).
     CBPeripheralStateConnecting = 1,
     /// Connected to this app.
     CBPeripheralStateConnected = 2,
-    /// Asked to disconnect.
+    /// The app has asked to disconnect.
     CBPeripheralStateDisconnecting = 3,
 };
 
-/// What became of the connection of a peer that somebody on this system uses.
+/// A change of a device's connection to this system, by any app or by the system (behaviour 3.22).
 CB_ENUM(CBConnectionEvent) {
-    /// It is no longer connected to the system.
+    /// The device was disconnected from the system.
     CBConnectionEventPeerDisconnected = 0,
-    /// It is connected to the system; an app that wants to use it still has to connect.
+    /// The device was connected to the system. An app has to connect to it before use.
     CBConnectionEventPeerConnected = 1,
 };
 
-/// What a device does while distances are measured; in Swift `CBChannelSoundingSessionConfiguration.Role`.
+/// The role of a device in a Channel Sounding session; in Swift `CBChannelSoundingSessionConfiguration.Role`.
 CB_ENUM(CBChannelSoundingSessionConfigurationRole) {
-    /// It begins each measurement.
+    /// The device initiates each procedure.
     CBChannelSoundingSessionConfigurationRoleInitiator = 0,
 };
 
-/// The two ways to write a characteristic.
+/// The kind of a write.
 CB_ENUM(CBCharacteristicWriteType) {
-    /// The peripheral confirms, and the delegate is told.
+    /// The peer confirms the write, and the delegate is called once (behaviour 5.5).
     CBCharacteristicWriteTypeWithResponse = 0,
-    /// Nobody confirms.
+    /// The peer does not confirm the write, and the delegate is not called (behaviour 5.5).
     CBCharacteristicWriteTypeWithoutResponse = 1,
 };
 
-/// How often a central is asked to listen to this device.
+/// A desired connection latency (behaviour 7.47).
 CB_ENUM(CBPeripheralManagerConnectionLatency) {
-    /// Quick answers, much energy.
+    /// Fast responses at a high energy cost.
     CBPeripheralManagerConnectionLatencyLow = 0,
-    /// Between the two.
+    /// A compromise between the two.
     CBPeripheralManagerConnectionLatencyMedium = 1,
-    /// Slow answers, little energy.
+    /// Slow responses at a low energy cost.
     CBPeripheralManagerConnectionLatencyHigh = 2,
 };
 
-/// The states of a central manager as old code names them; `CBManagerState` has the same numbers.
+/// The state of a central manager, by the names of old code. The values are those of `CBManagerState`.
 CB_ENUM(CBCentralManagerState) {
     /// `CBManagerState.unknown`.
     CBCentralManagerStateUnknown = 0,
@@ -96,7 +97,7 @@ CB_ENUM(CBCentralManagerState) {
     CBCentralManagerStatePoweredOn = 5,
 };
 
-/// The states of a peripheral manager as old code names them; `CBManagerState` has the same numbers.
+/// The state of a peripheral manager, by the names of old code. The values are those of `CBManagerState`.
 CB_ENUM(CBPeripheralManagerState) {
     /// `CBManagerState.unknown`.
     CBPeripheralManagerStateUnknown = 0,
@@ -112,72 +113,72 @@ CB_ENUM(CBPeripheralManagerState) {
     CBPeripheralManagerStatePoweredOn = 5,
 };
 
-/// Whether an app may be a peripheral, as old code asks; `CBManagerAuthorization` is the present form.
+/// The permission to be a peripheral, by the names of old code; `CBManagerAuthorization` is its present form.
 CB_ENUM(CBPeripheralManagerAuthorizationStatus) {
     /// The user has not been asked yet.
     CBPeripheralManagerAuthorizationStatusNotDetermined = 0,
-    /// Not allowed, and not for the user to decide.
+    /// Not allowed, and the user cannot change that.
     CBPeripheralManagerAuthorizationStatusRestricted = 1,
-    /// The user said no.
+    /// The user has denied the permission.
     CBPeripheralManagerAuthorizationStatusDenied = 2,
     /// Allowed.
     CBPeripheralManagerAuthorizationStatusAuthorized = 3,
 };
 
-/// What went wrong in the central or peripheral role; in Swift `CBError.Code`.
+/// The code of an error in the central or peripheral role; in Swift `CBError.Code` (behaviour 5.26).
 CB_ENUM(CBErrorCode) {
-    /// Nothing is known of the reason.
+    /// The reason is not known.
     CBErrorCodeUnknown = 0,
-    /// An argument does not make sense.
+    /// An argument is not valid.
     CBErrorCodeInvalidParameters = 1,
-    /// The attribute is no longer there.
+    /// The attribute is no longer valid (behaviour 4.16).
     CBErrorCodeInvalidHandle = 2,
-    /// There is no connection.
+    /// There is no connection to the device.
     CBErrorCodeNotConnected = 3,
-    /// No room is left.
+    /// There is no space left for the operation.
     CBErrorCodeOutOfSpace = 4,
     /// The operation was cancelled.
     CBErrorCodeOperationCancelled = 5,
-    /// The link was lost.
+    /// The link was lost (behaviour 3.12).
     CBErrorCodeConnectionTimeout = 6,
-    /// The peer ended the link.
+    /// The peer ended the link (behaviour 3.12).
     CBErrorCodePeripheralDisconnected = 7,
-    /// The UUID belongs to the system.
+    /// The service is one that the system itself provides (behaviour 7.10).
     CBErrorCodeUuidNotAllowed = 8,
-    /// This manager advertises already.
+    /// This manager is advertising already (behaviour 7.17).
     CBErrorCodeAlreadyAdvertising = 9,
-    /// The link could not be made.
+    /// The link could not be established.
     CBErrorCodeConnectionFailed = 10,
-    /// Too many links.
+    /// The limit on the number of links is reached (behaviour 3.33).
     CBErrorCodeConnectionLimitReached = 11,
-    /// Nothing is known of the device. The misspelling is Apple's and came first, so it is the case.
+    /// The device is not known. The misspelling is Apple's and came first, so it is the enumerator's name.
     CBErrorCodeUnkownDevice = 12,
-    /// Nothing is known of the device.
+    /// The device is not known.
     CBErrorCodeUnknownDevice = 12,
-    /// The device or the system cannot do this.
+    /// The device or the system does not support the operation.
     CBErrorCodeOperationNotSupported = 13,
-    /// The peer has forgotten the bond.
+    /// The peer has lost its keys for this bond (behaviour 6.12).
     CBErrorCodePeerRemovedPairingInformation = 14,
-    /// Encryption took too long.
+    /// Encryption did not start in time (behaviour 6.13).
     CBErrorCodeEncryptionTimedOut = 15,
-    /// No further device can be bonded.
+    /// The limit on the number of bonded devices is reached (behaviour 6.13).
     CBErrorCodeTooManyLEPairedDevices = 16,
-    /// On a watch only: too many notifications in the background.
+    /// The limit of background notifications on watchOS is exceeded (behaviour 9.13). It does not occur here.
     CBErrorCodeLeGattExceededBackgroundNotificationLimit = 17,
-    /// On a watch only: nearly too many notifications in the background.
+    /// The limit of background notifications on watchOS is near (behaviour 9.13). It does not occur here.
     CBErrorCodeLeGattNearBackgroundNotificationLimit = 18,
-    /// Distances cannot be measured in this way. The number is not published; it follows from the order.
+    /// The Channel Sounding session could not be configured. The value is not published; it follows from the order.
     CBErrorCodeChannelSoundingConfigurationFailed = 19,
-    /// Measuring a distance failed. The number is not published; it follows from the order.
+    /// A Channel Sounding procedure failed. The value is not published; it follows from the order.
     CBErrorCodeChannelSoundingProcedureFailed = 20,
 };
 
-/// What an attribute server answers with (Core Vol 3 Part F 3.4.1.1); in Swift `CBATTError.Code`. Applications and
-/// profiles have codes of their own from 0x80 on, which have no name here.
+/// The error code of an attribute server (Core Vol 3 Part F 3.4.1.1); in Swift `CBATTError.Code`. Applications and
+/// profiles define their own codes from 0x80 on, which have no names here.
 CB_ENUM(CBATTErrorCode) {
-    /// No error.
+    /// Success.
     CBATTErrorCodeSuccess = 0x00,
-    /// There is no such attribute.
+    /// The server has no attribute with this handle.
     CBATTErrorCodeInvalidHandle = 0x01,
     /// The attribute cannot be read.
     CBATTErrorCodeReadNotPermitted = 0x02,
@@ -187,28 +188,28 @@ CB_ENUM(CBATTErrorCode) {
     CBATTErrorCodeInvalidPdu = 0x04,
     /// The link has to be authenticated first.
     CBATTErrorCodeInsufficientAuthentication = 0x05,
-    /// The server does not know the request.
+    /// The server does not support this kind of request.
     CBATTErrorCodeRequestNotSupported = 0x06,
     /// The offset is past the end of the value.
     CBATTErrorCodeInvalidOffset = 0x07,
     /// The client is not authorized.
     CBATTErrorCodeInsufficientAuthorization = 0x08,
-    /// Too many writes are prepared.
+    /// The server's queue of prepared writes is full.
     CBATTErrorCodePrepareQueueFull = 0x09,
-    /// No attribute in the range.
+    /// There is no such attribute in the range of handles.
     CBATTErrorCodeAttributeNotFound = 0x0A,
     /// The attribute cannot be read in parts.
     CBATTErrorCodeAttributeNotLong = 0x0B,
     /// The encryption key is too short.
     CBATTErrorCodeInsufficientEncryptionKeySize = 0x0C,
-    /// The value has a length that the attribute does not take.
+    /// The attribute does not accept a value of this length.
     CBATTErrorCodeInvalidAttributeValueLength = 0x0D,
-    /// Something unlikely went wrong.
+    /// The server failed for an unexpected reason.
     CBATTErrorCodeUnlikelyError = 0x0E,
     /// The link has to be encrypted first.
     CBATTErrorCodeInsufficientEncryption = 0x0F,
-    /// The attribute type does not group others.
+    /// The attribute type cannot group other attributes.
     CBATTErrorCodeUnsupportedGroupType = 0x10,
-    /// The server has no room left.
+    /// The server lacks the resources to complete the request.
     CBATTErrorCodeInsufficientResources = 0x11,
 };
