@@ -6,8 +6,8 @@ extension SimulatedDevice {
     ///
     /// All processes of apps end, and the controller loses its state. The system starts anew with the contents of the
     /// device's storage: bonds, the preserved state of apps, and their permissions (behaviours 10.15, 10.18). Installed
-    /// apps are launched again for the events that they were preserved for. Connected devices are not told, and lose
-    /// the link.
+    /// apps are launched again for the events that they were preserved for. Connected devices get no notice: their
+    /// links time out.
     ///
     /// The call returns when the system has started. May be called from any thread.
     ///

@@ -239,7 +239,7 @@ public final class SimulatedDevice: Sendable {
         world.loop.waitFor { parts.value.system.resetPermission(of: AppIdentity(name: name)) }
     }
 
-    /// Unplugs the controller, or plugs it in again. Connected devices are not told, and lose the link.
+    /// Unplugs the controller, or plugs it in again. Connected devices get no notice: their links time out.
     ///
     /// - Parameter isPluggedIn: Whether the controller is plugged in.
     public func setController(isPluggedIn: Bool) {

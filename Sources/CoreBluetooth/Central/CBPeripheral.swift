@@ -10,7 +10,7 @@ import Synchronization
 /// effect but a line in the log (behaviour 1.7).
 ///
 /// Methods may be called from any thread. The delegate is called on the manager's queue (behaviour 13.1). Requests to
-/// one peripheral are carried out one at a time, in order (behaviour 5.22).
+/// one peripheral are answered in the order in which they were made (behaviour 5.22).
 open class CBPeripheral: CBPeer, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     struct Contents: @unchecked Sendable {

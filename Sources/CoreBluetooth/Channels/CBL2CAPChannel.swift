@@ -1,10 +1,10 @@
 import BluetoothService
 import Foundation
 
-/// A protocol/service multiplexer: the number on which a device accepts L2CAP channels.
+/// A protocol/service multiplexer (PSM): the number on which a device accepts L2CAP channels.
 ///
-/// The system of the accepting device selects it, from 0x0080 to 0x00FF (behaviours 8.1, 8.2). Peers have to be told
-/// the number (behaviour 8.3).
+/// The system of the accepting device selects it, from 0x0080 to 0x00FF (behaviours 8.1, 8.2). The app has to pass it
+/// to its peers (behaviour 8.3).
 public typealias CBL2CAPPSM = UInt16
 
 /// An L2CAP channel to another device: a stream of octets in each direction, without message boundaries or a limit on

@@ -199,7 +199,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     /// Accepts L2CAP channels from centrals, on a PSM that the system selects (behaviours 8.1, 8.2).
     ///
     /// The PSM is reported to ``CBPeripheralManagerDelegate/peripheralManager(_:didPublishL2CAPChannel:error:)``.
-    /// Centrals cannot find it by themselves: tell them, for instance in a characteristic of the type
+    /// Centrals cannot discover it, so publish it, for instance in a characteristic of the type
     /// `CBUUIDL2CAPPSMCharacteristicString` (behaviour 8.3).
     ///
     /// - Parameter encryptionRequired: Whether a central has to be paired, and the link encrypted (behaviour 8.4).

@@ -9,7 +9,7 @@ public struct Disconnection: Sendable {
         case asked
         /// The peer ended the link, or it was lost. The error says which (behaviour 3.12).
         case lost(any Error)
-        /// The manager's new state, which ended all its connections. Delegates are told of the state alone
+        /// The manager's new state, which ended all its connections. Delegates receive the state alone
         /// (behaviour 1.11).
         case state(CBManagerState)
     }

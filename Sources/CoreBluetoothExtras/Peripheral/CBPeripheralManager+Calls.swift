@@ -54,7 +54,7 @@ extension CBPeripheralManager {
     /// If the call is cancelled, nothing stays published.
     ///
     /// - Parameter encryptionRequired: Whether a central has to be paired, and the link encrypted (behaviour 8.4).
-    /// - Returns: The PSM, which centrals have to be told (behaviour 8.3).
+    /// - Returns: The PSM, which the app has to pass to centrals (behaviour 8.3).
     /// - Throws: `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
     public func publishChannel(withEncryption encryptionRequired: Bool) async throws -> CBL2CAPPSM {
         let call = Wait<CBL2CAPPSM>()
