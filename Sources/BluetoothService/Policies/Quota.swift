@@ -66,7 +66,6 @@ package struct Quota: Hashable, Sendable {
 
 /// What a manager has of what all managers share.
 struct Holdings {
-    var managers = 1
     var scans = 0
     var peers = 0
     var attributes = 0
@@ -98,11 +97,11 @@ extension BluetoothSystem {
     func refusalOfManager(of app: AppIdentity) -> ServiceError? {
         while true {
             let quota = ServiceLimits.sharedManagers
-            let (room, scope) = quota.room(for: app, beside: holdings(\.managers))
+            let (room, scope) = quota.room(for: app, beside: managersByApp)
             guard room < 1 else { return nil }
             let kept = preserved.values.filter { scope == .app ? $0.identity == app : $0.identity.owner == app.owner }
             guard let oldest = kept.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else {
-                return quota.refusal("managers", for: app, beside: holdings(\.managers))
+                return quota.refusal("managers", for: app, beside: managersByApp)
             }
             trouble("user \(app.owner) has too many managers: what is kept of \(oldest.identity.name) is given up")
             oldest.discard()

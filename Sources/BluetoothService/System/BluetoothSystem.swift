@@ -95,6 +95,8 @@ package final class BluetoothSystem {
     /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
     var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
+    /// The number of managers by app, for the quota that every new manager is checked against.
+    private var managerCounts: [AppIdentity: Int] = [:]
     private var lastManager: UInt64 = 0
     private var lastInFront: UInt64 = 0
     private var launches: [WeakApp] = []
@@ -310,6 +312,9 @@ extension BluetoothSystem {
         managers.filter { $0.app == app }.map(\.session)
     }
 
+    /// The number of managers by app.
+    var managersByApp: [(app: AppIdentity, count: Int)] { managerCounts.map { ($0.key, $0.value) } }
+
     /// What the managers of apps have of something that they share.
     func holdings(_ held: KeyPath<Holdings, Int>) -> [(app: AppIdentity, count: Int)] {
         managers.map { ($0.app, $0.session.holdings[keyPath: held]) }
@@ -328,13 +333,16 @@ extension BluetoothSystem {
     /// Adds a manager. It learns the state at once, or when there is one.
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.append((key, app, session))
+        managerCounts[app, default: 0] += 1
         noteChange(of: app)
         if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
     }
 
     func remove(_ session: any ManagerSession) {
         guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
-        noteChange(of: managers.remove(at: index).app)
+        let app = managers.remove(at: index).app
+        managerCounts[app] = managerCounts[app].flatMap { $0 > 1 ? $0 - 1 : nil }
+        noteChange(of: app)
     }
 
     /// The manager that has this name.
