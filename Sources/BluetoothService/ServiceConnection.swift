@@ -1,13 +1,24 @@
 import EventLoops
 
-/// An app's line to the service. `CoreBluetooth` knows the service through this alone, and so cannot tell whether it runs in
+/// An app's connection to the service.
+///
+/// `CoreBluetooth` uses the service through this protocol alone. It therefore cannot tell whether the service runs in
 /// this process, in a simulation, or in a daemon.
 ///
-/// Everything may be called from any thread.
+/// All members may be used from any thread.
 public protocol ServiceConnection: Sendable {
-    /// Registers a manager. Its events come on `queue`, in order, beginning with ``Event/stateChanged(_:)``, and never
-    /// before this method has returned (behaviours 1.1, 13.2). What comes on its channels, ``Event/channel(_:_:)``, comes at
-    /// once and on any thread, since streams do not wait for the app's queue; whoever takes it does not wait either.
+    /// Registers a manager.
+    ///
+    /// `handler` is called on `queue`, in order, first with ``Event/stateChanged(_:)``, and never before this method
+    /// has returned (behaviours 1.1, 13.2). Events of channels, ``Event/channel(_:_:)``, are the exception: they arrive
+    /// at once and on any thread, since streams do not wait for the app's queue. The handler must not block on them.
+    ///
+    /// - Parameters:
+    ///   - role: The kind of manager.
+    ///   - options: The options that the app created the manager with.
+    ///   - queue: The queue of the manager's delegate.
+    ///   - handler: Receives the manager's events.
+    /// - Returns: The ID of the manager within this connection.
     func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
@@ -15,49 +26,51 @@ public protocol ServiceConnection: Sendable {
         handler: @escaping @Sendable (Event) -> Void
     ) -> ManagerID
 
-    /// Ends everything that the manager has going on (behaviour 13.6). No event comes after.
+    /// Closes a manager and ends all its activities (behaviour 13.6). No event arrives afterwards.
     func closeManager(_ manager: ManagerID)
 
-    /// Sends a request; what comes of it comes as events.
+    /// Sends a request. Its results arrive as events.
     func send(_ request: Request, from manager: ManagerID)
 
-    /// Asks, and waits for the answer.
+    /// Sends a query and blocks until the answer arrives.
+    ///
+    /// - Returns: The answer, or the error if the manager is closed or the query fails.
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
 
-    /// Calls the app back as its events are, also where a simulation stops the clock for that. From any thread.
+    /// Calls `callback` in the same way as events, also where a simulation stops the clock for callbacks.
     func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue)
 
-    /// Whether an app's code may wait for what comes: not in virtual time, where nothing comes while it does.
+    /// Whether the app's code may block until events arrive. False in virtual time, which stands still meanwhile.
     var canWait: Bool { get }
 
-    /// Calls `body` on the queue of a manager, in order with its events, and never before this method has returned.
+    /// Calls `body` on a manager's queue, in order with its events, and never before this method has returned.
     func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void)
 
-    /// Calls `body` on the queue of a manager when `delay` has passed by the clock of the service.
+    /// Calls `body` on a manager's queue once `delay` has passed by the service's clock.
     ///
-    /// - Returns: What gives that up; from any thread.
+    /// - Returns: A closure that cancels the call, from any thread.
     func callBack(
         _ manager: ManagerID,
         after delay: Duration,
         _ body: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void
 
-    /// The managers that this process of the app was launched for (behaviour 10.6).
+    /// The managers that this process of the app was launched to restore (behaviour 10.6).
     var launchedFor: RestoreIdentifiers { get }
 
-    /// Says what the app did that has no effect, and why, for those who observe the service; the app's log has it already
-    /// (behaviour 1.26).
+    /// Reports a call of the app that has no effect, and why, to the observers of the service. The app's own log has it
+    /// already (behaviour 1.26).
     func noteMisuse(_ text: String)
 }
 
 extension ServiceConnection {
-    /// Those that the environment of this process names.
+    /// By default, the identifiers in the environment of this process.
     public var launchedFor: RestoreIdentifiers { .ofThisLaunch }
 
-    /// Nobody observes.
+    /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}
 
-    /// By the clock of this machine, which is also that of a service in another process.
+    /// By default, `delay` is measured by the clock of this machine. A service in another process uses the same clock.
     public func callBack(
         _ manager: ManagerID,
         after delay: Duration,
@@ -70,22 +83,22 @@ extension ServiceConnection {
         return { timer.cancel() }
     }
 
-    /// Calls back at once.
+    /// By default, dispatches to `queue` at once.
     public func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) { queue.async(callback) }
 
-    /// It may.
+    /// By default, true.
     public var canWait: Bool { true }
 }
 
-/// Names a manager within its app.
+/// Identifies a manager within its app.
 public struct ManagerID: Hashable, Sendable {
-    /// No manager: who asks is the app itself.
+    /// No manager. Queries about the app itself use this value.
     public static let none = ManagerID(0)
 
-    /// The number.
+    /// The number, which messages carry.
     public var rawValue: UInt32
 
-    /// The manager with this number.
+    /// Creates the ID with this number.
     public init(_ rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -97,16 +110,17 @@ public enum ManagerRole: Hashable, Sendable {
     case peripheral
 }
 
-/// What an app gives when it makes a manager.
+/// The options of a manager, from its initializer.
 public struct ManagerOptions: Hashable, Sendable {
-    /// Tell the user when Bluetooth is off (behaviour 1.16).
+    /// Whether to alert the user if Bluetooth is off (behaviour 1.16).
     public var showsPowerAlert: Bool
-    /// Opts in to preservation and restoration (behaviour 10.1).
+    /// The restore identifier, which opts in to preservation and restoration (behaviour 10.1), or nil.
     public var restoreIdentifier: String?
-    /// The same process had this manager with a service that has ended: it was told so, and nothing is restored to it.
+    /// Whether the same process had this manager with a previous service. The process was notified of that service's
+    /// end, so nothing is restored to the manager.
     public var isReopened = false
 
-    /// Options.
+    /// Creates the options of a manager that was not open before.
     public init(showsPowerAlert: Bool, restoreIdentifier: String? = nil) {
         self.showsPowerAlert = showsPowerAlert
         self.restoreIdentifier = restoreIdentifier

@@ -1,22 +1,24 @@
 import EventLoops
 
-/// What whoever has the process of an app in hand tells the service of it.
+/// The interface for the component that controls the app's process.
 extension App {
-    /// Where the app is in its life.
+    /// The phase of the app's life cycle.
     package var phase: AppPhase { life.phase }
 
-    /// Who has its process in hand.
+    /// The controller of the app's process.
     package var process: (any AppProcess)? { life.process }
 
-    /// What it says of itself.
+    /// The app's declaration.
     package var declaration: AppDeclaration { life.declaration }
 
-    /// Something has happened to the app.
+    /// Handles a life cycle event of the app.
     package func happened(_ event: AppLifecycle.Event) {
         life.handle(event)
     }
 
-    /// The person opens the app. False when its process is gone.
+    /// Brings the app to the foreground because the user opened it.
+    ///
+    /// - Returns: `false` if its process is gone.
     package func enter() -> Bool {
         guard life.hasProcess else { return false }
         system.personOpens(identity)
@@ -24,7 +26,7 @@ extension App {
         return true
     }
 
-    /// Says who suspends the app's process and lets it run.
+    /// Sets the object that suspends and resumes the app's process.
     package func runs(in process: any AppProcess) {
         life.process = process
     }

@@ -1,55 +1,57 @@
 import BluetoothTypes
 import EventLoops
 
-/// Says who an app is: on one host the same for ever, whichever process it runs in.
+/// Identifies an app. The identity is stable on one host, whichever process the app runs in.
 public struct AppIdentity: Hashable, Sendable {
-    /// The bundle identifier, or where there is none the name of the executable.
+    /// The bundle identifier, or the name of the executable if there is none.
     public var name: String
-    /// The number of the user that it runs as. The service finds that out by itself and believes nobody's word for it.
+    /// The user ID that the app runs as. The service determines it and does not trust what the app claims.
     public var owner: UInt32
 
-    /// An app of this name.
+    /// Creates an identity from a name and a user ID.
     public init(name: String, owner: UInt32 = 0) {
         self.name = name
         self.owner = owner
     }
 
-    /// How it is named in the log and to the user.
+    /// The description for the log and the user.
     package var label: String { "\(name.quotedName) of user \(owner)" }
 }
 
-/// One manager of an app, as the service sees it.
+/// The service's side of one manager of an app.
 protocol ManagerSession: AnyObject {
-    /// The radio's state is another one.
+    /// Called when the radio state changed.
     func stateChanged(to state: ManagerState)
-    /// The state that the app was told last.
+    /// The last state reported to the app.
     var state: ManagerState { get }
-    /// Whose it is, and how it is told.
+    /// The manager's options, owner and event path.
     var manager: AppManager { get }
-    /// The app asks for something.
+    /// Handles a request of the app.
     func handle(_ request: Request)
-    /// The app may do something else with the radio than before (``BackgroundRules``).
+    /// Called when the ``BackgroundRules`` of the app changed.
     func rulesChanged()
-    /// The process of the app is gone, and the manager goes on: forgets what the process waited for, and says how things stand.
+    /// Called when the app's process is gone and the manager lives on. Forgets what the process was waiting for, and
+    /// returns the state to restore.
     func preserve() -> Event
-    /// What has to be asked for once more when the radio comes back, for a manager that its app cannot ask (behaviour 10.15).
+    /// The requests to repeat when the radio comes back, for a manager whose app cannot repeat them itself
+    /// (behaviour 10.15).
     var wishes: [Request] { get }
-    /// Asks for it once more.
+    /// Repeats these requests.
     func resume(_ wishes: [Request])
-    /// What it has of what all managers share.
+    /// The manager's share of the resources that all managers share.
     var holdings: Holdings { get }
-    /// The app wants to know something.
+    /// Answers a query of the app.
     func answer(_ query: Query) -> Result<Reply, ServiceError>
-    /// The manager is gone: ends everything it has going on.
+    /// Called when the manager is gone. Ends all its activities.
     func close()
 }
 
-/// One app with its managers. It lasts as long as the service wants it to; whether there is a process that takes its events is
-/// another matter. Lives on the loop.
+/// One app with its managers. The service decides how long it lasts, independently of whether a process receives its
+/// events. Used on the loop only.
 package final class App {
     package let identity: AppIdentity
     let life: AppLife
-    /// When its process connected.
+    /// The time at which its process connected.
     private let beginning: Instant
     let system: BluetoothSystem
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
@@ -71,7 +73,7 @@ package final class App {
         system.processBegan(self, running: program)
     }
 
-    /// The app makes a manager, which it names; its events go to `sink`.
+    /// Opens a manager under the ID that the app chose. Its events go to `sink`.
     package func openManager(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
         guard life.isRunning else {
             return life.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
@@ -93,7 +95,7 @@ package final class App {
         var left: [Request] = []
         if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
             guard options.isReopened else { return adopt(kept, as: id, sink) }
-            // The process knows that its service ended (behaviour 1.4), and starts over.
+            // The process was notified that its service ended (behaviour 1.4), so it starts over.
             left = kept.wishes ?? kept.session.wishes
             system.end(kept)
         }
@@ -110,13 +112,13 @@ package final class App {
         system.askPermission(for: self)
     }
 
-    /// One manager too many: it stays unsupported.
+    /// Refuses a manager, which stays unsupported.
     private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
         system.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
         sink.take(.stateChanged(.unsupported), on: system.loop)
     }
 
-    /// Whether another process of the app has a manager that restores by this identifier.
+    /// Whether another process of the app has a manager with this restore identifier.
     private func isTaken(_ identifier: String, _ role: ManagerRole) -> Bool {
         system.runningApps.contains { other in
             guard other !== self, other.identity == identity else { return false }
@@ -134,11 +136,12 @@ package final class App {
         system.scansChanged()
     }
 
-    /// The process is gone. What opted in goes on (behaviours 10.1, 10.4); the rest ends with it (behaviour 9.14).
+    /// Handles the end of the process. Managers that opted in live on (behaviours 10.1, 10.4); the others end with the
+    /// process (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
         system.preserved[identity]?.processEnded(self)
         let isKept = system.keeps(life.declaration, after: end)
-        // What the process asked for it wanted.
+        // The process asked for these before it ended, so they still count.
         if isKept { gate.open() } else { gate.clear() }
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
@@ -156,7 +159,7 @@ package final class App {
         system.scansChanged()
     }
 
-    /// A manager is gone: ends everything that it has going on.
+    /// Closes a manager and ends all its activities.
     package func closeManager(_ id: ManagerID) { gate.take(.close(id)) }
 
     private func close(_ id: ManagerID) {
@@ -173,16 +176,17 @@ package final class App {
         for id in ids { close(id) }
     }
 
-    /// What persons call it.
+    /// The name for the user.
     var name: String { life.declaration.displayName ?? identity.name }
 
-    /// Whether the app, while suspended, has asked for more than may wait, so that requests were dropped. Its connection is to be closed.
+    /// Whether requests were dropped because the app, while suspended, made more of them than may wait. Its connection
+    /// is to be closed.
     package var hasAskedTooMuch: Bool { life.hasDropped }
 
-    /// A manager asks for something.
+    /// Handles a request from a manager.
     package func handle(_ request: Request, from id: ManagerID) {
         guard life.isRunning else {
-            // Counted as on the wire: what waits takes about as much.
+            // Counted by its encoded size, which is about the memory that it occupies while it waits.
             return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id) }
         }
         gate.take(.request(id, request))
@@ -206,7 +210,7 @@ package final class App {
         if let event = request.refusal(error) { manager.tell(event, on: system.loop) }
     }
 
-    /// Whether what the app asks for waits until its record is durable.
+    /// Whether requests of the app wait until its record is durable.
     package var isWaiting: Bool { gate.isWaiting }
 
     /// Called when ``isWaiting`` has changed.
@@ -215,7 +219,7 @@ package final class App {
         set { gate.onWait = newValue }
     }
 
-    /// A manager asks, and waits.
+    /// Answers a query from a manager, whose caller blocks until then.
     package func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
         if case .system = query { return .success(.system(system.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
@@ -223,7 +227,7 @@ package final class App {
         return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }
 
-    /// What the app's side has told its developer of (behaviour 1.26).
+    /// Reports a misuse that the app's side has already reported to the developer (behaviour 1.26).
     package func noteMisuse(_ text: String) {
         system.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
     }
@@ -232,7 +236,7 @@ package final class App {
         Observation.Subject(app: identity, manager: id)
     }
 
-    /// Its managers, the oldest first.
+    /// The app's managers, the oldest first.
     var openManagers: [(id: ManagerID, manager: AppManager)] {
         ids.compactMap { id in managers[id].map { (id, $0.manager) } }
     }
@@ -240,7 +244,7 @@ package final class App {
     private var ids: [ManagerID] { managers.keys.sorted { $0.rawValue < $1.rawValue } }
 }
 
-// MARK: - What it asks for, and its record
+// MARK: - Requests and the record of the app
 
 extension App: RecordGateOwner {
     func changesRecord(_ id: ManagerID, _ request: Request) -> Bool {
@@ -257,7 +261,7 @@ extension App: RecordGateOwner {
 
     func hasRecorded() {
         for (manager, _) in managers.values { manager.coming = [] }
-        // Should it come to something else.
+        // In case the requests led to another result than was recorded.
         system.noteChange(of: identity)
     }
 
@@ -276,7 +280,7 @@ extension App: RecordGateOwner {
     }
 }
 
-// MARK: - Its life
+// MARK: - Life cycle
 
 extension App {
     private func lifeChanged(_ action: AppLifecycle.Action?) {
@@ -296,22 +300,22 @@ extension App {
     }
 }
 
-// MARK: - Whoever takes the events
+// MARK: - Event sinks
 
 extension App {
-    /// Nobody takes events any more; the managers go on, and what they have to tell waits.
+    /// Detaches all sinks. The managers live on and queue their events.
     package func detach() {
         for id in ids { managers[id]?.manager.detach() }
     }
 
-    /// Somebody takes the events of a manager, beginning with those that wait.
+    /// Attaches a sink to a manager. It receives the queued events first.
     package func attach(_ sink: any EventSink, to id: ManagerID) {
         guard let lost = managers[id]?.manager.attach(sink, on: system.loop), lost > 0 else { return }
         system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
     }
 }
 
-/// Names a manager among those of all apps.
+/// Identifies a manager among those of all apps.
 struct ManagerKey: Hashable {
     let number: UInt64
 
@@ -321,11 +325,11 @@ struct ManagerKey: Hashable {
 }
 
 extension ServiceError {
-    /// A message is from a manager that is not there any more, or never was.
+    /// The message refers to a manager that no longer exists or never did.
     static let noManager = ServiceError(.operationCancelled, reason: "the manager is closed")
 }
 
 extension ManagerOptions {
-    /// About as much memory as they take.
+    /// The approximate memory that the options occupy.
     fileprivate var octets: Int { 64 + (restoreIdentifier?.utf8.count ?? 0) }
 }

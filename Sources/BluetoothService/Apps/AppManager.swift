@@ -1,34 +1,34 @@
 import EventLoops
 import Foundation
 
-/// What an app has of a manager: what it was made with, and the way to it. Lives on the loop.
+/// The options and the event path of one manager, independent of its role. Used on the loop only.
 final class AppManager {
     let options: ManagerOptions
-    /// Whose it is, for observers.
+    /// The owner, for observers.
     private(set) var subject: Observation.Subject
-    /// The life of its app.
+    /// The life cycle of the app.
     private(set) var life: AppLife
     let role: ManagerRole
     private let observers: Observers
     private(set) var mailbox: EventMailbox
-    /// Who takes the events; nil while there is nobody.
+    /// The receiver of the events, or nil if there is none.
     private var sink: (any EventSink)?
-    /// Whether events wait since the app does not run.
+    /// Whether events wait because the app is not running.
     private var isHeld = false
-    /// Its channels, in either role.
+    /// The manager's channels, in either role.
     let channels: AppChannels
-    /// The state that the app was told last.
+    /// The last state reported to the app.
     private(set) var state = ManagerState.unknown
-    /// What has to be asked for when the radio comes on, of a manager whose app has come back before that.
+    /// The requests to perform when the radio comes on, for a manager whose app came back before that.
     var postponed: [Request] = []
-    /// What its next process finds of events that this one has not read.
+    /// The events that the process has not read, for the next process.
     var inheritance = Inheritance()
-    /// The requests that are performed once the record of the app is durable.
+    /// The requests that are performed once the app's record is durable.
     var coming: [Request] = []
-    /// What the process had asked for when the service before this one ended. The process is expected to ask again; until it has had the time
-    /// to, this stays in the record and outlives the process (behaviour 10.15).
+    /// The requests that the process had made when the previous service ended. The process is expected to repeat them.
+    /// Until it has had time to do so, they stay in the record and outlive the process (behaviour 10.15).
     private(set) var unclaimed: [Request] = []
-    /// Called when something may be over that would have to be asked for again.
+    /// Called when something may have ended that the record lists as a request to repeat.
     private let noteChange: () -> Void
     private let mayUseBluetooth: (AppIdentity) -> Bool
 
@@ -57,22 +57,22 @@ final class AppManager {
         channels.tell = { [weak self, loop = system.loop] in self?.tell(.channel($0, $1), on: loop) }
     }
 
-    /// What persons call its app.
+    /// The app's name for the user.
     var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
 
-    /// Whether the app may not use Bluetooth: then it is told nothing of peers (behaviour 1.18, AB-G07).
+    /// Whether the app may not use Bluetooth. If so, it receives no events of peers (behaviour 1.18, AB-G07).
     var isBarred: Bool {
         switch state {
         case .unauthorized: true
-        // Without a decision the state is unknown; so it is before there is a radio.
+        // Until the user has decided, the state is unknown. It is also unknown before there is a radio.
         case .unknown: subject.app.map { !mayUseBluetooth($0) } ?? false
         case .resetting, .unsupported, .poweredOff, .poweredOn: false
         }
     }
 
-    /// Tells the app, or keeps the event for it.
+    /// Sends an event to the app, or queues it.
     ///
-    /// - Parameter isAwaited: Whether the app is called back with an event that else is no news.
+    /// - Parameter isAwaited: Whether the app waits for the event, which then counts as news even if its kind does not.
     func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
         if case .stateChanged(let new) = event {
             state = new
@@ -86,26 +86,26 @@ final class AppManager {
         if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
     }
 
-    /// Takes what was postponed: to be asked for now that the radio is on, and void when the app is told of a state in which it would
-    /// have ended.
+    /// Returns and removes the postponed requests once the radio is on. Drops them in a state that would have ended
+    /// them, and keeps them in any other.
     func takePostponed(in state: ManagerState) -> [Request] {
         guard !outlasts(state) else { return [] }
         defer { postponed = [] }
         return state == .poweredOn ? postponed : []
     }
 
-    /// Whether what the manager has going on is still there when the radio comes back after such a state: before the first one, and
-    /// with the power what a peripheral manager publishes and advertises (behaviours 1.9, 1.13, 1.14).
+    /// Whether the manager's activities survive `state`: every one survives the time before the first state, and what a
+    /// peripheral manager publishes and advertises also survives power off (behaviours 1.9, 1.13, 1.14).
     private func outlasts(_ state: ManagerState) -> Bool {
         state == .unknown || (role == .peripheral && state == .poweredOff)
     }
 
-    /// Its app has come back, and is told how things stood: what it wanted waits for the radio, where that is not on.
+    /// Called when the app came back. Postpones its restored requests until the radio is on, if they survive `state`.
     func postpone(_ wishes: [Request], in state: ManagerState) {
         if outlasts(state) { postponed = wishes }
     }
 
-    /// Keeps `wishes` while the process, which knows that the service restarted, asks for them again.
+    /// Keeps `wishes` for as long as the process, which was notified of the service's restart, may take to repeat them.
     func expect(_ wishes: [Request], on loop: any EventLoop) {
         guard !wishes.isEmpty else { return }
         unclaimed = wishes
@@ -115,19 +115,19 @@ final class AppManager {
         }
     }
 
-    /// The process asks for something: what is expected of it follows.
+    /// Updates the expected requests after the process made one.
     func note(_ request: Request) {
         if !unclaimed.isEmpty { unclaimed = unclaimed.after(request) }
     }
 
-    /// The process has ended: asks in its place for what it has not asked for again.
+    /// Called when the process has ended. Makes the expected requests that the process did not repeat.
     func claim(for session: any ManagerSession) {
         let missing = unclaimed.filter { !session.wishes.contains($0) }
         unclaimed = []
         if session.state == .poweredOn { session.resume(missing) } else { postponed += missing }
     }
 
-    /// The app may not use Bluetooth any more: what waits to be told of peers is void, and channels end.
+    /// Called when the app may no longer use Bluetooth. Drops queued events of peers and ends the channels.
     private func forgetPeers() {
         mailbox.removeAll(where: \.isOfPeer)
         postponed.removeAll { $0.peer != nil }
@@ -140,20 +140,20 @@ final class AppManager {
         mailbox.detach()
     }
 
-    /// It is another process's from now on, or nobody's.
+    /// Moves the manager to another process, or to the preserved state.
     func move(to life: AppLife, _ subject: Observation.Subject) {
         self.life = life
         self.subject = subject
     }
 
-    /// Begins anew, with nothing that waits.
+    /// Starts over with an empty mailbox.
     func begin(_ sink: any EventSink) {
         self.sink = sink
         isHeld = false
         mailbox = EventMailbox(sink)
     }
 
-    /// Forgets what was to be told, and has nobody to tell.
+    /// Drops the queued events and detaches the sink.
     func forgetWaiting() {
         sink = nil
         mailbox = EventMailbox(nil)
@@ -164,13 +164,15 @@ final class AppManager {
         return isHeld ? 0 : mailbox.attach(sink, on: loop)
     }
 
-    /// The app does not run: what it is told waits.
+    /// Queues events while the app is not running.
     func hold() {
         isHeld = true
         mailbox.detach()
     }
 
-    /// The app runs again: it is told what waits.
+    /// Delivers the queued events once the app is running again.
+    ///
+    /// - Returns: The number of events dropped meanwhile.
     func release(on loop: any EventLoop) -> Int {
         isHeld = false
         return sink.map { mailbox.attach($0, on: loop) } ?? 0

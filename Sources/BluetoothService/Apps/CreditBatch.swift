@@ -1,22 +1,23 @@
-/// Credits that an app gets back together: one that sends as fast as it may is woken once for many values, and sends many then.
+/// Batches the credits that return to an app. An app that sends as fast as it can is woken once for many values, and
+/// then sends many.
 struct CreditBatch {
-    /// How many credits the app has in all.
+    /// The total number of credits.
     let limit: Int
     private var due = 0
-    /// How many the app has spent and not got back.
+    /// The number of credits that the app has spent and not received back.
     private var spent = 0
-    /// Whether somebody has been told to take them.
+    /// Whether the caller has been told to `take` the credits.
     private var isAnnounced = false
 
     init(limit: Int) { self.limit = limit }
 
-    /// The app has spent one.
+    /// Counts one spent credit.
     mutating func spend() { spent = min(spent + 1, limit) }
 
     /// Adds credits.
     ///
-    /// - Parameter waiting: how many values of the app wait still: more credits will come of them.
-    /// - Returns: whether to `take` what is due once all that is due now has run.
+    /// - Parameter waiting: The number of values of the app that still wait. Each will return a credit.
+    /// - Returns: Whether the caller is to `take` what is due after everything else that is due now has run.
     mutating func add(_ count: Int, waiting: Int) -> Bool {
         due += count
         guard !isAnnounced, waiting == 0 || 2 * due >= limit else { return false }
@@ -24,7 +25,8 @@ struct CreditBatch {
         return true
     }
 
-    /// The credits that the app is to get back, and whether it has none and so waits for them. Nothing is due afterwards.
+    /// Returns the credits that are due, and whether the app has none and therefore waits for them. Nothing is due
+    /// afterwards.
     mutating func take() -> (count: Int, isAwaited: Bool) {
         let taken = (count: due, isAwaited: spent >= limit)
         spent = max(0, spent - due)
@@ -32,6 +34,6 @@ struct CreditBatch {
         return taken
     }
 
-    /// Forgets all, for a process that begins with all credits.
+    /// Starts over, for a process that begins with all credits.
     mutating func reset() { self = CreditBatch(limit: limit) }
 }

@@ -3,67 +3,74 @@ import DequeModule
 import EventLoops
 import Foundation
 
-/// Takes the events of a manager to its app.
+/// Carries the events of a manager to its app.
 package protocol EventSink: AnyObject, Sendable {
-    /// Whether events are taken now. A sink that has no room is attached again when it has. On the loop only.
+    /// Whether the sink accepts events now. A sink without room is attached again when it has room. On the loop only.
     var hasRoom: Bool { get }
-    /// The number of events that the app has been called with, of those that this sink has taken; nil for a sink that does not count, whose
-    /// events are read as soon as they are taken. Events of channels don't count. On the loop only.
+    /// The number of events passed to the app, of those that this sink has accepted. Nil for a sink that does not
+    /// count, whose events are read as soon as it accepts them. Channel events do not count. On the loop only.
     var eventsRead: UInt64? { get }
-    /// Takes an event, in order. On the loop only.
+    /// Accepts an event. Events arrive in order. On the loop only.
     func take(_ event: Event, on loop: any EventLoop)
 }
 
 extension EventSink {
     /// A sink within the process always has room.
     package var hasRoom: Bool { true }
-    /// Does not count.
+    /// By default a sink does not count.
     package var eventsRead: UInt64? { nil }
 }
 
-/// The way of events from the service to one manager, on the service's side: they go to the app, or wait while no sink is attached or
-/// the sink has no room. That a connection is gone does not mean that its managers are.
+/// The service's end of the event path to one manager. Events go to the sink, or wait while no sink is attached or the
+/// sink has no room. Managers may outlive their connection.
 ///
-/// A sink may call the mailbox from inside ``EventSink/take(_:on:)``: the mailbox calls it in no mutating access and at no time while its own state
-/// is unsettled. An event that arrives while another one is being handed over waits behind the others.
+/// The mailbox is reentrant: a sink may call it from inside ``EventSink/take(_:on:)``. The mailbox calls the sink in no
+/// mutating access, and at no time while its own state is unsettled. An event that arrives while another event is being
+/// handed over waits behind the others.
 ///
-/// What waits is bounded (AB-G05). What a later event makes void is not kept: of an advertiser only what was heard last; of
-/// states of the radio that follow each other only the last one, but that it was off is told, since connections ended with it
-/// (behaviour 1.11), and before that it was less than off, since services ended with that (behaviour 1.13). Room that comes back is added up, and so are the octets of a channel, which its window bounds. When there
-/// are too many, the oldest of those go that nobody waits for, and are counted: advertisements, and values that a peer sends
-/// without being asked.
+/// The queue is bounded (AB-G05). Events that a later event supersedes are dropped:
 ///
-/// An event that a counting sink has taken is kept until the app has read it, for the next process in case this one ends before that. A sink
-/// on a line takes no more than ``ServiceLimits/unreadEvents``; of a sink that takes more the oldest are not kept.
+/// - Of an advertiser, only the latest discovery is kept.
+/// - Of successive radio states, only the last is kept. Two are never dropped: power off, because connections ended
+///   with it (behaviour 1.11), and a state below power off before it, because services ended with that
+///   (behaviour 1.13).
+/// - Returned room is summed up, and so are the octets of a channel, which its window bounds.
+///
+/// When the queue overflows, the oldest expendable events are dropped and counted: advertisements, and values that a
+/// peer sends unasked.
+///
+/// An event that a counting sink has accepted is kept until the app has read it. If the process ends before that, the
+/// next one receives it. A sink on a connection accepts no more than ``ServiceLimits/unreadEvents``. Of a sink that
+/// accepts more, the oldest are not kept.
 final class EventMailbox {
-    /// Events that may wait for one manager, while some of them are such that nobody waits for.
+    /// The number of events that may wait for one manager as long as some of them are expendable.
     static let capacity = 256
-    /// Events of all kinds that may wait for one manager.
+    /// The number of events of all kinds that may wait for one manager.
     static let maximumWaiting = 4_096
 
     private var sink: (any EventSink)?
-    /// The last sink, attached or not, which says what the app has read.
+    /// The last sink, attached or not, which counts the events that the app has read.
     private var reader: (any EventSink)?
     private var taken = Deque<Event>()
     /// The number of events that have left ``taken``.
     private var left: UInt64 = 0
-    /// Whether the app has read something that the next process would have been told.
+    /// Whether the app has read an event that would otherwise go to the next process.
     private(set) var hasReadNews = false
     private var queue = Deque<Event>()
     private var isHandingOver = false
-    /// The number of events dropped for want of room since the last attachment.
+    /// The number of events dropped for lack of room since the last attachment.
     private(set) var lost = 0
 
-    /// A mailbox whose events go to `sink`; with nil they wait.
+    /// Creates a mailbox whose events go to `sink`. With nil they wait.
     init(_ sink: (any EventSink)?) {
         self.sink = sink
         reader = sink
     }
 
-    /// Events that wait.
+    /// The queued events.
     var waiting: [Event] { Array(queue) }
 
-    /// Passes an event on, or keeps it.
+    /// Passes an event on, or queues it.
     func take(_ event: Event, on loop: any EventLoop) {
         guard sink != nil, queue.isEmpty, !isHandingOver else { return keep(event) }
         keep(event)
@@ -79,7 +86,7 @@ final class EventMailbox {
         }
     }
 
-    /// Passes on what waits, as long as there is a sink that has room.
+    /// Passes queued events on, as long as there is a sink with room.
     private func handOver(on loop: any EventLoop) {
         guard !isHandingOver else { return }
         isHandingOver = true
@@ -101,7 +108,7 @@ final class EventMailbox {
         }
     }
 
-    /// The events that the app has not read although the sink took them.
+    /// The events that the sink accepted and the app has not read.
     var unread: [Event] {
         if let read = reader?.eventsRead { forgetRead(read) }
         return Array(taken)
@@ -112,7 +119,8 @@ final class EventMailbox {
             var ending: Event?
             while let last = waiting.last, case .stateChanged(let old) = last {
                 waiting.removeLast()
-                // What ended with it for good is not there again with the power.
+                // Services that ended with that state do not come back with the power, so the app has to be notified of
+                // it.
                 if new == .poweredOff, old.rawValue < new.rawValue, ending == nil { ending = last }
             }
             if let ending { waiting.append(ending) }
@@ -122,7 +130,7 @@ final class EventMailbox {
         }
     }
 
-    /// Adds what an event brings to another one of its kind; false when there is none.
+    /// Merges an event into a queued one of its kind. Returns false if there is none.
     private static func add(_ event: Event, to waiting: inout Deque<Event>) -> Bool {
         guard event.isSummand else { return false }
         for index in waiting.indices.reversed() {
@@ -130,28 +138,29 @@ final class EventMailbox {
                 waiting[index] = sum
                 return true
             }
-            // What was counted before belongs to another connection.
+            // An earlier count belongs to another connection.
             if waiting[index].beginsAnew { return false }
         }
         return false
     }
 
-    /// Which event has to go for want of room.
+    /// Returns the index of the event to drop for lack of room, or nil if there is room.
     private static func tooMuch(in waiting: Deque<Event>) -> Int? {
         guard waiting.count > capacity else { return nil }
         if let index = waiting.firstIndex(where: \.isExpendable) { return index }
         return waiting.count > maximumWaiting ? waiting.firstIndex { !$0.isState } ?? 0 : nil
     }
 
-    /// Drops what waits and is void.
+    /// Drops queued events that are void.
     func removeAll(where isVoid: (Event) -> Bool) { queue.removeAll(where: isVoid) }
 
-    /// Keeps events from now on.
+    /// Queues events from now on.
     func detach() { sink = nil }
 
-    /// Passes on what waits, in order, and events from now on. What the sink has no room for waits until it is attached again.
+    /// Delivers the queued events in order, then later events. Events for which the sink has no room wait until it is
+    /// attached again.
     ///
-    /// - Returns: How many events were dropped since the last attachment.
+    /// - Returns: The number of events dropped since the last attachment.
     @discardableResult
     func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
         self.sink = sink
@@ -168,7 +177,7 @@ extension Event {
         if case .stateChanged = self { true } else { false }
     }
 
-    /// Whether nobody waits for it, and nothing is out of order without it.
+    /// Whether the app does not wait for this event, and the other events stay consistent without it.
     fileprivate var isExpendable: Bool {
         switch self {
         case .central(.discovered), .central(.peer(_, .valueNotified)): true
@@ -177,7 +186,7 @@ extension Event {
         }
     }
 
-    /// Whether there may be another one that it can be added to.
+    /// Whether a later event of the same kind may be merged into this one.
     fileprivate var isSummand: Bool {
         switch self {
         case .central(.peer(_, .writeCreditsReturned)), .peripheral(.updateCreditsReturned): true
@@ -186,7 +195,7 @@ extension Event {
         }
     }
 
-    /// Whether room that was given before it is not the same as room after it.
+    /// Whether this event resets the counts, so that room granted before it must not be added to room granted after it.
     fileprivate var beginsAnew: Bool {
         switch self {
         case .stateChanged, .central(.peer(_, .connected)), .central(.peer(_, .disconnected)): true
@@ -194,7 +203,7 @@ extension Event {
         }
     }
 
-    /// Both in one, where that is the same for the app; nil where it is not.
+    /// Merges two events. Returns nil if that would make a difference to the app.
     fileprivate func adding(_ next: Event) -> Event? {
         if case .central(.peer(let peer, .writeCreditsReturned(let old))) = self,
             case .central(.peer(peer, .writeCreditsReturned(let new))) = next
@@ -210,7 +219,7 @@ extension Event {
         return old.adding(new).map { .channel(channel, $0) }
     }
 
-    /// Whom a discovery is of.
+    /// The peer that a discovery is about.
     fileprivate var discovered: UUID? {
         if case .central(.discovered(let peer, _, _)) = self { peer.identifier } else { nil }
     }

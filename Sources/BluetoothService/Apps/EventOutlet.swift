@@ -1,7 +1,7 @@
 import EventLoops
 import Synchronization
 
-/// Where the events of one manager come out, in the app's process.
+/// Delivers the events of one manager in the app's process.
 package final class EventOutlet: EventSink {
     private let queue: any CallbackQueue
     private let handler: @Sendable (Event) -> Void
@@ -9,9 +9,9 @@ package final class EventOutlet: EventSink {
     private let countsEvents: Bool
     private let read = Atomic<UInt64>(0)
 
-    /// Events that `handler` takes, on `queue`.
+    /// Creates an outlet that calls `handler` on `queue`.
     ///
-    /// - Parameter countsEvents: Whether to count those that `handler` has been called with.
+    /// - Parameter countsEvents: Whether to count the events passed to `handler`.
     package init(
         queue: any CallbackQueue,
         countsEvents: Bool = false,
@@ -25,17 +25,17 @@ package final class EventOutlet: EventSink {
     /// See ``EventSink/eventsRead``.
     package var eventsRead: UInt64? { countsEvents ? read.load(ordering: .acquiring) : nil }
 
-    /// Takes an event. On the loop only.
+    /// Delivers an event. On the loop only.
     package func take(_ event: Event, on loop: any EventLoop) { take(event, on: loop, onRead: {}) }
 
-    /// Takes an event. On the loop only.
+    /// Delivers an event. On the loop only.
     ///
-    /// - Parameter onRead: Called on the queue right before the app is.
+    /// - Parameter onRead: Called on the queue, right before the app's handler.
     package func take(_ event: Event, on loop: any EventLoop, onRead: @escaping @Sendable () -> Void) {
         guard isOpen.load(ordering: .relaxed) else { return }
         // Streams have run loops of their own.
         if case .channel = event { return handler(event) }
-        // Asked again on the queue: events on their way when the manager closes are for nobody.
+        // Checked again on the queue, to discard events that were in flight when the manager closed.
         loop.deliver(on: queue) { [self] in
             guard isOpen.load(ordering: .acquiring) else { return }
             if countsEvents { read.add(1, ordering: .acquiringAndReleasing) }
@@ -44,26 +44,26 @@ package final class EventOutlet: EventSink {
         }
     }
 
-    /// Sends an event where there is no loop. From any thread.
+    /// Delivers an event where there is no loop. From any thread.
     package func send(_ event: Event) {
         call { [handler] in handler(event) }
     }
 
-    /// Calls the app where there is no loop. From any thread.
+    /// Calls `body` on the queue, where there is no loop. From any thread.
     package func call(_ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             if isOpen.load(ordering: .acquiring) { body() }
         }
     }
 
-    /// Calls the app, in order with its events. On the loop only.
+    /// Calls `body` on the queue, in order with the events. On the loop only.
     package func call(_ body: @escaping @Sendable () -> Void, on loop: any EventLoop) {
         loop.deliver(on: queue) { [self] in
             if isOpen.load(ordering: .acquiring) { body() }
         }
     }
 
-    /// Nothing comes out any more. From any thread.
+    /// Stops all delivery. From any thread.
     package func close() {
         isOpen.store(false, ordering: .releasing)
     }

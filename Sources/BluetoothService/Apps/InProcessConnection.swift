@@ -1,29 +1,29 @@
 import EventLoops
 import Synchronization
 
-/// The line of an app that runs in the process of the service.
+/// The connection of an app that runs in the service's process.
 package final class InProcessConnection: ServiceConnection {
     let app: LoopBound<App>
     private let lastManager = Atomic<UInt32>(0)
     private let crossing = MessageCrossing.chosen
     private let outlets = Mutex<[ManagerID: EventOutlet]>([:])
-    /// Whether the app's process has ended: nothing that is left of it reaches the service, such as a deinitializer that runs late.
+    /// Whether the app's process has ended. What remains of it, such as a deinitializer that runs late, no longer
+    /// reaches the service.
     private let isCut = Atomic(false)
     /// See ``ServiceConnection/launchedFor``.
     package let launchedFor: RestoreIdentifiers
 
-    /// On the loop only.
+    /// Called on the loop only.
     init(_ app: App, launchedFor: RestoreIdentifiers, loop: any EventLoop) {
         self.launchedFor = launchedFor
         self.app = LoopBound(app, loop: loop)
     }
 
-    /// An app that is gone leaves nothing behind (AB-G05).
+    /// Closes the app, which leaves nothing behind (AB-G05).
     deinit {
         app.loop.submit { [app] in app.value.close() }
     }
 
-    /// Registers a manager.
     package func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
@@ -44,7 +44,6 @@ package final class InProcessConnection: ServiceConnection {
         return id
     }
 
-    /// Ends everything that the manager has going on.
     package func closeManager(_ manager: ManagerID) {
         let outlet = outlets.withLock { $0.removeValue(forKey: manager) }
         outlet?.close()
@@ -52,15 +51,14 @@ package final class InProcessConnection: ServiceConnection {
         app.loop.submit { [app] in app.value.closeManager(manager) }
     }
 
-    /// Sends a request.
     package func send(_ request: Request, from manager: ManagerID) {
         guard !isOver else { return }
-        // The wire format does not pass a list that is too long. The service refuses it.
+        // The wire format cannot carry a list that is too long, so such a request passes unencoded and the service
+        // refuses it.
         let request = request.listError == nil ? crossing.pass(request, of: manager) : request
         app.loop.submit { [app] in app.value.handle(request, from: manager) }
     }
 
-    /// Asks, and waits for the answer.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         guard !isOver else { return .failure(.noManager) }
         let reply = Box()
@@ -71,23 +69,22 @@ package final class InProcessConnection: ServiceConnection {
         return crossing.pass(reply.value.withLock { $0 })
     }
 
-    /// Calls back in the order of the service's own callbacks where the clock stops for them.
+    /// Calls back in order with the service's own callbacks if the clock stops for callbacks.
     package func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) {
         guard !isOver else { return }
         guard !canWait else { return queue.async(callback) }
         app.loop.submit { [app] in app.value.life.whenRunning { app.loop.deliver(on: queue, callback) } }
     }
 
-    /// In real time.
+    /// True in real time.
     package var canWait: Bool { !(app.loop is VirtualEventLoop) }
 
-    /// Calls the app.
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         guard let outlet = outlets.withLock({ $0[manager] }) else { return }
         app.loop.submit { [app] in app.value.life.whenRunning { outlet.call(body, on: app.loop) } }
     }
 
-    /// By the clock of the loop.
+    /// Measures `delay` by the clock of the loop.
     package func callBack(
         _ manager: ManagerID,
         after delay: Duration,
@@ -101,11 +98,11 @@ package final class InProcessConnection: ServiceConnection {
             }
             timer.task.withLock { $0 = task }
         }
-        // Submitted behind the start of the timer, which so is known by then.
+        // This is submitted after the start of the timer, so the task is set by then.
         return { loop.submit { if let task = timer.task.withLock({ $0 }) { loop.cancel(task) } } }
     }
 
-    /// The process of the app is gone: nothing comes out any more, and nothing goes in.
+    /// Cuts the connection in both directions after the end of the app's process.
     package func cut() {
         isCut.store(true, ordering: .releasing)
         let open = outlets.withLock { outlets in
@@ -117,7 +114,7 @@ package final class InProcessConnection: ServiceConnection {
 
     private var isOver: Bool { isCut.load(ordering: .acquiring) }
 
-    /// Tells those who observe the system.
+    /// Reports the misuse to the observers of the system.
     package func noteMisuse(_ text: String) {
         guard !isOver else { return }
         app.loop.submit { [app] in app.value.noteMisuse(text) }

@@ -1,20 +1,20 @@
 import BluetoothTypes
 import Foundation
 
-/// How messages get from an app to the service and back within a process: as they are, or through their wire format, as they
-/// would between two processes. Tests take both ways.
+/// How messages cross between an app and the service within one process: unchanged, or through their wire format as
+/// between two processes. Tests use both ways.
 enum MessageCrossing {
     case direct
     case encoded
 
-    /// The environment variable that chooses, with the value `encoded`.
+    /// The environment variable that selects the wire format, with the value `encoded`.
     static let variable = "HARALD_MESSAGES"
 
-    /// What the environment says.
+    /// The way that the environment selects.
     static let chosen: MessageCrossing =
         ProcessInfo.processInfo.environment[variable] == "encoded" ? .encoded : .direct
 
-    /// The message as it arrives.
+    /// Returns the message as the receiver gets it.
     func pass<Message: PacketFields>(_ message: Message) -> Message {
         switch self {
         case .direct: return message
@@ -23,7 +23,7 @@ enum MessageCrossing {
             do {
                 return try Message(reading: octets)
             } catch {
-                // Whoever asks for this way wants to know, and nobody else gets here.
+                // Only tests select this way, and they are to fail here.
                 preconditionFailure("\(message) does not come back from its \(octets.count) octets: \(error)")
             }
         }
@@ -34,7 +34,7 @@ enum MessageCrossing {
         return request
     }
 
-    /// What takes a manager's events at the app's end, for `handler` to have them as they arrive.
+    /// Wraps `handler` so that it receives events as they arrive at the app's end.
     func taking(
         _ handler: @escaping @Sendable (Event) -> Void,
         for manager: ManagerID

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// A call of an app to one of its managers.
+/// A call of an app that concerns one of its managers.
 enum AppCall {
     case open(ManagerID, ManagerRole, ManagerOptions, any EventSink)
     case close(ManagerID)
@@ -9,34 +9,35 @@ enum AppCall {
 
 /// The app behind a ``RecordGate``.
 protocol RecordGateOwner: AnyObject {
-    /// Whether the record of the app has to be durable before a request is performed.
+    /// Whether the app's record has to be durable before the request is performed.
     func changesRecord(_ id: ManagerID, _ request: Request) -> Bool
-    /// Makes the record durable, with what `requests` change. `completion` is called once: when it is durable or cannot be saved.
+    /// Makes the record durable, including the changes of `requests`. Calls `completion` once, when the record is
+    /// durable or cannot be saved.
     func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void)
-    /// The record has what was to be recorded, and the requests are performed next; or they are dropped.
+    /// Called when recording is over, right before the requests are performed or dropped.
     func hasRecorded()
-    /// Performs a call.
     func perform(_ call: AppCall)
-    /// There are too many calls: one is lost.
+    /// Called when too many calls wait. This one is lost.
     func refuse(_ call: AppCall)
 }
 
-/// The calls of one app, in order: one that changes the record of the app waits until that is durable, and so do those after it
-/// (behaviour 10.15). Other apps go on. Calls that wait together are recorded together.
+/// Queues the calls of one app in order. A call that changes the app's record waits until the record is durable, and so
+/// do the calls after it (behaviour 10.15). Other apps are not delayed. Calls that wait together are recorded together.
 ///
-/// Lives on the loop.
+/// Used on the loop only.
 final class RecordGate {
-    /// Calls that may wait (AB-G05). A process in another place is not read from meanwhile, and leaves less here.
+    /// The number of calls that may wait (AB-G05). The service does not read from another process meanwhile, which
+    /// leaves fewer.
     static let maximumWaiting = 4_096
 
-    /// Called when calls begin to wait, and when they no longer do.
+    /// Called when calls begin to wait, and when they stop waiting.
     var onWait: ((Bool) -> Void)?
     /// Whether calls wait for the record.
     private(set) var isWaiting = false
 
     private unowned let owner: any RecordGateOwner
     private var calls = Deque<AppCall>()
-    /// How many of the first calls are in the record that is being saved; nil while none is.
+    /// The number of leading calls that the record being saved covers, or nil if none is being saved.
     private var recording: Int?
     private var isPerforming = false
 
@@ -44,28 +45,27 @@ final class RecordGate {
         self.owner = owner
     }
 
-    /// Performs a call, at once or when it has its turn.
+    /// Performs a call, at once or in its turn.
     func take(_ call: AppCall) {
         guard calls.count < Self.maximumWaiting else { return owner.refuse(call) }
         calls.append(call)
         advance()
     }
 
-    /// Performs all calls at once: the process is gone, and hears of nothing that comes of them.
+    /// Performs all calls at once, for a process that is gone and receives no results.
     func open() {
         endRecording()
         perform(calls.count)
         tell()
     }
 
-    /// Drops all calls.
     func clear() {
         endRecording()
         calls.removeAll()
         tell()
     }
 
-    /// The end of the save is not waited for.
+    /// Stops waiting for the save.
     private func endRecording() {
         guard recording != nil else { return }
         recording = nil
@@ -102,7 +102,7 @@ final class RecordGate {
         advance()
     }
 
-    /// Performs so many of the first calls.
+    /// Performs the first `count` calls.
     private func perform(_ count: Int) {
         let wasPerforming = isPerforming
         isPerforming = true

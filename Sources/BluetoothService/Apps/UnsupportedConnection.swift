@@ -1,7 +1,8 @@
 import EventLoops
 import Synchronization
 
-/// A service without a controller: every manager is told that Bluetooth is unsupported, and nothing else.
+/// A connection where there is no controller. It reports to every manager that Bluetooth is unsupported, and nothing
+/// else.
 package final class UnsupportedConnection: ServiceConnection {
     private let outlets = Mutex<(last: UInt32, open: [ManagerID: EventOutlet])>((0, [:]))
 

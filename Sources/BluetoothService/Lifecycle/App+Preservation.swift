@@ -3,31 +3,32 @@ import Bonds
 import EventLoops
 import Foundation
 
-// MARK: - What outlives its process
+// MARK: - Preserved apps
 
 extension BluetoothSystem {
-    /// Apps of which something is kept (AB-G05).
+    /// The number of apps whose state is preserved (AB-G05).
     static let maximumPreserved = RecordSlot.apps
-    /// How long after its start a system waits for the process of an app that it has a record of: while that process lives, and no longer than
-    /// this, the system launches no second one.
+    /// How long after its start a system waits for the process of a recorded app to reconnect. While that process runs,
+    /// and no longer than this, the system does not launch the app.
     static let settleTime = Duration.seconds(3)
 
-    /// The managers that are kept of an app, which it has to make when it is launched (behaviour 10.6).
+    /// Returns the identifiers of an app's preserved managers, which it has to create when it is launched
+    /// (behaviour 10.6).
     package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
         preserved[app]?.identifiers ?? RestoreIdentifiers()
     }
 
-    /// What an app has said of itself of which something is kept; nil for others.
+    /// Returns the declaration of a preserved app, or nil if the app is not preserved.
     package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { preserved[app]?.life.declaration }
 
-    /// The process that was launched for what is kept of an app has ended before it connected, or could not be started: all of it stays,
-    /// and the next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
+    /// Called when a launched process could not be started, or ended before it connected. The preserved state is kept.
+    /// The next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
     package func launchEnded(_ app: AppIdentity) { preserved[app]?.launchEnded() }
 
-    /// The process that was launched for what is kept of an app runs. It is part of the record from now on.
+    /// Called when the process of a launched app runs. The process is part of the record from now on.
     package func launchStarted(_ app: AppIdentity, as mark: ProcessMark) { preserved[app]?.started(as: mark) }
 
-    /// The user opens an app: how its processes ended before does not count any more (behaviour 10.25).
+    /// Called when the user opens an app. Clears the count of early ends (behaviour 10.25).
     package func personOpens(_ app: AppIdentity) { relaunches.forget(app) }
 
     func makeRelaunches() -> Relaunches {
@@ -44,18 +45,18 @@ extension BluetoothSystem {
         return relaunches
     }
 
-    /// A process of an app has connected.
+    /// Called when a process of an app has connected.
     func processBegan(_ app: App, running program: AppProgram) {
         let kept = preserved(app.identity, for: program)
         if app.phase == .foreground, kept?.isLaunched != true { personOpens(app.identity) }
         kept?.processBegan(app)
     }
 
-    /// A process of an app has ended, and all of it that is kept is kept by now.
+    /// Called when a process of an app has ended, after its managers were preserved.
     func processEnded(_ app: AppIdentity, _ end: AppEnd, after time: Duration) {
         switch end {
         case .crashed:
-            // Of others nothing is launched.
+            // Other apps are not launched, so only their long runs matter.
             guard preserved[app] != nil || time >= LaunchBackoff.minimumRun else { return }
             relaunches.handle(.processEnded(after: time), of: app)
         case .forceQuit: relaunches.forget(app)
@@ -63,14 +64,14 @@ extension BluetoothSystem {
         }
     }
 
-    /// What is kept of an app, made if there is nothing.
+    /// Returns the preserved state of an app, and creates it if there is none.
     func preserved(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = preserved[identity] { return known }
         return preserve(identity, AppLife(preservedFrom: life), settlesUntil: loop.now)
     }
 
-    /// What is kept of an app for a process that runs this program; nil if there is nothing. Another program under the name of the app takes
-    /// nothing over: it begins anew, and what was kept is given up (AB-G07).
+    /// Returns the preserved state of an app for a process that runs `program`, or nil if there is none. Another
+    /// program under the app's name takes nothing over: the preserved state is discarded (AB-G07).
     func preserved(_ identity: AppIdentity, for program: AppProgram) -> PreservedApp? {
         guard let kept = preserved[identity] else { return nil }
         guard !program.isLaunched, let old = kept.life.executable, let new = program.executable, old != new else {
@@ -96,8 +97,9 @@ extension BluetoothSystem {
         return new
     }
 
-    /// Makes room for another app: the user of whom most apps are kept, the new one included, loses the one that was in front longest ago. So no
-    /// user pushes out what is kept for another one with fewer.
+    /// Evicts a preserved app to make room for `new`. Of the user with the most preserved apps, counting the new one,
+    /// the app that was in the foreground longest ago is discarded. A user with many apps therefore never evicts those
+    /// of a user with fewer.
     private func giveUpOldest(besides new: AppIdentity) {
         var counts = [new.owner: 1]
         for app in preserved.keys { counts[app.owner, default: 0] += 1 }
@@ -113,9 +115,9 @@ extension BluetoothSystem {
         oldest.discard()
     }
 
-    /// What is kept of a manager whose process is gone: the session, which goes on.
+    /// Returns the preserved form of a manager whose process is gone. Its session lives on.
     ///
-    /// - Parameter news: What the process was told and has not read.
+    /// - Parameter news: The events that the process was sent and has not read.
     func keep(_ session: any ManagerSession, _ news: UnreadNews) -> PreservedApp.Kept {
         let manager = session.manager
         let postponed = manager.takePostponed(in: .poweredOn)
@@ -137,7 +139,7 @@ extension BluetoothSystem {
         )
     }
 
-    /// What was kept of an app by a system that is gone goes on (behaviour 10.15).
+    /// Restores the preserved state of an app from the record of a previous system (behaviour 10.15).
     func preserve(_ record: AppRecord) {
         let life = AppLife(preserving: record, system: self)
         let app = preserve(record.app, life, settlesUntil: loop.now + Self.settleTime)
@@ -167,14 +169,14 @@ extension BluetoothSystem {
         record.restored { [self] in peers.recall($0)?.info }
     }
 
-    /// Gives up what is kept of a manager.
+    /// Ends a preserved manager.
     func end(_ kept: PreservedApp.Kept) {
         remove(kept.session)
         kept.session.close()
         kept.manager.channels.closeAll()
     }
 
-    /// Whether managers of an app that opted in go on (behaviours 10.15 to 10.18).
+    /// Whether managers of an app that opted in outlive its process (behaviours 10.15 to 10.18).
     func keeps(_ declaration: AppDeclaration, after end: AppEnd) -> Bool {
         switch end {
         case .crashed, .removedFromMemory: true
@@ -183,29 +185,32 @@ extension BluetoothSystem {
         }
     }
 
-    /// The person has ended an app that this system may never have had a process of (behaviours 10.16, 10.17).
+    /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
+    /// 10.17).
     package func personHasEnded(_ identity: AppIdentity) {
         relaunches.forget(identity)
         guard let app = preserved[identity], !keeps(app.life.declaration, after: .forceQuit) else { return }
         app.discard()
     }
 
-    /// The person has ended an app, or has switched Bluetooth off: nothing is kept (behaviour 10.16).
+    /// Discards the preserved state of one app or of all, because the user force-quit the app or switched Bluetooth off
+    /// (behaviour 10.16).
     func discardPreserved(of identity: AppIdentity? = nil) {
         for app in preservedApps where identity == nil || app.identity == identity { app.discard() }
     }
 
-    /// What is kept of apps, always in the same order.
+    /// The preserved apps, in a stable order.
     var preservedApps: [PreservedApp] {
         preserved.values.sorted { ($0.identity.name, $0.identity.owner) < ($1.identity.name, $1.identity.owner) }
     }
 }
 
 extension AppManager {
-    /// The process is gone: what is told waits for the next one, and nobody waits for the answers to what was asked. What this one has not
-    /// read goes to the next one, in order and before all else, and launches it as if it came now (behaviours 10.4, 10.7, 10.10).
+    /// Called when the process is gone. Events are queued for the next process, and pending answers are dropped. Events
+    /// that this process has not read go to the next one first, in order, and launch it as if they occurred now
+    /// (behaviours 10.4, 10.7, 10.10).
     ///
-    /// - Returns: That, and how many events are lost.
+    /// - Returns: The unread events, and the number of events lost.
     func preserve(in life: AppLife) -> (news: UnreadNews, lost: Int) {
         channels.closeAll()
         move(to: life, subject)
@@ -219,10 +224,10 @@ extension AppManager {
         return (news, lost)
     }
 
-    /// A manager of a new process takes the place of the one that was: it hears how things stood, the state, and what has happened
-    /// since, other states among it (behaviour 10.7).
+    /// Hands the preserved manager over to one of a new process, which receives the preserved state, the radio state,
+    /// and the events since, including later radio states (behaviour 10.7).
     ///
-    /// - Returns: How many events are lost.
+    /// - Returns: The number of events lost.
     func adopt(_ kept: PreservedApp.Kept, _ sink: any EventSink, as subject: Observation.Subject, in life: AppLife)
         -> Int
     {
@@ -236,7 +241,7 @@ extension AppManager {
         tell(kept.state, on: life.loop)
         if kept.radio != .unknown { tell(.stateChanged(kept.radio), on: life.loop) }
         for event in waiting {
-            // By that the app knows that its services are gone, and publishes them anew (behaviour 1.13).
+            // From that state the app concludes that its services are gone, and publishes them again (behaviour 1.13).
             if case .stateChanged(let state) = event, state.rawValue < ManagerState.poweredOff.rawValue {
                 postponed = []
             }
@@ -245,7 +250,8 @@ extension AppManager {
         return lost
     }
 
-    /// The app may not use Bluetooth: it hears what it published and scanned for itself, and nothing of peers (behaviour 1.18, AB-G07).
+    /// Hands over to an app that may not use Bluetooth. It receives what it published and scanned for, and nothing
+    /// about peers (behaviour 1.18, AB-G07).
     private func adoptWithoutPeers(_ kept: PreservedApp.Kept) {
         postponed.removeAll { $0.peer != nil }
         tell(kept.state.withoutPeers, on: life.loop)

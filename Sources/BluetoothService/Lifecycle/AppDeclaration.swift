@@ -1,36 +1,37 @@
-/// What an app says of itself before it runs: what of its `Info.plist` matters to Bluetooth.
+/// The properties of an app that are declared before it runs: the part of its `Info.plist` that concerns Bluetooth.
 public struct AppDeclaration: Hashable, Sendable {
-    /// What an app may do with Bluetooth while it is not in the foreground.
+    /// The uses of Bluetooth that the app declares for the background.
     public struct BackgroundModes: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw bit mask.
         public let rawValue: UInt8
 
-        /// Modes by their bits.
+        /// Creates modes from a bit mask.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// `bluetooth-central`: scans, connects, and is woken by what peripherals do (behaviour 9.5).
+        /// `bluetooth-central`: the app scans, connects, and is woken by events of peripherals (behaviour 9.5).
         public static let central = BackgroundModes(rawValue: 1)
-        /// `bluetooth-peripheral`: advertises, and is woken by what centrals do (behaviour 9.6).
+        /// `bluetooth-peripheral`: the app advertises, and is woken by events of centrals (behaviour 9.6).
         public static let peripheral = BackgroundModes(rawValue: 2)
     }
 
-    /// `CFBundleDisplayName`: what persons call the app; nil for one that goes by its identifier.
+    /// `CFBundleDisplayName`: the app's name for the user. Nil if the app is shown by its identifier.
     public var displayName: String?
-    /// `NSBluetoothAlwaysUsageDescription`: what it says that Bluetooth is for; nil when it does not say (behaviour 1.19).
+    /// `NSBluetoothAlwaysUsageDescription`: why the app uses Bluetooth. Nil if missing (behaviour 1.19).
     public var usageDescription: String?
-    /// What of `UIBackgroundModes` is about Bluetooth.
+    /// The Bluetooth modes among `UIBackgroundModes`.
     public var backgroundModes: BackgroundModes
-    /// `NSAccessorySetupKitSupports` names Bluetooth: its accessories were set up by AccessorySetupKit (behaviour 10.17).
+    /// Whether `NSAccessorySetupKitSupports` lists Bluetooth, so that the app's accessories were set up by
+    /// AccessorySetupKit (behaviour 10.17).
     public var usesAccessorySetup = false
-    /// `HaraldLaunch`: the program that is started to launch it, by its whole path, and what it is given; empty for one that nobody
-    /// can launch.
+    /// `HaraldLaunch`: the absolute path of the program that launches the app, followed by its arguments. Empty if the
+    /// app cannot be launched.
     public var launchCommand: [String] = []
-    /// Whether its life is as on a phone; else it is always in the foreground, as on a Mac.
+    /// Whether the app has the life cycle of an iOS app. If false, it is always in the foreground, as on a Mac.
     public var isManaged: Bool
 
-    /// An app that declares what is given.
+    /// Creates a declaration. The remaining properties have their default values.
     public init(
         displayName: String? = nil,
         usageDescription: String? = nil,
@@ -43,14 +44,14 @@ public struct AppDeclaration: Hashable, Sendable {
         self.isManaged = isManaged
     }
 
-    /// Whether what is kept of the app is written down. An app that lives as on a Mac, where nothing is restored (behaviour 10.22), says how
-    /// it is launched if it wants that all the same.
+    /// Whether the preserved state of the app is saved. An app with the life cycle of a Mac app, where nothing is
+    /// restored (behaviour 10.22), opts in with a launch command.
     var isRecorded: Bool { isManaged || !launchCommand.isEmpty }
 
-    /// A process that links the library and declares nothing.
+    /// The declaration of a process that links the library and declares nothing.
     public static let unmanaged = AppDeclaration(isManaged: false)
 
-    /// What a property list of Apple's form says; whatever has another type than it should counts as missing.
+    /// Creates the declaration in a property list of Apple's form. A value of the wrong type counts as missing.
     public init(propertyList: [String: Any], isManaged: Bool = true) {
         let modes = propertyList["UIBackgroundModes"] as? [String] ?? []
         self.init(

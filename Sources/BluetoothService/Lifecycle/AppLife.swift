@@ -1,48 +1,50 @@
 import DequeModule
 import EventLoops
 
-/// Whoever has the process of an app in hand: a simulated device, or this machine. Called on the loop.
+/// The component that controls the process of an app: a simulated device, or this machine. Called on the loop.
 package protocol AppProcess: AnyObject {
-    /// It shall not run, until ``resume()``.
+    /// Stops the process from running until ``resume()``.
     func suspend()
-    /// It runs again.
+    /// Lets the process run again.
     func resume()
-    /// It is gone.
+    /// Called when the app has ended.
     func end()
-    /// The process, for a service after this one; nil where there is none, or it cannot be told from others.
+    /// A mark by which a later service recognizes the process. Nil if there is no process, or it cannot be told from
+    /// others.
     var mark: ProcessMark? { get }
 }
 
 extension AppProcess {
-    /// Nil.
     package var mark: ProcessMark? { nil }
 }
 
-/// The life of an app as it goes on: the machine with its timer, and what waits while the app does not run. Lives on the loop.
+/// The life cycle of an app: the state machine with its timer, and the calls that wait while the app is not running.
+/// Used on the loop only.
 final class AppLife {
     let declaration: AppDeclaration
-    /// The program that the app runs as, by its path; nil where that is not known.
+    /// The path of the app's executable, or nil if unknown.
     let executable: String?
-    /// When the app was last in front of the person, as a number that grows with each app that comes there (behaviour 3.15).
+    /// When the app was last in the foreground. The number grows with each app that enters the foreground
+    /// (behaviour 3.15).
     private(set) var lastInFront: UInt64
-    /// Called after a change of ``rules``, with what is to be done to the app.
+    /// Called after ``rules`` changed, with the action to apply to the app.
     var onChange: ((AppLifecycle.Action?) -> Void)?
     var process: (any AppProcess)? {
         didSet { mark = process?.mark }
     }
-    /// The process, or the last one of what is kept of an app.
+    /// The mark of the process, or of the last process of a preserved app.
     private(set) var mark: ProcessMark?
 
-    /// A process was started that has not connected yet.
+    /// Records the mark of a launched process that has not connected yet.
     func started(as mark: ProcessMark) { self.mark = mark }
 
-    /// Whether it is that of what is kept of an app, and not that of a process.
+    /// Whether this is the life cycle of a preserved app rather than that of a process.
     private let isPreserved: Bool
     private var machine: AppLifecycle
     private var timer: ScheduledTask?
     private var held = Deque<(octets: Int, body: () -> Void)>()
     private var heldOctets = 0
-    /// Whether something from the app's side was dropped because too much waits until the app runs.
+    /// Whether a call of the app was dropped because too many wait until the app runs.
     private(set) var hasDropped = false
     private unowned let system: BluetoothSystem
 
@@ -51,14 +53,14 @@ final class AppLife {
         self.executable = executable
         self.system = system
         isPreserved = false
-        // One that nobody manages is in front from the beginning, whoever has launched it.
+        // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
         machine = AppLifecycle(inBackground: isBehind)
         lastInFront = isBehind ? 0 : system.nextInFront()
         perform(machine.firstActions)
     }
 
-    /// The life of what is kept of an app, once its own is over.
+    /// Creates the life cycle of a preserved app, after that of its process has ended.
     init(preservedFrom old: AppLife) {
         (declaration, executable) = (old.declaration, old.executable)
         lastInFront = old.lastInFront
@@ -68,7 +70,7 @@ final class AppLife {
         mark = old.mark
     }
 
-    /// The life of what was kept of an app by a system that is gone.
+    /// Creates the life cycle of an app that a previous system preserved.
     init(preserving record: AppRecord, system: BluetoothSystem) {
         (declaration, executable) = (record.declaration, record.executable)
         mark = record.process
@@ -84,7 +86,7 @@ final class AppLife {
     var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
-    /// What an app that nobody manages leaves behind may do all that it could itself: it is as on a Mac.
+    /// The preserved state of an unmanaged app may do all that the app itself could: the app behaves as on a Mac.
     var rules: BackgroundRules {
         BackgroundRules(
             modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
@@ -93,7 +95,7 @@ final class AppLife {
     }
 
     func handle(_ event: AppLifecycle.Event) {
-        // One that nobody manages is in front until it is gone, and is launched for what it left behind.
+        // An unmanaged app is in the foreground until it is gone. Its preserved state can launch it.
         guard declaration.isManaged || isPreserved || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
@@ -102,16 +104,17 @@ final class AppLife {
         if phase != before { onChange?(nil) }
     }
 
-    /// A manager is told something; it wakes the app, or gives it time (behaviour 9.7).
+    /// Called when a manager is sent an event, which may wake the app or extend its time (behaviour 9.7).
     func told(_ event: Event, _ role: ManagerRole, isAwaited: Bool = false) {
         guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }
         guard isPreserved ? event.launches : event.isNews || isAwaited else { return }
         handle(.told)
     }
 
-    /// Does something from the app's side, at once or when the app runs. It is dropped when too much waits already (AB-G05).
+    /// Calls `body` on behalf of the app, at once or when the app runs. Drops the call if too many wait already
+    /// (AB-G05).
     ///
-    /// - Parameter octets: About as much memory as it takes while it waits.
+    /// - Parameter octets: The approximate memory that the call occupies while it waits.
     func whenRunning(octets: Int = 0, _ body: @escaping () -> Void) {
         guard !isRunning else { return body() }
         guard phase == .suspended else { return }
@@ -122,7 +125,8 @@ final class AppLife {
         heldOctets += octets
     }
 
-    /// The process that was woken, or launched, for what is kept has ended: the next event wakes anew.
+    /// Called when the process of a preserved app that was woken or launched has ended. The next event wakes the app
+    /// again.
     func sleepAgain() {
         guard isPreserved, hasProcess else { return }
         endTimer()

@@ -1,85 +1,86 @@
-/// Where an app is in its life.
+/// A phase in the life cycle of an app.
 public enum AppPhase: Hashable, Sendable {
-    /// In front of the person.
+    /// In the foreground.
     case foreground
-    /// Not in front of the person, and running: for a while after it was left, or since something woke it.
+    /// In the background and running: for a while after the user left the app, or after an event woke it.
     case background
     /// In memory, and not running.
     case suspended
-    /// Its process is gone.
+    /// The process is gone.
     case notRunning(AppEnd)
 }
 
 /// How the process of an app ended.
 public enum AppEnd: Hashable, Sendable {
-    /// By a fault of its own, or a signal.
+    /// The process crashed or was killed by a signal.
     case crashed
-    /// The system needed the memory.
+    /// The system reclaimed the memory.
     case removedFromMemory
-    /// The person ended it.
+    /// The user force-quit the app.
     case forceQuit
     /// The device was switched off.
     case deviceRestarted
 }
 
-/// The life of one app: what moves it from one phase to another, and how long it may run (behaviours 9.1, 9.7). No input or
-/// output in here.
+/// The state machine of an app's life cycle: the transitions between phases, and how long the app may run
+/// (behaviours 9.1, 9.7). Performs no I/O.
 package struct AppLifecycle {
     package enum Event: Equatable, Sendable {
-        /// The person opens the app.
+        /// The user opens the app.
         case entered
-        /// The person leaves it for another one.
+        /// The user switches to another app.
         case left
-        /// The app asks for time to finish something, or has finished it.
+        /// The app begins a background task (true) or ends it (false).
         case asksForTime(Bool)
-        /// The app is told something that it may be woken by.
+        /// The app receives an event that may wake it.
         case told
         case timeIsUp
         case ended(AppEnd)
     }
 
     enum Action: Equatable {
-        /// Takes the place of a timer that runs.
+        /// Replaces a running timer.
         case startTimer(Duration)
         case endTimer
-        /// It runs no more, or again.
         case suspend
         case resume
         case end
     }
 
-    /// `hasTask` says that the app has begun a background task, and not ended it.
+    /// `hasTask` is true while a background task is open.
     private enum State: Equatable {
         case foreground(hasTask: Bool)
-        /// Was left, for the first time span.
+        /// Left by the user, and in its first grace period.
         case leaving(hasTask: Bool)
         case woken(hasTask: Bool)
-        /// Its own time is over, and its background task goes on.
+        /// The app's own time is over, and its background task continues.
         case finishing(isWoken: Bool)
         case suspended
-        /// Suspended, and not woken before its timer: it has overrun its time too often.
+        /// Suspended, and not woken before the timer fires, because the app overran its time too often.
         case slowedDown(isTold: Bool)
         case ended(AppEnd)
     }
 
-    /// How long an app runs after it was left (behaviour 9.1).
+    /// How long an app runs after the user left it (behaviour 9.1).
     static let grace = Duration.seconds(30)
-    /// How long when it has a background task, which it may have begun in the foreground, or when it was woken (behaviour 9.1).
+    /// How long an app runs in total if it was left, or woken, and has a background task, which it may have begun in
+    /// the foreground (behaviour 9.1).
     static let extendedGrace = Duration.seconds(180)
-    /// How long it runs when it was woken; what it is told meanwhile renews that (behaviour 9.7).
+    /// How long an app runs after it was woken. Each further event restarts this time (behaviour 9.7).
     static let wakeTime = Duration.seconds(10)
 
-    /// Wakes in a row whose time was up while the background task went on, before the app is slowed down (behaviour 9.7).
+    /// The number of consecutive wakes that end with an unfinished background task before the app is slowed down
+    /// (behaviour 9.7).
     static let toleratedOverruns = 3
-    /// How long an app that is slowed down sleeps at least; it doubles with each further overrun.
+    /// The minimum time that a slowed-down app stays suspended. It doubles with each further overrun.
     static let firstSlowdown = Duration.seconds(60)
     static let longestSlowdown = Duration.seconds(3_600)
 
     private var state: State
-    /// Wakes in a row that took longer than the app may.
+    /// Consecutive wakes in which the app overran its time.
     private var overruns = 0
 
-    /// The life of an app that was just launched.
+    /// Creates the life cycle of an app that was just launched.
     init(inBackground: Bool = false) {
         state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
@@ -88,7 +89,8 @@ package struct AppLifecycle {
         self.state = state
     }
 
-    /// What is kept of an app whose process is gone lives on as if it slept: to wake it is to launch the app (behaviour 10.4).
+    /// The life cycle of a preserved app. It behaves like a suspended app, and waking it means launching the app
+    /// (behaviour 10.4).
     static let preserved = AppLifecycle(.suspended)
 
     var phase: AppPhase {
@@ -100,18 +102,18 @@ package struct AppLifecycle {
         }
     }
 
-    /// Whether the app is told something that gives it time (behaviour 9.7).
+    /// Whether a further event extends the app's time (behaviour 9.7).
     var isRenewed: Bool { if case .woken = state { true } else { false } }
 
-    /// Whether the app is not woken for now, since it has overrun its time too often (behaviour 9.7).
+    /// Whether the app is not woken for now because it overran its time too often (behaviour 9.7).
     var isSlowedDown: Bool { if case .slowedDown = state { true } else { false } }
 
-    /// What is to be done for an app that was launched.
+    /// The actions for an app that was just launched.
     var firstActions: [Action] { isRenewed ? [.startTimer(Self.wakeTime)] : [] }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
-        // The person takes back what is kept of an app that ended otherwise (behaviour 10.16).
+        // By a force-quit the user also discards what is preserved of an app that ended otherwise (behaviour 10.16).
         case (.ended(let end), .ended(.forceQuit)) where end != .forceQuit: return move(to: .ended(.forceQuit), [.end])
         case (.ended, _): return []
         case (_, .ended(let end)): return move(to: .ended(end), [.endTimer, .end])
@@ -120,7 +122,7 @@ package struct AppLifecycle {
         case (.foreground, .asksForTime(let hasTask)): return move(to: .foreground(hasTask: hasTask), [])
         case (.leaving, .asksForTime(let hasTask)): return move(to: .leaving(hasTask: hasTask), [])
         case (.woken, .asksForTime(let hasTask)): return move(to: .woken(hasTask: hasTask), [])
-        // What is finished in the time of the task needs no more of it.
+        // An app that ends its task within the task's time needs no more of it.
         case (.finishing, .asksForTime(false)): return suspend([.endTimer, .suspend])
         case (.leaving(let hasTask), .entered), (.woken(let hasTask), .entered): return enter(hasTask, [.endTimer])
         case (.finishing, .entered): return enter(true, [.endTimer])
@@ -143,12 +145,12 @@ package struct AppLifecycle {
         }
     }
 
-    /// Its own time is over. The task has the rest of its own.
+    /// The app's own time is over. Its background task has the rest of the extended time.
     private mutating func finish(after time: Duration, isWoken: Bool) -> [Action] {
         move(to: .finishing(isWoken: isWoken), [.startTimer(Self.extendedGrace - time)])
     }
 
-    /// It did not need more time than it had.
+    /// Suspends an app that did not need more time than it had.
     private mutating func suspend(_ actions: [Action]) -> [Action] {
         overruns = 0
         return move(to: .suspended, actions)
@@ -159,7 +161,7 @@ package struct AppLifecycle {
         return move(to: .foreground(hasTask: hasTask), actions)
     }
 
-    /// A wake took all its time, and that of its background task, which the app did not end.
+    /// Called when a wake used up its own time and that of the background task, which the app did not end.
     private mutating func overrun() -> [Action] {
         overruns += 1
         let excess = overruns - Self.toleratedOverruns

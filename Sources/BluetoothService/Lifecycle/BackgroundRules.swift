@@ -1,10 +1,10 @@
-/// What an app may do with Bluetooth where it is in its life, by the modes that it declares. Nothing but values in, and values
-/// out.
+/// The rules for an app's use of Bluetooth in a phase of its life cycle, depending on its declared background modes. A
+/// pure value type.
 struct BackgroundRules: Hashable {
-    /// How what an app wants to advertise is put on the air.
+    /// How an app's advertisement goes on the air.
     enum Advertising: Hashable {
         case whole
-        /// Without its name, and with all services in the overflow area (behaviour 7.24).
+        /// Without the local name, and with all services in the overflow area (behaviour 7.24).
         case hidden
         case none
     }
@@ -14,8 +14,8 @@ struct BackgroundRules: Hashable {
 
     private var isInFront: Bool { phase == .foreground }
 
-    /// Whether a scan goes on. In the background it has to name services; an app that does not run, and has not the mode, does
-    /// not scan (behaviours 2.27, 9.3, 9.8).
+    /// Whether a scan continues. In the background it has to name services. A suspended app also needs the central
+    /// background mode (behaviours 2.27, 9.3, 9.8).
     func scans(_ request: ScanRequest) -> Bool {
         switch phase {
         case .foreground: true
@@ -25,13 +25,13 @@ struct BackgroundRules: Hashable {
         }
     }
 
-    /// Whether a scan may report a device again and again (behaviours 2.27, 9.8).
+    /// Whether a scan may report a device repeatedly (behaviours 2.27, 9.8).
     var reportsDuplicates: Bool { isInFront }
 
-    /// Whether a new scan begins afresh, and not with what the last one knew (behaviours 2.17, 9.9).
+    /// Whether a new scan starts over instead of reusing what the last one reported (behaviours 2.17, 9.9).
     var scansAfresh: Bool { isInFront }
 
-    /// Whether the radio has to listen as often as for a person who waits (behaviour 9.8).
+    /// Whether the radio has to listen as often as for a user who waits (behaviour 9.8).
     var isWaitedFor: Bool { isInFront }
 
     /// See ``Advertising``.
@@ -43,10 +43,10 @@ struct BackgroundRules: Hashable {
         }
     }
 
-    /// Whether centrals can use what the app publishes (behaviour 7.13).
+    /// Whether centrals can use the services that the app publishes (behaviour 7.13).
     var serves: Bool { isInFront || modes.contains(.peripheral) }
 
-    /// Whether what a manager of this role is told wakes the app (behaviours 9.5, 9.6).
+    /// Whether events of a manager with this role wake the app (behaviours 9.5, 9.6).
     func wakes(_ role: ManagerRole) -> Bool {
         switch role {
         case .central: modes.contains(.central)
@@ -54,8 +54,8 @@ struct BackgroundRules: Hashable {
         }
     }
 
-    /// Whether the person is told of what the app asked to be told of itself: in place of an app that sleeps, and has not the mode
-    /// by which it would be woken (behaviour 3.15).
+    /// Whether the system alerts the user to connection events in place of the app, which is suspended and lacks the
+    /// background mode that would wake it (behaviour 3.15).
     var isAlertedFor: Bool { phase == .suspended && !modes.contains(.central) }
 }
 
@@ -64,8 +64,8 @@ extension ScanRequest {
 }
 
 extension Event {
-    /// Whether an app that sleeps can be woken to hear of it. That there is room again is news only to an app that had none and is called
-    /// back for that (behaviours 5.13, 7.43, 9.5, 9.6).
+    /// Whether the event can wake a suspended app. Returned credits are news only to an app that had none and is called
+    /// back for them (behaviours 5.13, 7.43, 9.5, 9.6).
     var isNews: Bool {
         switch self {
         case .central(.peer(_, .writeCreditsReturned)), .central(.peer(_, .maximumWriteLengthChanged)): false
@@ -75,8 +75,7 @@ extension Event {
         }
     }
 
-    /// Whether an app that is gone is launched to hear of it: only what came about of something that was asked for (behaviours 10.4,
-    /// 10.5).
+    /// Whether the event launches an app that is gone. Only results of pending requests do (behaviours 10.4, 10.5).
     var launches: Bool {
         switch self {
         case .central(.discovered), .central(.peer(_, .connected)), .central(.peer(_, .connectionFailed)),

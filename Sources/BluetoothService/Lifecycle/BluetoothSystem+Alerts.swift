@@ -2,8 +2,9 @@ import BluetoothTypes
 import Foundation
 
 extension BluetoothSystem {
-    /// Tells the person what came, in place of apps that do not run and asked for that: of several the one that was last in
-    /// front of the person (behaviour 3.15). Before the apps are told.
+    /// Alerts the user to an event of a peer, in place of suspended apps that asked for the alert. If there are
+    /// several, the alert names the app that was in the foreground last (behaviour 3.15). Called before the apps are
+    /// notified.
     func alert(_ alert: AppAlert, of peer: UUID) {
         let candidates = centrals.filter { $0.wants(alert, of: peer) }
         guard let last = candidates.max(by: { $0.lastInFront < $1.lastInFront }) else { return }
@@ -13,7 +14,7 @@ extension BluetoothSystem {
 }
 
 extension ConnectOptions {
-    /// Whether the person shall hear of it.
+    /// Whether the options ask for this alert.
     func wants(_ alert: AppAlert) -> Bool {
         switch alert {
         case .connected: notifiesOnConnection

@@ -1,21 +1,23 @@
 import EventLoops
 
-/// What whoever has the process of an app in hand tells the service of it. From any thread.
+/// The interface for the component that controls the app's process. May be used from any thread, unless noted.
 extension InProcessConnection {
-    /// Where the app is in its life.
+    /// The phase of the app's life cycle.
     package var phase: AppPhase {
         app.with { $0.phase }
     }
 
-    /// Something has happened to the app.
+    /// Handles a life cycle event of the app.
     package func happened(_ event: AppLifecycle.Event) {
         app.with { $0.happened(event) }
     }
 
-    /// The person opens the app. False when its process is gone. On the loop only.
+    /// Brings the app to the foreground because the user opened it. On the loop only.
+    ///
+    /// - Returns: `false` if its process is gone.
     package func enter() -> Bool { app.value.enter() }
 
-    /// Says who suspends the app's process and lets it run. On the loop only.
+    /// Sets the object that suspends and resumes the app's process. On the loop only.
     package func runs(in process: any AppProcess) {
         app.value.runs(in: process)
     }

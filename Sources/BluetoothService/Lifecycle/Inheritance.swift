@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a manager remembers for the case that its process ends with events that it has not read.
+/// The state that a manager keeps for the case that its process ends with unread events.
 struct Inheritance {
-    /// Processes in a row that end without reading the event that they were all given first; then it is given up, since it may be what
-    /// they end by.
+    /// The number of consecutive processes that may end without reading the event that each received first. That event
+    /// is then dropped, since it may be the cause.
     static let maximumDeaths = 5
-    /// Lost connections that are remembered (AB-G05).
+    /// The number of lost connections that are remembered (AB-G05).
     static let maximumEnded = 16
 
     private var lastEnded: [RestoredPeer] = []
@@ -14,17 +14,17 @@ struct Inheritance {
     /// Peers as they were when the manager lost them.
     var ended: [UUID: RestoredPeer] { Dictionary(lastEnded.map { ($0.info.identifier, $0) }) { $1 } }
 
-    /// The manager is about to lose a peer.
+    /// Called when the manager is about to lose a peer.
     mutating func note(_ peer: RestoredPeer) {
         lastEnded.removeAll { $0.info.identifier == peer.info.identifier }
         if lastEnded.count == Self.maximumEnded { lastEnded.removeFirst() }
         lastEnded.append(peer)
     }
 
-    /// The process has ended.
+    /// Called when the process has ended.
     ///
-    /// - Parameter mailbox: What it was told.
-    /// - Returns: What the next process is told, and how many events nobody is told.
+    /// - Parameter mailbox: The mailbox of the process.
+    /// - Returns: The events for the next process, and the number of events lost.
     mutating func processEnded(_ mailbox: EventMailbox) -> (news: UnreadNews, lost: Int) {
         let unread = mailbox.unread
         var news = UnreadNews(unread + mailbox.waiting)

@@ -1,21 +1,22 @@
 import EventLoops
 
-/// When an app may be launched again whose processes keep ending early: after the first at once, and then after a pause that doubles with each
-/// of them (behaviour 10.25). What is kept of the app stays; only the launch waits. No input or output in here.
+/// The backoff for launches of an app whose processes keep ending early. The launch after the first early end is
+/// immediate. After each further one a pause precedes it, which doubles every time (behaviour 10.25). Only the launch
+/// is delayed; the preserved state stays. Performs no I/O.
 struct LaunchBackoff: Equatable {
     enum Event: Equatable {
-        /// Something happened that launches the app.
+        /// An event occurred that launches the app.
         case wanted
         /// The launched process could not be started, or ended before it connected.
         case launchFailed
-        /// A process ended by itself after it had run for some time.
+        /// A process ended by itself after it had run for this long.
         case processEnded(after: Duration)
         case pauseEnded
     }
 
     enum Action: Equatable {
         case launch
-        /// Takes the place of a pause that runs.
+        /// Replaces a running pause.
         case startPause(Duration)
     }
 
@@ -24,15 +25,16 @@ struct LaunchBackoff: Equatable {
         case pausing(isWanted: Bool)
     }
 
-    /// A process that ends by itself before that has ended early. One that runs for longer clears the count.
+    /// The minimum run time: a process that ends by itself sooner has ended early. One that runs longer clears the
+    /// count.
     static let minimumRun = AppLifecycle.wakeTime
-    /// The pause after the second process in a row that ends early.
+    /// The pause after the second consecutive early end.
     static let firstPause = Duration.seconds(1)
     static let longestPause = Duration.seconds(600)
-    /// Early ends that are counted.
+    /// The limit of the counter.
     private static let maximumEarlyEnds = 1_000
 
-    /// Processes in a row that ended early.
+    /// The number of consecutive processes that ended early.
     private(set) var earlyEnds = 0
     private var state = State.ready
 

@@ -3,81 +3,83 @@ import EventLoops
 
 /// The restore identifiers of the managers that an app is launched for (behaviour 10.6).
 public struct RestoreIdentifiers: Hashable, Sendable {
-    /// Of central managers.
+    /// The identifiers of central managers.
     public var centrals: [String]
-    /// Of peripheral managers.
+    /// The identifiers of peripheral managers.
     public var peripherals: [String]
 
-    /// Identifiers by role.
+    /// Creates the identifiers of both roles. By default there are none.
     public init(centrals: [String] = [], peripherals: [String] = []) {
         self.centrals = centrals
         self.peripherals = peripherals
     }
 }
 
-/// Launches apps that have to hear of something. On the loop.
+/// Launches apps to receive events. Used on the loop only.
 package protocol AppLauncher: AnyObject {
-    /// Launches an app in the background. It is to make its managers at once (behaviour 10.6).
+    /// Launches an app in the background. The app is expected to create its managers at once (behaviour 10.6).
     ///
     /// A launcher that cannot start the process, or whose process ends before it has connected, calls
     /// ``BluetoothSystem/launchEnded(_:)``.
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers)
 
-    /// Whether a process runs that had connected to a service before this one.
+    /// Whether a process that was connected to a previous service still runs.
     func isRunning(_ process: ProcessMark) -> Bool
 }
 
 extension AppLauncher {
-    /// False: for launchers whose processes end with the service.
+    /// By default false, for launchers whose processes end with the service.
     package func isRunning(_ process: ProcessMark) -> Bool { false }
 }
 
-/// What is kept of an app whose process is gone: its managers with a restore identifier go on, and what they have to tell waits.
-/// Something that would wake the app launches it (behaviours 10.3 to 10.7). Lives on the loop.
+/// The preserved state of an app whose process is gone. Its managers with a restore identifier live on, and their
+/// events are queued. An event that would wake the app launches it (behaviours 10.3 to 10.7). Used on the loop only.
 final class PreservedApp {
-    /// A manager that goes on without its app.
+    /// A manager that outlives its process.
     struct Kept {
         let identifier: String
         let role: ManagerRole
         let manager: AppManager
         let session: any ManagerSession
-        /// What it was when its app ended, or the radio came back.
+        /// The state to restore, as of the end of the process or the return of the radio.
         var state: Event
-        /// What it had been told of the radio.
+        /// The last radio state reported to the process.
         var radio: ManagerState
-        /// What has to be asked for when the radio comes back; nil while it is there, and the session goes on by itself.
+        /// The requests to repeat when the radio comes back. Nil while the radio is on and the session continues by
+        /// itself.
         var wishes: [Request]?
     }
 
-    /// How long what was kept waits for its manager, once a process of the app runs (behaviour 10.6).
+    /// How long a running process of the app has to create its managers before the preserved state is discarded
+    /// (behaviour 10.6).
     static let patience = Duration.seconds(10)
-    /// How often to look whether a process that may come back by itself still runs.
+    /// How often to check whether a process that may reconnect by itself still runs.
     static let lookInterval = Duration.milliseconds(50)
 
-    /// The process that is to make the managers, with the time that it has left. Each process has its own: one that ends early takes
-    /// nothing with it (behaviour 10.15).
+    /// The process that is expected to create the managers, with a timer for the time it has left. Each process has its
+    /// own timer, so a process that ends early takes nothing with it (behaviour 10.15).
     private enum Heir {
-        /// There is none. The next event launches the app.
+        /// No process. The next event launches the app.
         case none
-        /// A process was launched, and has not connected yet.
+        /// A launched process that has not connected yet.
         case launched(ScheduledTask)
-        /// A process has connected.
+        /// A connected process.
         case running(ObjectIdentifier, ScheduledTask)
     }
 
     let identity: AppIdentity
     let life: AppLife
-    /// Called once nothing is kept any more.
+    /// Called once no manager is left.
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
     private var heir = Heir.none
-    /// Whether it would have been launched, had the device been unlocked.
+    /// Whether a launch waits until the device is unlocked.
     private var waitsForUnlocking = false
-    /// Before this it is not launched while its last process runs: that had the app under another service, and may be about to come to this one.
+    /// Until this time the app is not launched while its last process runs. That process was connected to a previous
+    /// service, and may be about to connect to this one.
     private let settlesUntil: Instant
     private unowned let system: BluetoothSystem
 
-    /// What is kept of an app.
     init(_ identity: AppIdentity, living life: AppLife, settlesUntil: Instant, system: BluetoothSystem) {
         self.identity = identity
         self.system = system
@@ -86,7 +88,7 @@ final class PreservedApp {
         self.life.onChange = { [weak self] in self?.lifeChanged($0) }
     }
 
-    /// Which managers an app has to make.
+    /// The identifiers of the managers that the app has to create.
     var identifiers: RestoreIdentifiers {
         RestoreIdentifiers(
             centrals: managers.filter { $0.role == .central }.map(\.identifier),
@@ -94,10 +96,10 @@ final class PreservedApp {
         )
     }
 
-    /// Whether a process was launched that has not connected yet.
+    /// Whether a launched process has not connected yet.
     var isLaunched: Bool { if case .launched = heir { true } else { false } }
 
-    /// Keeps a manager. Beyond ``ServiceLimits/managers`` the oldest one is given up.
+    /// Adds a manager. Beyond ``ServiceLimits/managers`` the oldest one is discarded.
     func add(_ kept: Kept) {
         managers.append(kept)
         guard managers.count > ServiceLimits.managers else { return }
@@ -106,13 +108,14 @@ final class PreservedApp {
         system.end(oldest)
     }
 
-    /// The radio is about to be another one for a manager: what it has going on is to begin anew.
+    /// Called before the radio state changes for a session. Remembers the requests to repeat.
     func willChangeState(of session: any ManagerSession) {
         guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
         if session.state == .poweredOn { managers[index].wishes = session.wishes }
     }
 
-    /// Gives a manager to the app that has made it anew. Of two with one identifier it is the older one (behaviour 10.1).
+    /// Removes and returns the manager that an app has created anew, or nil if there is none. Of two with the same
+    /// identifier it is the older one (behaviour 10.1).
     func take(_ role: ManagerRole, _ identifier: String) -> Kept? {
         guard let index = managers.firstIndex(where: { $0.role == role && $0.identifier == identifier }) else {
             return nil
@@ -121,26 +124,27 @@ final class PreservedApp {
         return managers.remove(at: index)
     }
 
-    /// A process of the app has connected. What it does not take over in time is given up.
+    /// Called when a process of the app has connected. What it does not take over in time is discarded.
     func processBegan(_ process: App) {
         endPatience()
         heir = .running(ObjectIdentifier(process), startPatience())
     }
 
-    /// A process of the app has ended. What it has not taken over stays, and waits for the next event.
+    /// Called when a process of the app has ended. Managers that it has not taken over wait for the next event.
     func processEnded(_ process: App) {
         guard case .running(ObjectIdentifier(process), _) = heir else { return }
         waitForEvent()
     }
 
-    /// The process that was launched runs, and is to connect. A service that begins meanwhile launches no second one.
+    /// Called when the launched process runs. A service that starts before the process connects does not launch another
+    /// one.
     func started(as mark: ProcessMark) {
         guard case .launched = heir else { return }
         life.started(as: mark)
         system.noteChange(of: identity)
     }
 
-    /// A process that was launched has ended before it connected, or could not be started.
+    /// Called when a launched process could not be started, or ended before it connected.
     func launchEnded() {
         guard case .launched = heir else { return }
         waitForEvent()
@@ -167,7 +171,8 @@ final class PreservedApp {
         heir = .none
     }
 
-    /// The radio is on again: what the managers were about begins anew, and an app finds them so (behaviour 10.15).
+    /// Called when the radio is on again. Repeats the requests of the managers and updates the state to restore
+    /// (behaviour 10.15).
     func radioIsBack() {
         for index in managers.indices where managers[index].session.state == .poweredOn {
             let kept = managers[index]
@@ -180,7 +185,7 @@ final class PreservedApp {
         }
     }
 
-    /// Gives up all that is kept.
+    /// Ends all preserved managers.
     func discard() {
         let given = managers
         managers = []
@@ -198,18 +203,19 @@ final class PreservedApp {
 
     private func lifeChanged(_ action: AppLifecycle.Action?) {
         guard action == .resume else { return }
-        // What woke it is still being told.
+        // The event that woke the app is still being delivered.
         system.loop.execute { [weak self] in self?.launch() }
     }
 
-    /// The device was unlocked for the first time after its start: what was to be launched is (behaviour 10.24).
+    /// Called when the device is unlocked for the first time after its start. Performs the launch that was waiting for
+    /// it (behaviour 10.24).
     func deviceWasUnlocked() {
         guard waitsForUnlocking else { return }
         waitsForUnlocking = false
         launch()
     }
 
-    /// Launches the app, at once or when its pause is over (behaviour 10.25).
+    /// Launches the app, at once or after the pause of its ``LaunchBackoff`` (behaviour 10.25).
     private func launch() {
         guard canLaunch() else { return }
         if isReturning {
@@ -219,13 +225,13 @@ final class PreservedApp {
         }
     }
 
-    /// Whether the last process of the app may come by itself, from the service before this one.
+    /// Whether the app's last process, which was connected to the previous service, may reconnect by itself.
     private var isReturning: Bool {
         guard system.loop.now < settlesUntil, let mark = life.mark else { return false }
         return system.launcher?.isRunning(mark) ?? false
     }
 
-    /// Launches the app now, unless a process of it is there or on its way.
+    /// Launches the app now, unless a process is connected or being launched.
     func startProcess() {
         guard canLaunch(), let launcher = system.launcher else { return }
         heir = .launched(startPatience())

@@ -1,9 +1,9 @@
 import BluetoothTypes
 import EventLoops
 
-/// The apps whose processes ended early, each with its ``LaunchBackoff`` and the timer of its pause. Lives on the loop.
+/// The apps whose processes ended early, each with its ``LaunchBackoff`` and pause timer. Used on the loop only.
 final class Relaunches {
-    /// Apps that are remembered. One more takes the place of the one with the fewest early ends (AB-G05).
+    /// The number of apps that are remembered. A further app replaces the one with the fewest early ends (AB-G05).
     static let maximumApps = 256
 
     private struct Entry {
@@ -11,9 +11,9 @@ final class Relaunches {
         var pause: (timer: ScheduledTask, end: Instant)?
     }
 
-    /// Launches an app now.
+    /// Called to launch an app now.
     var onLaunch: ((AppIdentity) -> Void)?
-    /// Called when a pause of some length begins after processes that ended early.
+    /// Called when a pause begins because processes ended early.
     var onPause: ((AppIdentity, _ earlyEnds: Int, Duration) -> Void)?
 
     private let loop: any EventLoop
@@ -23,7 +23,7 @@ final class Relaunches {
         self.loop = loop
     }
 
-    /// Something happened to the app or its process.
+    /// Handles an event of an app or its process.
     func handle(_ event: LaunchBackoff.Event, of app: AppIdentity) {
         var entry = entries[app] ?? Entry()
         if event == .pauseEnded { entry.pause = nil }
@@ -42,17 +42,18 @@ final class Relaunches {
         }
     }
 
-    /// The user has opened the app, or ended it: what was before does not count.
+    /// Clears the count of an app because the user opened or force-quit it.
     func forget(_ app: AppIdentity) {
         if let pause = entries.removeValue(forKey: app)?.pause { loop.cancel(pause.timer) }
     }
 
-    /// Launches no app any more.
+    /// Cancels all pending launches.
     func stop() {
         for app in Array(entries.keys) { forget(app) }
     }
 
-    /// How many processes in a row ended early, and how long the next launch waits; nil for an app whose processes do not.
+    /// Returns the number of consecutive early ends and how long the next launch waits. Nil for an app without early
+    /// ends.
     func state(of app: AppIdentity) -> (earlyEnds: Int, pause: Duration?)? {
         entries[app].map { ($0.machine.earlyEnds, $0.pause.map { $0.end - loop.now }) }
     }

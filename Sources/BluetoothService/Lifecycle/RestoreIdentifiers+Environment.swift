@@ -1,8 +1,8 @@
 import Foundation
 
-// How a process that the service launches is told what it is launched for: in its environment, as JSON.
+// The service passes the restore identifiers to the processes it launches in their environment, as JSON.
 extension RestoreIdentifiers {
-    /// The environment variable.
+    /// The name of the environment variable.
     package static let variable = "HARALD_RESTORE"
 
     private struct Text: Codable {
@@ -10,21 +10,22 @@ extension RestoreIdentifiers {
         var peripherals: [String]?
     }
 
-    /// What this process was launched for; nothing for one that was not launched by the service (behaviour 10.6).
+    /// The managers that this process was launched to restore. Empty if the service did not launch the process
+    /// (behaviour 10.6).
     public static let ofThisLaunch = RestoreIdentifiers(environment: ProcessInfo.processInfo.environment)
 
-    /// What an environment says; nothing where it says nothing, or what cannot be read.
+    /// Reads the identifiers from an environment. They are empty if the variable is missing or malformed.
     package init(environment: [String: String]) {
         let data = environment[Self.variable].map { Data($0.utf8) }
         let text = data.flatMap { try? JSONDecoder().decode(Text.self, from: $0) }
         self.init(centrals: text?.centrals ?? [], peripherals: text?.peripherals ?? [])
     }
 
-    /// What stands in the environment.
+    /// The value of the environment variable.
     package var environmentValue: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // Texts can always be encoded.
+        // Strings can always be encoded.
         guard let data = try? encoder.encode(Text(centrals: centrals, peripherals: peripherals)) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -1,41 +1,40 @@
 import Foundation
 
-/// The events that a process had not read when it ended, as far as they are news for the next process, and how the manager stood before
-/// them: the next process is restored to that, and then told the rest (behaviours 10.7, 10.10). No input or output in here.
+/// The unread events of a process that ended that are news for the next process, and the state of the manager before
+/// them. The next process is restored to that state and then receives the events (behaviours 10.7, 10.10). Performs no
+/// I/O.
 struct UnreadNews {
-    /// What the next process is told, in order.
+    /// The events for the next process, in order.
     private(set) var events: [Event] = []
 
-    /// Nothing.
     init() {}
 
-    /// - Parameter unread: All that the process had not read, in order.
+    /// - Parameter unread: All events that the process had not read, in order.
     init(_ unread: [Event]) {
         for event in unread { add(event) }
     }
 
     private mutating func add(_ event: Event) {
         switch event {
-        // What happened before the radio changed is void, and how things stand since is restored.
+        // Events before a change of the radio state are void, and the state since then is restored.
         case .stateChanged: events = []
-        // The app has let go of the peer itself: what came before is void.
+        // The app itself released the peer, so events before that are void.
         case .central(.peer(let peer, .disconnected(nil, _, _))): events.removeAll { $0.peer == peer }
         case _ where event.isKeptUnread: events.append(event)
         case .central, .peripheral, .channel: break
         }
     }
 
-    /// Gives up the first event.
     mutating func dropFirst() {
         if !events.isEmpty { events.removeFirst() }
     }
 
-    /// How the manager stood before the events.
+    /// Returns the state of the manager before the events.
     ///
     /// - Parameters:
-    ///   - state: How it stands now.
+    ///   - state: The current state.
     ///   - ended: Peers as they were when the manager lost them.
-    ///   - info: What the system knows of a peer.
+    ///   - info: Looks up what the system has stored about a peer.
     func before(_ state: Event, ended: [UUID: RestoredPeer], info: (UUID) -> PeerInfo?) -> Event {
         switch state {
         case .central(.willRestore(let central)): .central(.willRestore(before(central, ended, info)))
@@ -80,8 +79,8 @@ struct UnreadNews {
 }
 
 extension Event {
-    /// Whether the next process is told it when the one that it was for has not read it. What that one had asked for is for nobody, what
-    /// is as it stands is restored, and requests of centrals that wait for an answer are asked again.
+    /// Whether the next process receives the event if the one it was meant for has not read it. Answers to the requests
+    /// of a process are void without it, current state is restored, and centrals repeat requests that await a response.
     var isKeptUnread: Bool {
         switch self {
         case .central(.discovered), .central(.lost): true
@@ -94,6 +93,6 @@ extension Event {
         }
     }
 
-    /// Whether it is of a channel, which ends with its process and has a window of its own.
+    /// Whether the event belongs to a channel. A channel ends with its process and has its own window.
     package var isOfChannel: Bool { if case .channel = self { true } else { false } }
 }
