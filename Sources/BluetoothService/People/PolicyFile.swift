@@ -2,10 +2,10 @@ import BluetoothTypes
 import SMP
 import Security
 
-/// What is decided where there is no person to ask: which devices may pair, and which apps may use Bluetooth.
+/// The rules that decide which devices may pair and which apps may use Bluetooth if there is no user to ask.
 ///
-/// A line is a rule; of several that fit the first counts, and what no rule is about is no. `#` begins a comment. A value in quotation
-/// marks may have spaces, `*` stands for anything, and `\` takes the next character as it is.
+/// Each line is a rule, and the first matching rule applies. Whatever no rule matches is refused. `#` begins a comment.
+/// A quoted value may contain spaces, `*` matches any text, and `\` escapes the next character.
 ///
 ///     pair app=com.example.* user=1000 peer=C0:FF:EE:00:00:01 code 123456
 ///     pair peer="Heart*" yes
@@ -14,16 +14,17 @@ import Security
 ///     app name=* ask
 ///     prompters 1000 1001
 ///
-/// A device may call itself and, until it is paired, its address as it likes: a rule with a code is the one that proves who it is.
+/// A device may choose its own name and, until it is paired, its own address. Only a rule with a code proves its
+/// identity.
 package struct PolicyFile: Hashable, Sendable {
-    /// Octets of a file (AB-G05).
+    /// The maximum size of a file, in octets (AB-G05).
     package static let maximumOctets = 65_536
-    /// Lines of a file.
+    /// The maximum number of lines in a file.
     package static let maximumLines = 1_024
-    /// Prompters that may be named.
+    /// The maximum number of prompters that a file may name.
     package static let maximumPrompters = 64
 
-    /// What becomes of a device that wants to pair.
+    /// The ruling on a device that wants to pair.
     package enum PairRuling: Hashable, Sendable {
         case yes
         case no
@@ -44,7 +45,7 @@ package struct PolicyFile: Hashable, Sendable {
         var permission = AppPermission.restricted
     }
 
-    /// Which devices a rule is about. A name that looks like an address is none.
+    /// The devices that a rule matches. A pattern that looks like an address matches addresses, not names.
     enum PeerPattern: Hashable, Sendable {
         case address(UInt64)
         case name(NamePattern)
@@ -52,37 +53,38 @@ package struct PolicyFile: Hashable, Sendable {
 
     var pairRules: [PairRule] = []
     var appRules: [AppRule] = []
-    /// The numbers of the users that may answer questions, besides the one of the service.
+    /// The IDs of the users that may answer prompts, besides the user of the service.
     package internal(set) var prompters: Set<UInt32> = []
 
-    /// No rules.
+    /// Creates a policy without rules, which refuses everything.
     package init() {}
 
-    /// Whether there are devices that may pair without a person.
+    /// Whether any rule lets a device pair without a user.
     package var pairs: Bool { pairRules.contains { $0.ruling != .no } }
 
-    /// What becomes of a device.
+    /// Returns the ruling on a device.
     ///
-    /// - Parameter apps: Those that are connected to it. A rule that names an app, or a user, is about any of them.
+    /// - Parameter apps: The apps that are connected to it. A rule that names an app or a user matches if any of them
+    ///   does.
     package func decide(name: String?, address: BluetoothAddress, apps: [AppIdentity]) -> PairRuling {
         let rule = pairRules.first { $0.fits(name: name, address: address, apps: apps) }
         return rule?.ruling ?? .no
     }
 
-    /// Whether an app may use Bluetooth; nil where nothing is said of it.
+    /// Returns the permission of an app, or nil if no rule matches it.
     package func permission(of app: AppIdentity) -> AppPermission? {
         appRules.first { ($0.user ?? app.owner) == app.owner && $0.name.matches(app.name) }?.permission
     }
 
-    /// What the tools of a user may do. `owner` is the user of the service.
+    /// Returns the rights of a user's tools. `owner` is the user of the service.
     package func rights(of user: UInt32, owner: UInt32) -> ToolRights {
-        // The administrator of the machine can do all that anyway.
+        // The administrator of the machine could do all of that anyway.
         if user == owner || user == 0 { return .control }
         return prompters.contains(user) ? [.look, .answer] : .look
     }
 
-    /// What is said in place of a person. Nobody sees what is shown, and nobody knows that a device that has lost its keys is still
-    /// the same: both are no (AB-S09).
+    /// Returns the answer in place of a user. Showing a passkey is pointless without a user, and the identity of a
+    /// device that has lost its keys cannot be confirmed, so both are refused (AB-S09).
     func answer(to prompt: PairingPrompt, of peer: PromptedPeer, for apps: [AppIdentity]) -> PairingAnswer {
         switch (prompt, decide(name: peer.name, address: peer.address, apps: apps)) {
         case (.confirmPairing, .yes), (.compare, .yes): .accept
@@ -104,7 +106,7 @@ extension PolicyFile.PairRule {
     }
 }
 
-/// A name in which `*` stands for anything.
+/// A pattern for names in which `*` matches any text.
 struct NamePattern: Hashable, Sendable {
     enum Element: Hashable, Sendable {
         case any
@@ -121,7 +123,7 @@ struct NamePattern: Hashable, Sendable {
 
     var isAnything: Bool { self == .anything }
 
-    /// The text, if it has no `*`.
+    /// The text of a pattern without `*`, or nil.
     var plain: String? {
         var text = String.UnicodeScalarView()
         for element in elements {
@@ -131,7 +133,8 @@ struct NamePattern: Hashable, Sendable {
         return String(text)
     }
 
-    /// Whether all of the name fits. Goes back to the last `*` only, so that it takes no longer than both lengths multiplied.
+    /// Whether the pattern matches the whole name. Backtracks only to the last `*`, so the time is at most proportional
+    /// to the product of both lengths.
     func matches(_ name: String) -> Bool {
         let name = Array(name.unicodeScalars)
         var (at, inName) = (0, 0)

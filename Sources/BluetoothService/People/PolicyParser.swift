@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// What is wrong with a policy file, and where.
+/// An error in a policy file and its location.
 package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         case tooLong(octets: Int)
@@ -20,11 +20,11 @@ package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
         case danglingEscape
     }
 
-    /// Counted from 1; 0 for the file as a whole.
+    /// The line number, counted from 1, or 0 for the file as a whole.
     package var line: Int
     package var problem: Problem
 
-    /// Where, what, and what to write in its place.
+    /// The location, the problem, and what to write instead.
     package var description: String {
         line == 0 ? "the policy file \(what)" : "line \(line) of the policy file \(what)"
     }
@@ -56,7 +56,7 @@ package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PolicyFile {
-    /// Reads a file. It counts as a whole or not at all.
+    /// Parses a file. An error anywhere rejects the whole file.
     package init(parsing octets: [UInt8]) throws(PolicyError) {
         guard octets.count <= Self.maximumOctets else {
             throw PolicyError(line: 0, problem: .tooLong(octets: octets.count))
@@ -126,7 +126,7 @@ extension PolicyFile.AppRule {
             if name == "name" { self.name = pattern } else { user = try PolicyWord(pattern.plain ?? "*").user() }
             words.removeFirst()
         }
-        // An app is not all apps by oversight.
+        // A rule for all apps has to be explicit.
         guard known.contains("name") else { throw .missingField("name") }
         guard let word = words.popFirst() else { throw .missingRuling(of: "app") }
         switch word.text {
@@ -146,10 +146,10 @@ extension PolicyFile.PeerPattern {
     }
 }
 
-/// A word of a line: what stands between spaces, quotation marks taken off.
+/// A word of a line: the text between spaces, without quotation marks.
 private struct PolicyWord {
     var elements: [NamePattern.Element] = []
-    /// The place of the first `=` outside of quotation marks.
+    /// The index of the first unquoted `=`.
     var equals: Int?
 
     init() {}
@@ -158,7 +158,7 @@ private struct PolicyWord {
         elements = text.unicodeScalars.map { .scalar($0) }
     }
 
-    /// As it was written, nearly.
+    /// The text approximately as written.
     var text: String { Self.text(of: elements[...]) }
 
     /// The name and the value of `name=value`.

@@ -4,13 +4,14 @@ import Foundation
 import SMP
 import Security
 
-/// Puts the questions of a system to the tools whose persons answer them; where there is none, a ``PolicyFile`` decides, and what
-/// that says nothing of is no (AB-A14).
+/// Routes the prompts of a system to tools whose users answer them. If there is no such tool, a ``PolicyFile`` decides,
+/// and whatever it has no rule for is refused (AB-A14).
 ///
-/// The time for an answer is that of the pairing, which closes its prompt (behaviour 6.6). Whether an app may use Bluetooth is asked
-/// as soon as there is somebody. Lives on the loop of its system, which does not keep it alive.
+/// A pairing prompt stays open as long as the pairing waits, and the pairing closes it (behaviour 6.6). The question
+/// whether an app may use Bluetooth waits until there is a prompter. Used on the loop of the system, which the desk
+/// does not retain.
 package final class PromptDesk {
-    /// Names a prompter.
+    /// Identifies a prompter.
     package struct Registration: Hashable, Sendable {
         fileprivate let number: UInt64
     }
@@ -20,7 +21,7 @@ package final class PromptDesk {
         case permission(AppQuestion, (Bool) -> Void)
     }
 
-    /// What is decided where nobody is asked.
+    /// The policy that decides if there is no prompter.
     package var policy: PolicyFile {
         didSet { followPolicy() }
     }
@@ -32,7 +33,7 @@ package final class PromptDesk {
     private var last: UInt64 = 0
     private var notices: Observers.Registration?
 
-    /// A desk for the questions of a system, which asks it from now on.
+    /// Creates the desk of a system, and registers it there.
     package init(_ system: BluetoothSystem, policy: PolicyFile = PolicyFile()) {
         self.system = system
         self.policy = policy
@@ -50,7 +51,8 @@ package final class PromptDesk {
         showPresence()
     }
 
-    /// What nobody could answer is not begun: without a person, and with nothing in the policy, there is no prompter.
+    /// Registers as a prompter only if a prompt could be answered: without a tool or a policy that lets devices pair,
+    /// the system has no prompter and does not start such a pairing.
     private func showPresence() {
         let isThere = !routing.prompters.isEmpty || policy.pairs
         guard isThere != (system.prompter === self) else { return }
@@ -59,9 +61,9 @@ package final class PromptDesk {
 
     // MARK: Prompters
 
-    /// Adds a prompter, which is told by `show`. Questions come after ``open(_:)``.
+    /// Adds a prompter, which is sent messages by `show`. It receives prompts after ``open(_:)``.
     ///
-    /// - Returns: What the other methods take; nil when there are too many.
+    /// - Returns: The registration for the other methods, or nil if there are too many prompters.
     package func add(_ show: @escaping (ToolReply) -> Void) -> Registration? {
         guard prompters.count < PromptRouting.maximumPrompters else { return nil }
         last += 1
@@ -69,21 +71,22 @@ package final class PromptDesk {
         return Registration(number: last)
     }
 
-    /// The prompter is ready for questions.
+    /// Starts sending prompts to a prompter that is ready for them.
     package func open(_ registration: Registration) {
         guard prompters[registration.number] != nil, !routing.prompters.contains(registration.number) else { return }
         handle(.prompterCame(registration.number))
         showPresence()
     }
 
-    /// The prompter is gone: the next one has its questions.
+    /// Removes a prompter. Its prompts move to the next one.
     package func remove(_ registration: Registration) {
         guard prompters.removeValue(forKey: registration.number) != nil else { return }
         handle(.prompterLeft(registration.number))
         showPresence()
     }
 
-    /// A person has answered what this prompter was shown by this number. What is no answer to that is none.
+    /// Applies the user's answer to the prompt that this prompter was shown under `number`. An answer of the wrong kind
+    /// is ignored.
     package func answer(_ number: UInt32, _ answer: PersonAnswer, by registration: Registration) {
         guard let id = routing.question(number, at: registration.number), let question = questions[id] else { return }
         guard let settle = question.settling(with: answer) else { return }
@@ -145,13 +148,13 @@ package final class PromptDesk {
 }
 
 extension PromptDesk: PairingPrompter {
-    /// Shows or asks something, or decides it.
+    /// Shows a prompt, or has the policy decide it.
     package func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         closePrompt(peer)
         ask(.pairing(prompt, peer, answer), waits: false)
     }
 
-    /// What was asked of this peer is over.
+    /// Closes the prompt for this peer.
     package func closePrompt(_ peer: PromptedPeer) {
         let open = questions.first { if case .pairing(_, let asked, _) = $1 { asked.link == peer.link } else { false } }
         guard let id = open?.key else { return }
@@ -161,14 +164,14 @@ extension PromptDesk: PairingPrompter {
 }
 
 extension PromptDesk: PermissionPrompter {
-    /// Asks whether an app may use Bluetooth, now or when there is somebody.
+    /// Asks whether an app may use Bluetooth, now or when there is a prompter.
     package func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void) {
         ask(.permission(question, answer), waits: true)
     }
 }
 
 extension PromptDesk.Question {
-    /// What the answer comes to; nil when it is no answer to this.
+    /// Returns a closure that delivers the answer, or nil if the answer is of the wrong kind.
     fileprivate func settling(with answer: PersonAnswer) -> (() -> Void)? {
         switch (self, answer) {
         case (.permission(_, let tell), .allow): return { tell(true) }

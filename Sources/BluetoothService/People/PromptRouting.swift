@@ -1,30 +1,30 @@
-/// Which prompter has which question: the newest has it, if it leaves the next one, and when there is none somebody else has to
-/// decide. No input or output in here.
+/// Assigns prompts to prompters. The newest prompter gets a prompt, and the next one gets it if that one leaves. If
+/// there is none, the prompt is decided without one. Performs no I/O.
 struct PromptRouting {
-    /// Prompters at a time (AB-G05).
+    /// The maximum number of concurrent prompters (AB-G05).
     static let maximumPrompters = 16
-    /// Questions that are open at a time (AB-G05).
+    /// The maximum number of open prompts (AB-G05).
     static let maximumQuestions = 64
 
     enum Event: Equatable {
         case prompterCame(UInt64)
         case prompterLeft(UInt64)
-        /// A new question; `waits` when it is kept until there is a prompter.
+        /// A new prompt. If `waits` is true, it is kept until there is a prompter.
         case asked(UInt64, waits: Bool)
-        /// A prompter has an answer to what it was shown by this number.
+        /// A prompter has answered what it was shown under this number.
         case answered(UInt32, by: UInt64)
-        /// Nobody needs an answer to the question any more.
+        /// The prompt no longer needs an answer.
         case over(UInt64)
     }
 
     enum Action: Equatable {
-        /// Shows a question with a number of its own: an answer counts for one showing only.
+        /// Shows a prompt under a number of its own. An answer counts for a single showing only.
         case show(UInt64, number: UInt32, at: UInt64)
-        /// What was shown need not be any longer.
+        /// Closes what was shown.
         case close(number: UInt32, at: UInt64)
-        /// There is nobody to ask.
+        /// Decides without a prompter, because there is none.
         case decide(UInt64)
-        /// The answer that came is the answer.
+        /// Accepts the answer as final.
         case settle(UInt64)
     }
 
@@ -44,10 +44,10 @@ struct PromptRouting {
     private var open: [Open] = []
     private var lastNumber: UInt32 = 0
 
-    /// Questions that are open.
+    /// The number of open prompts.
     var count: Int { open.count }
 
-    /// The question that a prompter was shown by this number.
+    /// Returns the prompt that a prompter was shown under this number.
     func question(_ number: UInt32, at prompter: UInt64) -> UInt64? {
         open.first { $0.place == .shown(number: number, at: prompter) }?.question
     }
@@ -68,7 +68,7 @@ struct PromptRouting {
         }
     }
 
-    /// Questions that wait are shown; those that others have stay there: somebody may be reading them.
+    /// Offers queued prompts to the new prompter. Prompts already on screen elsewhere stay there.
     private mutating func came(_ prompter: UInt64) -> [Action] {
         guard prompters.count < Self.maximumPrompters else { return [] }
         prompters.append(prompter)

@@ -1,24 +1,23 @@
 import BluetoothTypes
 
-/// What is kept of an app besides its process, as it is written down (behaviours 10.3, 10.15).
+/// The saved state of an app, which outlives its process (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {
-    /// The version that this code writes. It reads version 1 too, which had no ``executable``, and version 2, which had no ``process``.
+    /// The version that this code writes. It also reads version 1, which lacks ``executable``, and version 2, which
+    /// lacks ``process``.
     package static let version: UInt16 = 3
 
-    /// The version of what was read.
+    /// The version that the record was read from.
     package var version = AppRecord.version
-    /// Which app it is.
     package var app: AppIdentity
-    /// What it says of itself, by which it goes on.
+    /// The declaration that applies to the preserved state.
     package var declaration: AppDeclaration
-    /// The program whose managers these are, by its path; nil where it is not known.
+    /// The path of the program that created the managers, or nil if unknown.
     package var executable: String?
-    /// The last process of the app, if it is known.
+    /// The app's last process, or nil if unknown.
     package var process: ProcessMark?
-    /// Its managers with a restore identifier, the oldest first.
+    /// The managers with a restore identifier, the oldest first.
     package var managers: [ManagerRecord]
 
-    /// An app.
     package init(
         app: AppIdentity,
         declaration: AppDeclaration,
@@ -36,15 +35,14 @@ package struct AppRecord: Hashable, Sendable {
 
 /// A manager of an ``AppRecord``.
 package struct ManagerRecord: Hashable, Sendable {
-    /// Which kind it is of.
     package var role: ManagerRole
-    /// What it was made with; there is a restore identifier.
+    /// The options of the manager. They contain a restore identifier.
     package var options: ManagerOptions
-    /// What has to be asked for again: its scan and its connections, or its services and what it advertises, in the order in which
-    /// it is asked for. A subscription ends with its connection and is not among it (behaviour 10.21).
+    /// The requests to repeat, in this order: the scan and connections of a central manager, or the services and
+    /// advertisement of a peripheral manager. Subscriptions are not among them, since a subscription ends with its
+    /// connection (behaviour 10.21).
     package var wishes: [Request]
 
-    /// A manager.
     package init(role: ManagerRole, options: ManagerOptions, wishes: [Request]) {
         self.role = role
         self.options = options
@@ -53,10 +51,11 @@ package struct ManagerRecord: Hashable, Sendable {
 }
 
 extension AppRecord: PacketFields {
-    /// Of nobody.
+    /// Creates an empty record to decode into.
     package init() { self.init(app: AppIdentity(name: ""), declaration: AppDeclaration(), managers: []) }
 
-    /// The fields in wire order. The version comes first in all versions, and of another one nothing else is known.
+    /// Codes the fields in wire order. The version comes first in all versions. A record of an unsupported version is
+    /// not read further.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, 1...Self.version)
         try coder.text("app", &app.name)
@@ -69,12 +68,12 @@ extension AppRecord: PacketFields {
 }
 
 extension ManagerRecord: PacketFields {
-    /// One without anything.
+    /// Creates an empty record to decode into.
     package init() {
         self.init(role: .central, options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: ""), wishes: [])
     }
 
-    /// The fields in wire order. What is asked for can be nothing else than what such a manager keeps.
+    /// Codes the fields in wire order. Refuses requests that a manager of this role never saves.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("role", &role)
         try coder.field("options", &options)
@@ -86,12 +85,12 @@ extension ManagerRecord: PacketFields {
 }
 
 extension FieldCoder {
-    /// The version of a record: another one is refused before anything else is read.
+    /// Codes the version of a record. Refuses any other version before anything else is read.
     mutating func version(_ version: inout UInt16, _ known: UInt16) throws(PacketError) {
         try self.version(&version, known...known)
     }
 
-    /// The version of a record of which several are read.
+    /// Codes the version of a record of which several versions are supported.
     mutating func version(_ version: inout UInt16, _ known: ClosedRange<UInt16>) throws(PacketError) {
         try field("version", &version)
         if isReading, !known.contains(version) { throw PacketError(.value(UInt64(version)), at: "version") }

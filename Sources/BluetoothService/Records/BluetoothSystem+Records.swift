@@ -4,11 +4,11 @@ import EventLoops
 import Foundation
 import HCIHost
 
-// MARK: - What is written down
+// MARK: - Records
 
 extension BluetoothSystem {
-    /// Goes on with what was kept by the system before this one. Where that cannot be read now it is tried again when there is a
-    /// controller, with its bonds.
+    /// Restores the saved state of the previous system. If the storage cannot be opened now, the system tries again
+    /// when a controller and its bonds are opened.
     func openRecords() {
         keeper.onStorage = { [weak self] in self?.takeRecords(from: $0.records) }
         do throws(BondError) {
@@ -30,25 +30,26 @@ extension BluetoothSystem {
             if configuration.version.preservesAcrossSwitches, preserved[record.app] == nil {
                 preserve(record)
             } else {
-                // Behaviour 10.18, or an app that is here by now.
+                // The version does not preserve apps across switches (behaviour 10.18), or the app is here by now.
                 noteChange(of: record.app)
             }
         }
     }
 
-    /// Writes what has changed, and nothing any more: what ends with the system is not over for its apps.
+    /// Writes all changes, and no further ones: activities that end with the system are not over for its apps.
     func closeRecords() {
         keepChanged()
         records.finish()
     }
 
-    /// Something else may have to be asked for again of an app than before. It is written down when all that is due now has run.
+    /// Marks an app's record as changed because its requests to repeat may differ. The record is saved after everything
+    /// that is due now has run.
     func noteChange(of app: AppIdentity) {
         if !changedApps.contains(app) { changedApps.append(app) }
         noteChange()
     }
 
-    /// Something is to be written down.
+    /// Schedules a save.
     func noteChange() {
         guard !isKeeping else { return }
         isKeeping = true
@@ -65,7 +66,8 @@ extension BluetoothSystem {
         hasNewTables = false
     }
 
-    /// What was found in this run of the device, by the service before this one, is as good as what this one finds.
+    /// Adopts the tables that the previous service found since the device started. They are as good as what this
+    /// service would find.
     private func takeTables(_ found: TableRecord) {
         guard let run = configuration.run, found.run == run else { return }
         for entry in found.entries where tables[entry.peer] == nil && !bonded.contains(entry.peer) {
@@ -73,14 +75,14 @@ extension BluetoothSystem {
         }
     }
 
-    /// Remembers the table of a peer; nil forgets it.
+    /// Remembers the attribute table of a peer. Nil forgets it.
     func remember(_ table: KnownTable?, of peer: UUID) {
         if let table { tables.set(table, for: peer) } else { tables.removeValue(for: peer) }
         guard configuration.run != nil, writtenTables.set(table?.found, of: peer) else { return }
         noteNewTables()
     }
 
-    /// Forgets the tables of all peers.
+    /// Forgets the attribute tables of all peers.
     func forgetTables() {
         tables.removeAll()
         guard !writtenTables.entries.isEmpty else { return }
@@ -93,23 +95,25 @@ extension BluetoothSystem {
         noteChange()
     }
 
-    /// Whether a request changes what is kept of its app. The record has to be durable before anything comes of the request, so that an app that
-    /// has heard of an effect finds it again.
+    /// Whether a request changes the record of its app. The record has to be durable before the request takes effect,
+    /// so that an app that has observed the effect finds it again.
     func changesRecord(_ request: Request, _ session: any ManagerSession, of app: AppIdentity) -> Bool {
         guard session.keeps(request) else { return false }
         let wishes = wishes(of: session, in: app)
         return wishes.after(request) != wishes
     }
 
-    /// Makes the record of an app durable, with what its managers are about to do (``AppManager/coming``).
+    /// Makes the record of an app durable, including the requests that its managers are about to perform
+    /// (``AppManager/coming``).
     ///
-    /// - Parameter completion: Called once that is so, or when it failed; within this call where the storage does not wait for anything.
+    /// - Parameter completion: Called once, when the record is durable or cannot be saved. It is called before this
+    ///   method returns if the storage is synchronous.
     func keepRecord(of app: AppIdentity, completion: @escaping () -> Void) {
         records.keep(record(of: app), of: app, completion: completion)
     }
 
-    /// The record of an app as things stand; nil when nothing is kept of it. An app that nobody manages is as on a Mac, where nothing
-    /// is restored (behaviour 10.22).
+    /// Returns the current record of an app, or nil if there is nothing to save. An unmanaged app behaves as on a Mac,
+    /// where nothing is restored (behaviour 10.22).
     private func record(of app: AppIdentity) -> AppRecord? {
         let kept = sessions(of: app).filter {
             $0.manager.options.restoreIdentifier != nil && $0.manager.life.declaration.isRecorded
@@ -133,7 +137,7 @@ extension BluetoothSystem {
         )
     }
 
-    /// Whether an app has a slot, or may take one. Users share the slots (AB-G05).
+    /// Whether an app has a record slot or may occupy one. Users share the slots (AB-G05).
     private func hasSlot(_ app: AppIdentity) -> Bool {
         let recorded = records.recordedApps
         guard !recorded.contains(app) else { return true }
@@ -149,7 +153,7 @@ extension BluetoothSystem {
         return false
     }
 
-    /// What a manager has to ask for again, with what it is about to do.
+    /// Returns the requests that a manager would have to repeat, including those that it is about to perform.
     private func wishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
         session.manager.coming.reduce(currentWishes(of: session, in: app)) { $0.after($1) }
     }
@@ -164,7 +168,7 @@ extension BluetoothSystem {
 }
 
 extension ManagerSession {
-    /// Whether a request may change what is kept of the app.
+    /// Whether a request may change the record of the app.
     func keeps(_ request: Request) -> Bool {
         manager.options.restoreIdentifier != nil && state == .poweredOn && request.changesWishes
     }

@@ -1,30 +1,30 @@
 import BluetoothTypes
 import HCIHost
 
-/// What controllers turned out not to be trusted with, as it is written down, so that the next service begins with the
-/// fall-backs (`Documentation/Quirks.md`).
+/// The fallbacks in use for controllers that misbehaved, so that the next service begins with them
+/// (`Documentation/Quirks.md`).
 package struct ControllerRecord: Hashable, Sendable {
     /// The version that this code writes, and the only one that it reads.
     package static let version: UInt16 = 1
-    /// Octets of the name of a place.
+    /// The maximum length of a place, in octets.
     package static let maximumPlace = 256
 
-    /// The version of what was read.
+    /// The version that the record was read from.
     package var version = ControllerRecord.version
-    /// The controllers, the one that was used last at the end; ``ControllerMemory/maximumControllers`` at most.
+    /// The controllers, the most recently used one last; ``ControllerMemory/maximumControllers`` at most.
     package var entries: [ControllerMemory.Entry]
 
-    /// These controllers. A place with a name that is too long is not kept.
+    /// Creates a record of these controllers, without those whose place is too long.
     package init(_ entries: [ControllerMemory.Entry]) {
         self.entries = entries.filter { $0.device.place.utf8.count <= Self.maximumPlace }
     }
 }
 
 extension ControllerRecord: PacketFields {
-    /// No controller.
+    /// Creates an empty record to decode into.
     package init() { self.init([]) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         var controllers = entries.map { Controller($0) }
@@ -54,7 +54,7 @@ private struct Controller: PacketFields {
         try coder.field("version", &entry.firmware.version)
         try coder.field("revision", &entry.firmware.revision)
         try coder.field("subversion", &entry.firmware.subversion)
-        // One bit for each number, so that there is one way only to write them.
+        // A bit mask, so that each set has exactly one encoding.
         var bits = entry.fallbacks.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
         try coder.field("fallbacks", &bits)
         guard coder.isReading else { return }

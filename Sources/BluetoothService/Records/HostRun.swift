@@ -1,8 +1,8 @@
 import Foundation
 
-/// The run of this machine: another one each time that it is started.
+/// The current boot of this machine.
 enum HostRun {
-    /// Its name, which the kernel makes by lot (random(4)); nil where there is none.
+    /// The random boot ID from the kernel (random(4)), or nil if unavailable.
     static let current: String? = {
         guard let octets = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") else { return nil }
         let name = String(decoding: octets.prefix(64), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Bonds
 
-/// The record of a slot, of any kind.
+/// The record of a slot, of any type.
 enum KeptRecord: Hashable, Sendable {
     case app(AppRecord)
     case permissions(PermissionRecord)
@@ -9,11 +9,11 @@ enum KeptRecord: Hashable, Sendable {
     case tables(TableRecord)
     case controllers(ControllerRecord)
 
-    /// The octets of the record.
+    /// Returns the encoded record.
     ///
-    /// It takes long for a large record, and runs on the storage's thread.
+    /// Encoding a large record is slow, so this is called on the storage's thread.
     ///
-    /// - Throws: For a record that could not be read again: it is not written.
+    /// - Throws: ``RecordError`` if decoding would not restore the same record. Such a record is not written.
     func encoded(for slot: RecordSlot) throws(RecordError) -> [UInt8] {
         switch self {
         case .app(let record): try Self.encode(record, slot)

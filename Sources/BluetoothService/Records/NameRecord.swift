@@ -2,33 +2,33 @@ import BluetoothTypes
 import Bonds
 import Foundation
 
-/// What peers call themselves that are not bonded, as it is written down (behaviour 2.25). A bond keeps the name of its peer.
+/// The saved names of peers that are not bonded (behaviour 2.25). A bond contains the name of its peer.
 package struct NameRecord: Hashable, Sendable {
     /// The version that this code writes, and the only one that it reads.
     package static let version: UInt16 = 1
-    /// Peers whose names are kept; those whose names were read longest ago go first (AB-G02).
+    /// The number of peers whose names are kept. The names that were read longest ago go first (AB-G02).
     package static let maximumPeers = 512
 
-    /// A peer.
+    /// The name of one peer.
     package struct Entry: Hashable, Sendable {
-        /// How apps know it.
+        /// The identifier that apps know the peer by.
         package var peer: UUID
-        /// What it calls itself, up to ``Bond/maximumName`` octets.
+        /// The name, up to ``Bond/maximumName`` octets.
         package var name: String
     }
 
-    /// The version of what was read.
+    /// The version that the record was read from.
     package var version = NameRecord.version
-    /// The peers, the one whose name was read last at the end.
+    /// The names, the most recently read one last.
     package private(set) var entries: [Entry]
 
-    /// No peer.
     package init() { entries = [] }
 
-    /// What a peer calls itself.
+    /// Returns the name of a peer, or nil if none is kept.
     func name(of peer: UUID) -> String? { entries.first { $0.peer == peer }?.name }
 
-    /// Keeps a name; nil keeps none. A name that is too long is not kept, and is read again.
+    /// Keeps the name of a peer, or removes it if `name` is nil. A name that is too long is not kept, so it is read
+    /// from the peer again.
     mutating func set(_ name: String?, of peer: UUID) {
         guard self.name(of: peer) != name else { return }
         entries.removeAll { $0.peer == peer }
@@ -39,7 +39,7 @@ package struct NameRecord: Hashable, Sendable {
 }
 
 extension NameRecord: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         try coder.list("peers", &entries, limit: Self.maximumPeers)
@@ -49,10 +49,9 @@ extension NameRecord: PacketFields {
 }
 
 extension NameRecord.Entry: PacketFields {
-    /// Nobody.
     package init() { (peer, name) = (.blank, "") }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.uuid("peer", &peer)
         try coder.text("name", &name)

@@ -1,40 +1,41 @@
 import BluetoothTypes
 
-/// What a person has decided of an app (behaviour 1.18).
+/// The user's decision about an app (behaviour 1.18).
 package struct AppDecision: Hashable, Sendable {
-    /// Octets of a path that is kept. A decision about a program with a longer one holds for every program of that app.
+    /// The maximum length of a saved path, in octets. A decision about a program with a longer path applies to every
+    /// program of the app.
     package static let maximumExecutable = 1_024
 
-    /// What was decided.
+    /// The decision.
     package var permission: AppPermission
-    /// The program that the decision is about, by its path; nil for every program of the app.
+    /// The path of the program that the decision applies to. Nil for every program of the app.
     package var executable: String?
 
-    /// A decision.
+    /// Creates a decision. Discards an `executable` that is too long.
     package init(_ permission: AppPermission, executable: String? = nil) {
         self.permission = permission
         self.executable = executable.flatMap { $0.utf8.count <= Self.maximumExecutable ? $0 : nil }
     }
 }
 
-/// The decisions about apps, as they are saved (behaviour 1.18).
+/// The saved decisions about apps (behaviour 1.18).
 package struct PermissionRecord: Hashable, Sendable {
-    /// The version that this code writes. Version 1, which knew an app by its name alone, is read as well.
+    /// The version that this code writes. It also reads version 1, which identifies an app by its name alone.
     package static let version: UInt16 = 2
-    /// Apps with a decision (AB-G05).
+    /// The number of apps with a decision (AB-G05).
     package static let maximumApps = 1_024
 
-    /// The version of what was read.
+    /// The version that the record was read from.
     package var version = PermissionRecord.version
-    /// The decisions. In version 1 the owner of each app is 0.
+    /// The decisions. In a version 1 record each app has the owner 0.
     package var decisions: [AppIdentity: AppDecision]
 
-    /// A record of the current version.
     package init(_ decisions: [AppIdentity: AppDecision]) {
         self.decisions = decisions
     }
 
-    /// The decisions, with those of version 1 about the apps of `user`: whoever answered sat at the service of that user.
+    /// Returns the decisions. Those of a version 1 record are assigned to the apps of `user`, the user of the service
+    /// that had saved them.
     package func decisions(ownedBy user: UInt32) -> [AppIdentity: AppDecision] {
         guard version == 1 else { return decisions }
         let owned = decisions.map { (AppIdentity(name: $0.key.name, owner: user), $0.value) }
@@ -47,7 +48,7 @@ private struct Entry {
     var app = AppIdentity(name: "")
     var decision = AppDecision(.notDetermined)
 
-    /// What entries are sorted by.
+    /// The sort key of entries.
     var order: (String, UInt32) { (app.name, app.owner) }
 
     mutating func code<C: FieldCoder>(_ coder: inout C, version: UInt16) throws(PacketError) {
@@ -68,10 +69,10 @@ private struct Entry {
 }
 
 extension PermissionRecord: PacketFields {
-    /// Of no app.
+    /// Creates an empty record to decode into.
     package init() { self.init([:]) }
 
-    /// The fields in wire order; apps by name and owner, each once.
+    /// Codes the fields in wire order. Apps are sorted by name and owner, and unique.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, 1...Self.version)
         let version = version
@@ -80,7 +81,7 @@ extension PermissionRecord: PacketFields {
             try entry.code(&coder, version: version)
         }
         guard coder.isReading else { return }
-        // There is one way only to write them.
+        // The sort order gives each set of decisions exactly one encoding.
         guard zip(entries, entries.dropFirst()).allSatisfy({ $0.order < $1.order }) else {
             throw PacketError(.value(0), at: "apps")
         }

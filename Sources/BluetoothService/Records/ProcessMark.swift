@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// A process of this machine, for a service that was not there when the process began. The number alone may become that of another process.
+/// Identifies a process of this machine across restarts of the service. The process ID alone may be reused.
 package struct ProcessMark: Hashable, Sendable {
-    /// Octets of ``beginning``.
+    /// The maximum length of ``beginning``, in octets.
     static let maximumBeginning = 32
 
-    /// The number of the process.
+    /// The process ID.
     package var number: UInt32
-    /// When the process began, as the kernel counts.
+    /// The start time of the process, as the kernel reports it.
     package var beginning: String
 
     package init(number: UInt32, beginning: String) {
@@ -17,10 +17,10 @@ package struct ProcessMark: Hashable, Sendable {
 }
 
 extension ProcessMark: PacketFields {
-    /// No process.
+    /// Creates an empty mark to decode into.
     package init() { self.init(number: 0, beginning: "") }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("number", &number)
         try coder.text("beginning", &beginning)

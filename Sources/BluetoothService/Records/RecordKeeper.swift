@@ -3,35 +3,35 @@ import Bonds
 import EventLoops
 import HCIHost
 
-/// Keeps the records of apps and of the whole system durable, and reads them when a system begins. A record that has not changed is not written.
+/// Saves the records of apps and of the system, and reads them when a system starts. An unchanged record is not
+/// written.
 ///
-/// The storage may take its time, and each slot takes its own: while a record is being saved only the latest state of its slot waits, and
-/// only those who asked to hear of it. Lives on the loop.
+/// The storage may be slow, and slots are independent. While the record of a slot is being saved, only the latest state
+/// of that slot waits, along with the completions of those who asked for them. Used on the loop only.
 final class RecordKeeper {
-    /// How long a save may take before that is reported.
+    /// The duration of a save after which it is reported as slow.
     static let slowness = Duration.seconds(1)
-    /// The pause before a save that failed is tried again.
+    /// The pause before a failed save is retried.
     static let retryPause = Duration.seconds(30)
-    /// How long the end of a system waits for its saves.
+    /// How long the end of a system waits for saves.
     static let closingTime = Duration.seconds(5)
 
     private enum Place {
-        /// There is none yet.
         case none
         case open(any RecordStorage)
-        /// The storage stays as it is.
+        /// Changes are no longer saved.
         case closed
     }
 
-    /// What a slot is to have, and how far that is.
+    /// The intended record of a slot, and the progress of saving it.
     private struct Slot {
-        /// nil for an empty slot.
+        /// Nil for an empty slot.
         var record: KeptRecord?
         var phase = Phase.durable
-        /// The error that was reported last, if the slot has not been saved since.
+        /// The error that was reported last, unless the slot has been saved since.
         var reported: String?
 
-        /// Whether no save under way, or that has succeeded, has the record.
+        /// Whether the record is neither saved nor being saved.
         var isUnwritten: Bool {
             switch phase {
             case .durable: false
@@ -44,20 +44,20 @@ final class RecordKeeper {
     private enum Phase {
         case durable
         case saving(Save)
-        /// The last save failed. The task tries again.
+        /// The last save failed. The task retries it.
         case failed(retry: ScheduledTask)
     }
 
-    /// A save under way.
+    /// A save in progress.
     private struct Save {
         let record: KeptRecord?
-        /// Whether the save before this one failed, and nothing has changed since.
+        /// Whether the previous save failed and the record has not changed since.
         let isRetry: Bool
         /// Called when this save has ended.
         var waiting: [() -> Void]
-        /// Called when the save after this one has ended: the slot is to have another record by now.
+        /// Called when the next save has ended, because the record has changed since this one began.
         var later: [() -> Void] = []
-        /// Reports that the save is slow.
+        /// The task that reports the save as slow.
         var alarm: ScheduledTask?
     }
 
@@ -67,16 +67,16 @@ final class RecordKeeper {
     private let loop: any EventLoop
     private var place = Place.none
     private var slots: [RecordSlot: Slot] = [:]
-    /// The slot of each app.
+    /// The slot number of each app.
     private var apps: [AppIdentity: Int] = [:]
-    /// Slots in which something is that is not used. They are taken when there is no other.
+    /// Slots with an unusable record. They are overwritten only when no other slot is free.
     private var spoiled: Set<Int> = []
 
     init(loop: any EventLoop) {
         self.loop = loop
     }
 
-    /// What was found.
+    /// The saved records.
     struct Found {
         var apps: [AppRecord] = []
         var permissions = PermissionRecord()
@@ -85,7 +85,7 @@ final class RecordKeeper {
         var controllers = ControllerRecord()
     }
 
-    /// Reads what is kept; nil when that has been done.
+    /// Reads all records. Returns nil if that has been done before.
     func open(_ storage: any RecordStorage) -> Found? {
         guard case .none = place else { return nil }
         place = .open(storage)
@@ -93,7 +93,7 @@ final class RecordKeeper {
         for slot in 0..<RecordSlot.apps {
             do throws(RecordError) {
                 guard let record = try read(AppRecord.self, .app(slot), storage) else { continue }
-                // One that is there twice was written by another program.
+                // A duplicate was written by another program.
                 guard apps[record.app] == nil else {
                     throw .damaged(
                         place: RecordSlot.app(slot).name,
@@ -119,7 +119,7 @@ final class RecordKeeper {
     /// The apps that have a slot.
     var recordedApps: [AppIdentity] { Array(apps.keys) }
 
-    /// The record of a slot, or an empty one.
+    /// Returns the record of a slot, or an empty one.
     private func readOne<Record: PacketFields>(
         _ type: Record.Type,
         _ slot: RecordSlot,
@@ -136,12 +136,13 @@ final class RecordKeeper {
         return record
     }
 
-    /// Changes nothing from now on.
+    /// Ignores changes from now on.
     func close() { place = .closed }
 
-    /// Keeps the record of an app in place of the one that there is; nil keeps none.
+    /// Saves the record of an app in place of its current one. Nil removes it.
     ///
-    /// - Parameter completion: Called once the record is durable, or when saving it failed; within this call where nothing has to be waited for.
+    /// - Parameter completion: Called once the record is durable or saving has failed; before this method returns if
+    ///   there is nothing to wait for.
     func keep(_ record: AppRecord?, of app: AppIdentity, completion: (() -> Void)? = nil) {
         guard case .open = place else {
             completion?()
@@ -163,16 +164,16 @@ final class RecordKeeper {
         }
     }
 
-    /// Keeps what the person has said.
+    /// Saves the user's decisions.
     func keep(_ new: PermissionRecord) { keep(.permissions(new), in: .permissions) }
 
-    /// Keeps what peers call themselves.
+    /// Saves the names of peers.
     func keep(_ new: NameRecord) { keep(.names(new), in: .names) }
 
-    /// Keeps what was found at peers.
+    /// Saves the attribute tables of peers.
     func keep(_ new: TableRecord) { keep(.tables(new), in: .tables) }
 
-    /// Keeps what controllers are not trusted with.
+    /// Saves the fallbacks for controllers.
     func keep(_ new: ControllerRecord) { keep(.controllers(new), in: .controllers) }
 
     private func freeSlot() -> Int? {
@@ -224,7 +225,7 @@ extension RecordKeeper {
         }
     }
 
-    /// Begins a save. The storage may end it within this call.
+    /// Starts a save. The storage may complete it before this method returns.
     private func save(_ slot: RecordSlot, for waiting: [() -> Void], isRetry: Bool = false) {
         guard case .open(let storage) = place else { return waiting.forEach { $0() } }
         let record = slots[slot]?.record
@@ -260,7 +261,7 @@ extension RecordKeeper {
         for body in ended.waiting + (isCurrent ? ended.later : []) { body() }
     }
 
-    /// Reports an error, unless a retry has come to the same one, and the first save that succeeds after it.
+    /// Reports an error, unless a retry failed with the same one, and the first successful save after an error.
     private func report(_ error: String?, _ slot: RecordSlot, _ state: Slot, isNew: Bool = true) {
         guard error != state.reported || error != nil && isNew else { return }
         slots[slot]?.reported = error
@@ -282,7 +283,8 @@ extension RecordKeeper {
         return app.map { "the record of \($0.quotedName)" } ?? "the record \(slot.name)"
     }
 
-    /// Waits until all records are durable, and changes nothing from then on. Blocks the loop: for the end of a system.
+    /// Waits until all records are durable, and ignores changes from then on. Blocks the loop, so it is only for the
+    /// end of a system.
     func finish() {
         guard case .open(let storage) = place else { return }
         var isDone = storage.finish(within: Self.closingTime)

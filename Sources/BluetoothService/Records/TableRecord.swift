@@ -3,35 +3,35 @@ import Bonds
 import Foundation
 import GATT
 
-/// The attribute tables of peers that are not bonded, as they are written down, so that they outlive the service (behaviour 4.10), and
-/// not the run of the device (behaviour 4.12). A bond keeps the table of its peer.
+/// The saved attribute tables of peers that are not bonded. They outlive the service (behaviour 4.10), but not a
+/// restart of the device (behaviour 4.12). A bond contains the table of its peer.
 package struct TableRecord: Hashable, Sendable {
     /// The version that this code writes, and the only one that it reads.
     package static let version: UInt16 = 1
-    /// Octets of a run's name.
+    /// The maximum length of ``run``, in octets.
     package static let maximumRun = 64
 
-    /// A peer.
+    /// The table of one peer.
     package struct Entry: Hashable, Sendable {
-        /// How apps know it.
+        /// The identifier that apps know the peer by.
         package var peer: UUID
-        /// What was found there, ``KnownTable/maximumAttributes`` at most, and as large as that of a bond.
+        /// The table, ``KnownTable/maximumAttributes`` at most, and no larger than that of a bond.
         package var found: AttributeCache
     }
 
-    /// The version of what was read.
+    /// The version that the record was read from.
     package var version = TableRecord.version
-    /// The run of the device in which they were found.
+    /// The boot of the device in which the tables were read.
     package var run: String
-    /// The peers, the one that was found last at the end; ``KnownTable/maximumPeers`` at most.
+    /// The tables, the most recently read one last; ``KnownTable/maximumPeers`` at most.
     package private(set) var entries: [Entry]
 
-    /// No peer.
     package init(run: String) { (self.run, entries) = (run, []) }
 
-    /// Keeps what was found at a peer; nil keeps nothing. What is too large is not kept, and is found again.
+    /// Keeps the table of a peer, or removes it if `found` is nil. A table that is too large is not kept, so it is
+    /// discovered again.
     ///
-    /// - Returns: Whether that is something else than what was kept.
+    /// - Returns: Whether the record has changed.
     mutating func set(_ found: AttributeCache?, of peer: UUID) -> Bool {
         let index = entries.firstIndex { $0.peer == peer }
         guard index.map({ entries[$0].found }) != found else { return false }
@@ -42,7 +42,6 @@ package struct TableRecord: Hashable, Sendable {
         return true
     }
 
-    /// Forgets all of them.
     mutating func removeAll() { entries.removeAll() }
 }
 
@@ -51,7 +50,7 @@ extension AttributeCache {
 }
 
 extension TableRecord: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.version(&version, Self.version)
         try coder.text("run", &run)
@@ -63,15 +62,14 @@ extension TableRecord: PacketFields {
         }
     }
 
-    /// Nobody's.
+    /// Creates an empty record to decode into.
     package init() { self.init(run: "") }
 }
 
 extension TableRecord.Entry: PacketFields {
-    /// Nobody.
     package init() { (peer, found) = (.blank, AttributeCache()) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.uuid("peer", &peer)
         var octets = coder.isReading ? PacketBuffer([]) : found.octets

@@ -1,9 +1,10 @@
 import Foundation
 
-/// What a manager has going on that has to be asked for again, as requests: of a central manager its scan, then its connections by
-/// peer; of a peripheral manager its services in the order of publishing, then what it advertises.
+/// The requests that a manager would have to repeat. For a central manager: its scan, then its connections by peer. For
+/// a peripheral manager: its services in the order of publishing, then its advertisement.
 extension [Request] {
-    /// What they are once a request has been met. One that is refused changes nothing, which is seen when it has been performed.
+    /// Returns the requests to repeat once `request` has been fulfilled. A refusal would change nothing, which becomes
+    /// known only when the request has been performed.
     func after(_ request: Request) -> [Request] {
         switch request {
         case .central(.startScan(let scan)): [.central(.startScan(scan))] + filter { !$0.isScan }
@@ -36,7 +37,7 @@ extension [Request] {
 }
 
 extension Request {
-    /// Whether something else may have to be asked for again with it.
+    /// Whether the request may change the requests to repeat.
     var changesWishes: Bool {
         switch self {
         case .central(.startScan), .central(.stopScan): true
@@ -47,7 +48,7 @@ extension Request {
         }
     }
 
-    /// Whether a manager of a role may have to ask for this again.
+    /// Whether a manager with this role may have to repeat this request.
     func isWish(of role: ManagerRole) -> Bool {
         switch role {
         case .central: isScan || connected != nil
@@ -63,19 +64,19 @@ extension Request {
         if case .peripheral(.startAdvertising) = self { true } else { false }
     }
 
-    /// To whom a connection is asked for.
+    /// The peer of a connection request.
     fileprivate var connected: UUID? {
         if case .central(.peer(let peer, .connect)) = self { peer } else { nil }
     }
 
-    /// Which service is published.
+    /// The ID of the service to publish.
     fileprivate var published: LocalAttributeID? {
         if case .peripheral(.addService(let service)) = self { service.id } else { nil }
     }
 }
 
 extension Event {
-    /// Whether something that would be asked for again may be over with it, or not have come about.
+    /// Whether the event may mean that a request to repeat has ended or failed.
     var endsWishes: Bool {
         switch self {
         case .stateChanged: true
@@ -88,8 +89,8 @@ extension Event {
 }
 
 extension ManagerRecord {
-    /// What a manager is told that is restored before the radio is on: nobody is connected yet, or has subscribed (behaviours 10.3,
-    /// 10.10).
+    /// Returns the restoration event of a manager that is restored before the radio is on. No peer is connected or
+    /// subscribed yet (behaviours 10.3, 10.10).
     func restored(_ info: (UUID) -> PeerInfo?) -> Event {
         switch role {
         case .central:
