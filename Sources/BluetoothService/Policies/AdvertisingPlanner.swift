@@ -1,17 +1,16 @@
 import BluetoothTypes
 
-/// What one app wants to be found by.
+/// The content that one app advertises.
 package struct AdvertisingContent: Hashable, Sendable {
-    /// The name; nil for none.
+    /// The local name, or nil for none.
     package var localName: String?
     /// The services, the most important first.
     package var services: [BluetoothUUID]
-    /// Manufacturer and service data, which go on the air whole or not at all (behaviour 15.16).
+    /// Manufacturer and service data. Each goes on the air completely or not at all (behaviour 15.16).
     package var data: [AdvertisingStructure]
-    /// Whether the app is in the background: only the overflow area hints at its services (behaviour 7.24).
+    /// Whether the app is in the background. If so, its services appear in the overflow area only (behaviour 7.24).
     package var isHidden = false
 
-    /// A name, services, data, or some of these.
     package init(
         localName: String? = nil,
         services: [BluetoothUUID] = [],
@@ -23,41 +22,42 @@ package struct AdvertisingContent: Hashable, Sendable {
     }
 }
 
-/// What goes on the air.
+/// The advertisement that goes on the air for all apps.
 package struct AdvertisingPlan: Hashable, Sendable {
-    /// The data of the advertisement, at most 31 octets.
+    /// The advertising data, at most 31 octets.
     package var advertisement = AdvertisingData()
-    /// The data of the scan response, at most 31 octets.
+    /// The scan response data, at most 31 octets.
     package var scanResponse = AdvertisingData()
-    /// Services that only the overflow area hints at.
+    /// Services that appear in the overflow area only.
     package var overflow: [BluetoothUUID] = []
-    /// Whether not all of the name found room.
+    /// Whether the name is shortened.
     package var isNameShortened = false
-    /// Octets that are left for apps in the advertisement, headers counted.
+    /// The octets left for apps in the advertisement, including structure headers.
     package var room = AdvertisingPlanner.advertisementBudget
-    /// Octets that are left for apps in the scan response, headers counted.
+    /// The octets left for apps in the scan response, including structure headers.
     package var roomBehind = AdvertisingPlanner.scanResponseBudget
-    /// Whether all that is advertised is of apps in the background (behaviour 7.24).
+    /// Whether all advertising apps are in the background (behaviour 7.24).
     package var isSlow = false
-    /// Data that found no room.
+    /// Data for which there is no room.
     package var leftOut: [AdvertisingStructure] = []
 }
 
 /// Divides the 31 + 31 octets of a legacy advertisement as an Apple device does (behaviours 7.18 to 7.23, 7.30).
 ///
-/// The advertisement has 28 octets behind its flags for services and then the name, structure headers counted. The scan
-/// response has 10 for the name and 21 for the overflow area, which stands for the services that found no room. Apps in the background have
-/// the overflow area alone, in the advertisement (behaviour 2.31). Data go first,
-/// wherever there is room: a service has the overflow area and a name can be shortened, and data have nothing else.
+/// After its flags the advertisement has 28 octets for the services and then the name, including structure headers. The
+/// scan response has 10 octets for the name, and 21 for the overflow area, which represents services that do not fit.
+/// For apps in the background there is the overflow area alone, in the advertisement (behaviour 2.31). Data is placed
+/// first, wherever there is room: a service can fall back on the overflow area and a name can be shortened, but data
+/// has no alternative.
 package enum AdvertisingPlanner {
-    /// Octets for names and services in the advertisement.
+    /// The octets for names and services in the advertisement.
     package static let advertisementBudget = 28
-    /// Octets for the name in the scan response.
+    /// The octets for the name in the scan response.
     package static let scanResponseBudget = 10
-    /// General discoverable, and Bluetooth Classic at the same time: 0x1A (behaviour 7.20).
+    /// LE General Discoverable, and simultaneous LE and BR/EDR in controller and host: 0x1A (behaviour 7.20).
     package static let flags: AdvertisingFlags = [.generalDiscoverable, .simultaneousController, .simultaneousHost]
 
-    /// Plans for all apps together: the services of all, in order, and the first name.
+    /// Plans one advertisement for all apps: the services of all, in order, and the first name.
     package static func plan(for contents: [AdvertisingContent]) -> AdvertisingPlan {
         var plan = AdvertisingPlan()
         let hidden = contents.filter(\.isHidden)
@@ -77,8 +77,8 @@ package enum AdvertisingPlanner {
         return plan
     }
 
-    /// Of apps in the background alone the area is in the advertisement, where passive scanners find it; beside what an app in the
-    /// foreground shows it has its own room in the scan response (behaviours 2.31, 2.37).
+    /// If all apps are in the background, the area goes in the advertisement, where passive scanners receive it.
+    /// Otherwise it has its own room in the scan response (behaviours 2.31, 2.37).
     private static func place(_ area: OverflowArea, in plan: inout AdvertisingPlan) {
         guard plan.isSlow else { return plan.scanResponse.append(area.structure) }
         plan.advertisement.append(area.structure)
@@ -98,7 +98,7 @@ package enum AdvertisingPlanner {
         }
     }
 
-    /// Services go in by the order of the app as long as there is room, a list for each width.
+    /// Places services in the order of the app as long as there is room, in one list per UUID width.
     private static func place(_ services: [BluetoothUUID], in plan: inout AdvertisingPlan) {
         var placed: [BluetoothUUID.Width: [BluetoothUUID]] = [:]
         var overflowing: Set<BluetoothUUID.Width> = []
@@ -120,7 +120,8 @@ package enum AdvertisingPlanner {
         }
     }
 
-    /// The name goes where all of it fits, the advertisement first; otherwise where most of it fits (behaviour 7.21).
+    /// Places the name where it fits completely, preferably in the advertisement, or else where most of it fits
+    /// (behaviour 7.21).
     private static func place(name: String, in plan: inout AdvertisingPlan) {
         let header = AdvertisingData.headerLength
         let inFront = shorten(name, to: plan.room - header)
@@ -140,7 +141,7 @@ package enum AdvertisingPlanner {
         }
     }
 
-    /// As many whole characters as `octets` hold in UTF-8.
+    /// Returns as many whole characters as fit in `octets` octets of UTF-8.
     static func shorten(_ name: String, to octets: Int) -> AdvertisingData.LocalName {
         guard name.utf8.count > octets else { return AdvertisingData.LocalName(name) }
         var text = ""
@@ -155,7 +156,7 @@ package enum AdvertisingPlanner {
 }
 
 extension BluetoothUUID {
-    /// The same UUID in the fewest octets that advertising data has a list for.
+    /// The same UUID in the shortest form for which advertising data has a list.
     var shortest: BluetoothUUID {
         if let short = uint16 { return BluetoothUUID(short) }
         return shortValue.map { BluetoothUUID(bits32: $0) } ?? expanded

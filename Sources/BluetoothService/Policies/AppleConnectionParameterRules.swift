@@ -1,23 +1,22 @@
 import L2CAP
 
-/// Which requests for connection parameters Apple's systems follow as central (behaviours 3.27 to 3.29).
+/// The rules by which Apple's systems, as central, accept connection parameter requests (behaviours 3.27 to 3.29).
 package struct AppleConnectionParameterRules: Hashable, Sendable {
-    /// The rules changed over the years.
+    /// The edition of the rules, which changed over the years.
     package enum Edition: Hashable, Sendable {
         /// Before iOS 11.
         case first
-        /// Before about 2022.
+        /// From iOS 11 to about 2022.
         case second
-        /// Since then.
+        /// Since about 2022.
         case current
     }
 
-    /// Which rules.
     package var edition: Edition
     /// Whether a Human Interface Device service is connected, for which 11.25 ms is allowed.
     package var allowsHumanInterfaceDevice: Bool
 
-    /// The rules, with or without the exception for input devices.
+    /// Creates the rules of an edition, with or without the exception for input devices.
     package init(_ edition: Edition = .current, allowsHumanInterfaceDevice: Bool = false) {
         self.edition = edition
         self.allowsHumanInterfaceDevice = allowsHumanInterfaceDevice
@@ -29,7 +28,7 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
     private static let twoSeconds = 1600
     private static let sixSeconds = 4800
 
-    /// Whether the rules accept `parameters`. Illegal ones they never do.
+    /// Whether the rules accept `parameters`. They never accept parameters that violate the specification.
     package func accept(_ parameters: ConnectionParameters) -> Bool {
         let effective = Int(parameters.intervalMaximum) * (Int(parameters.latency) + 1)
         return parameters.isLegal
@@ -37,7 +36,7 @@ package struct AppleConnectionParameterRules: Hashable, Sendable {
             && timeouts.contains(parameters.timeout)
             && acceptInterval(Int(parameters.intervalMinimum), Int(parameters.intervalMaximum))
             && effective <= (edition == .current ? Self.sixSeconds : Self.twoSeconds)
-            // Units of 10 ms against units of 1.25 ms.
+            // Units of 10 ms compared with units of 1.25 ms.
             && Int(parameters.timeout) * 8 > effective * 3
     }
 

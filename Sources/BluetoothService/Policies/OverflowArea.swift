@@ -1,36 +1,36 @@
 import BluetoothTypes
 
-/// The overflow area: 128 bits, one for each of the services that an Apple device offers and has no room to name.
+/// The overflow area: 128 bits that represent the services which an Apple device offers but has no room to list.
 ///
-/// A service sets the bit that a hash of its UUID names, so several services share a bit: a set bit means "perhaps"
-/// (behaviours 2.31 to 2.35). The format is Apple's own; the hash is known from observation.
+/// A service sets the bit that a hash of its UUID selects. Several services share a bit, so a set bit means "perhaps"
+/// (behaviours 2.31 to 2.35). The format is Apple's own. The hash is known from observation.
 package struct OverflowArea: Hashable, Sendable {
-    /// Octets of the structure on the air, header included.
+    /// The length of the structure on the air, in octets, including its header.
     package static let encodedLength = 21
-    /// The type octet that announces the bits, which no length octet follows.
+    /// The type octet before the bits. No length octet follows it.
     private static let appleType: UInt8 = 0x01
     private static let bitCount = 128
 
-    /// The bits, the first octet on the air in front.
+    /// The bits, in the order of the octets on the air.
     package private(set) var mask: [UInt8]
 
-    /// No bit set.
+    /// Creates an area with no bit set.
     package init() {
         mask = [UInt8](repeating: 0, count: Self.bitCount / 8)
     }
 
-    /// The bits of these services.
+    /// Creates the area that represents these services.
     package init(_ services: some Sequence<BluetoothUUID>) {
         self.init(bits: services.map(Self.index))
     }
 
-    /// The bits with these numbers, ``index(of:)``.
+    /// Creates an area with these bits set, numbered as in ``index(of:)``.
     package init(bits: some Sequence<Int>) {
         self.init()
         for bit in bits { mask[bit / 8] |= 0x80 >> (bit % 8) }
     }
 
-    /// Finds the area in received data; nil when there is none.
+    /// Finds the area in received data. Returns nil if there is none.
     package init?(in data: AdvertisingData) {
         for payload in data.manufacturerData(of: .apple)
         where payload.count == 1 + Self.bitCount / 8 && payload[0] == Self.appleType {
@@ -40,8 +40,8 @@ package struct OverflowArea: Hashable, Sendable {
         return nil
     }
 
-    /// The number of the bit of `service`: a CRC of 8 bits (polynomial 0x09, initial value 0x15, most significant bit first)
-    /// over the UUID at full width as printed, without its top bit (behaviour 2.33).
+    /// Returns the bit number of `service`: a CRC of 8 bits (polynomial 0x09, initial value 0x15, most significant bit
+    /// first) over the 128-bit UUID in big-endian order, without its top bit (behaviour 2.33).
     package static func index(of service: BluetoothUUID) -> Int {
         var crc: UInt8 = 0x15
         for octet in service.expanded.bigEndianBytes {
@@ -53,7 +53,7 @@ package struct OverflowArea: Hashable, Sendable {
         return Int(crc & 0x7F)
     }
 
-    /// Whether `service`, or another one with its bit, is in the area.
+    /// Whether the area contains `service` or another service with the same bit.
     package func mayContain(_ service: BluetoothUUID) -> Bool {
         contains(bit: Self.index(of: service))
     }
@@ -61,7 +61,7 @@ package struct OverflowArea: Hashable, Sendable {
     /// Whether the bit with this number is set.
     package func contains(bit: Int) -> Bool { mask[bit / 8] & (0x80 >> (bit % 8)) != 0 }
 
-    /// Whether both have a bit set.
+    /// Whether any bit is set in both areas.
     package func intersects(_ other: OverflowArea) -> Bool { zip(mask, other.mask).contains { $0 & $1 != 0 } }
 
     /// The structure on the air.

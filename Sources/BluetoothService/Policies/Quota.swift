@@ -1,33 +1,34 @@
 import BluetoothTypes
 import EventLoops
 
-/// The most that one app, all apps of one user, and everyone together may have of something that they share.
+/// The limits on a shared resource per app, per user and in total.
 ///
-/// A user never takes the last place of another: besides its own limit, a user takes a place only while it has fewer than are left. One user that
-/// takes all it can gets half of the total at most, the next one half of the rest, and so on.
+/// A user never takes the last place of another one: beyond its own limit, a user may take a place only while it has
+/// fewer than are left. A user that takes as much as it can gets at most half of the total, the next one half of the
+/// rest, and so on.
 package struct Quota: Hashable, Sendable {
-    /// Which limit is reached.
+    /// The limit that was reached.
     package enum Scope: Hashable, Sendable {
         case app
         case user
         case everyone
     }
 
-    /// The most that an app may have.
+    /// The limit per app.
     package let app: Int
-    /// The most that the apps of a user may have.
+    /// The limit for all apps of a user.
     package let user: Int
-    /// The most that there may be.
+    /// The limit for all users together.
     package let total: Int
 
-    /// A quota in which an app may have as much as its user, unless `app` says otherwise.
+    /// Creates a quota. By default the limit per app equals that per user.
     package init(app: Int? = nil, user: Int, total: Int) {
         (self.app, self.user, self.total) = (app ?? user, user, total)
     }
 
-    /// How much more an app may have, and which limit comes first.
+    /// Returns how much more an app may have, and which limit is closest.
     ///
-    /// - Parameter held: What apps have. An app may occur repeatedly.
+    /// - Parameter held: The amounts that apps have now. An app may occur repeatedly.
     package func room(
         for identity: AppIdentity,
         beside held: some Sequence<(app: AppIdentity, count: Int)>
@@ -45,7 +46,7 @@ package struct Quota: Hashable, Sendable {
         return (max(least.count, 0), least.scope)
     }
 
-    /// Why an app may not have `count` more of what `name` says; nil when it may.
+    /// Returns why an app may not have `count` more of the resource called `name`, or nil if it may.
     package func refusal(
         of count: Int = 1,
         _ name: String,
@@ -64,7 +65,7 @@ package struct Quota: Hashable, Sendable {
     }
 }
 
-/// What a manager has of what all managers share.
+/// The amounts that a manager has of the shared resources.
 struct Holdings {
     var scans = 0
     var peers = 0
@@ -75,7 +76,7 @@ struct Holdings {
 }
 
 extension BluetoothSystem {
-    /// Why a manager may not have `count` more of what `name` says; nil when it may.
+    /// Returns why a manager may not have `count` more of the resource called `name`, or nil if it may.
     func refusal(
         of count: Int = 1,
         _ name: String,
@@ -87,13 +88,13 @@ extension BluetoothSystem {
         return quota.refusal(of: count, name, for: app, beside: holdings(held))
     }
 
-    /// How many more L2CAP channels an app may have.
+    /// Returns how many more L2CAP channels an app may have.
     func roomForChannels(of app: AppIdentity) -> Int {
         ServiceLimits.sharedChannels.room(for: app, beside: holdings(\.channels)).count
     }
 
-    /// Why an app may not have another manager; nil when it may. What is kept of apps that have ended gives way, the app longest out of sight
-    /// first.
+    /// Returns why an app may not have another manager, or nil if it may. Discards preserved apps to make room; the app
+    /// that was in the foreground longest ago goes first.
     func refusalOfManager(of app: AppIdentity) -> ServiceError? {
         while true {
             let quota = ServiceLimits.sharedManagers

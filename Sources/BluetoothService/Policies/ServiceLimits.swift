@@ -1,5 +1,5 @@
-/// The limits on what apps and tools may ask of the service (AB-G05). `Documentation/Limits.md` lists them with what is told to the one that
-/// exceeds them, and `Scripts/limits.py` compares that list with the code.
+/// The limits on what apps and tools may ask of the service (AB-G05). `Documentation/Limits.md` lists them, with the
+/// error that reports each, and `Scripts/limits.py` compares that list with the code.
 public enum ServiceLimits {
     /// Writes without response, per manager and peripheral, that wait for the controller at a time (behaviour 5.14).
     public static let writesWithoutResponse = 20
@@ -11,9 +11,10 @@ public enum ServiceLimits {
     public static let channels = 64
     /// Octets, per channel and direction, that are on their way between an app and the service at a time.
     public static let channelWindow = 32_768
-    /// Events of a manager with a restore identifier that its process was sent and has not read. The service keeps them for the next process.
+    /// Events of a manager with a restore identifier that its process was sent and has not read. The service keeps them
+    /// for the next process.
     public static let unreadEvents = 1_024
-    /// Octets of a message. Nothing that Core Bluetooth lets an app ask comes near.
+    /// Octets of a message. No request that Core Bluetooth allows comes close.
     public static let message = 1 << 20
 }
 
@@ -48,15 +49,16 @@ extension ServiceLimits {
     package static let preparedWrites = 128
     /// Subscriptions in the state that a peripheral manager is restored with.
     package static let restoredSubscriptions = 4_096
-    /// Requests that the record of a manager repeats.
+    /// Requests to repeat in the record of a manager.
     package static let keptRequests = 512
-    /// Octets of the services in the state that a central manager is restored with. The app discovers the services of other peripherals again.
+    /// Octets of the services in the state that a central manager is restored with. The app discovers the services of
+    /// other peripherals again.
     package static let restoredServiceOctets = 512 << 10
-    /// Octets of the services of a lost peripheral, in that state.
+    /// Octets of the services of a lost peripheral in that state.
     package static let endedServiceOctets = 16 << 10
 }
 
-// MARK: - What managers hold
+// MARK: - Resources of managers
 
 extension ServiceLimits {
     /// Peripherals that a manager is connected to, or waits for.
@@ -71,7 +73,7 @@ extension ServiceLimits {
     package static let peers = Quota(app: 256, user: 512, total: 1_024)
     /// Attributes in the table that all apps publish in.
     package static let attributes = Quota(app: 512, user: 1_024, total: 4_064)
-    /// PSMs on which managers take L2CAP channels.
+    /// PSMs on which managers accept L2CAP channels.
     package static let publishedChannels = Quota(app: 16, user: 32, total: 128)
     /// L2CAP channels.
     package static let sharedChannels = Quota(app: 64, user: 128, total: 512)
@@ -81,14 +83,14 @@ extension ServiceLimits {
     package static let advertisers = Quota(app: 8, user: 16, total: 64)
 }
 
-// MARK: - What waits, and what is kept
+// MARK: - Queues and preserved state
 
 extension ServiceLimits {
     /// Procedures that wait on one link.
     package static let linkRequests = Quota(app: 256, user: 512, total: 1_024)
     /// Changes of the subscription to one characteristic that wait.
     package static let subscriptionChanges = 64
-    /// Those of one manager.
+    /// Changes of the subscription to one characteristic that wait, of one manager.
     package static let subscriptionChangesOfManager = 16
     /// Requests that wait until a suspended app runs.
     package static let heldRequests = 4_096

@@ -1,16 +1,15 @@
-/// The switch for all radios of a device, and whether Bluetooth goes off with it (behaviour 10.23). No input or output in here.
+/// The state of airplane mode, and whether it switches Bluetooth off (behaviour 10.23). Performs no I/O.
 struct AirplaneMode: Hashable {
-    /// Whether it is on.
     private(set) var isOn = false
-    /// Whether the person has switched Bluetooth on beside it, so that it leaves Bluetooth alone.
+    /// Whether airplane mode leaves Bluetooth alone, because the user has switched Bluetooth on during airplane mode.
     private(set) var leavesBluetooth = false
-    /// Whether it has switched Bluetooth off.
+    /// Whether airplane mode has switched Bluetooth off.
     private var hasSwitched = false
 
-    /// The person uses the switch.
+    /// Called when the user switches airplane mode.
     ///
     /// - Parameter hasPower: Whether Bluetooth is switched on.
-    /// - Returns: How Bluetooth is switched with it; nil for not at all.
+    /// - Returns: The new setting of the Bluetooth switch, or nil to leave it unchanged.
     mutating func set(_ isOn: Bool, hasPower: Bool) -> Bool? {
         guard isOn != self.isOn else { return nil }
         self.isOn = isOn
@@ -19,7 +18,7 @@ struct AirplaneMode: Hashable {
         return hasSwitched ? true : nil
     }
 
-    /// The person switches Bluetooth itself. Beside airplane mode that is remembered for the next time.
+    /// Called when the user switches Bluetooth itself. During airplane mode the choice is remembered for the next time.
     mutating func bluetoothWasSwitched(_ hasPower: Bool) {
         guard isOn else { return }
         (leavesBluetooth, hasSwitched) = (hasPower, false)

@@ -3,10 +3,10 @@ import GAP
 import HCI
 import HCIHost
 
-/// A controller with all that the host stack makes of it. It is made anew for each controller, and nothing of it is kept.
+/// A controller with the host stack on top of it. Each controller gets a new one, which inherits no state of the last.
 final class AttachedController {
     let device: GenericAccess
-    /// All apps together advertise one thing (behaviour 7.30).
+    /// The advertisement that all apps share (behaviour 7.30).
     let advertisement: AdvertisingSet
     let host: HCIHost
     let line: any HCITransport
@@ -33,13 +33,14 @@ final class AttachedController {
         advertisement = device.advertiser.addSet()
     }
 
-    /// Closes the line. A controller that has to be silenced first keeps it, and this object, until then.
+    /// Closes the transport. If the controller has to be silenced first, the transport and this object stay alive until
+    /// then.
     func close() {
         host.whenSilent { [self] in line.close() }
     }
 }
 
-// MARK: - Controllers come and go
+// MARK: - Attaching and detaching
 
 extension BluetoothSystem {
     func handle(_ event: PowerMachine.Event) {
@@ -55,7 +56,7 @@ extension BluetoothSystem {
             case .tell(let state):
                 hasWorked = hasWorked || state == .poweredOn
                 setState(state)
-                // Who advertised before goes on by himself (behaviour 1.14).
+                // Advertising resumes without a new request of the apps (behaviour 1.14).
                 if state == .poweredOn { advertising.apply() }
             case .reportFailure:
                 let failure = lastFailure ?? .notRunning
@@ -83,7 +84,7 @@ extension BluetoothSystem {
         let device = new.device
         device.openBonds = { [weak self] in self?.openBonds(for: $0) }
         device.onStateChange = { [weak self, weak device] state in
-            // What a controller says that was let go of is of no interest.
+            // Ignore a controller that has been discarded.
             guard let self, let device, attached?.device === device else { return }
             deviceChanged(state)
         }
@@ -98,7 +99,7 @@ extension BluetoothSystem {
 
     private func deviceChanged(_ state: GenericAccess.State) {
         switch state {
-        // Whoever switched it off knows.
+        // Switching off is initiated here, so it needs no reaction.
         case .off: break
         case .starting:
             if let cause = attached?.host.resetCause {
@@ -111,12 +112,13 @@ extension BluetoothSystem {
             recover(.ready)
         case .failed(let error):
             lastFailure = error
-            // One that is switched off is left alone until it is wanted.
+            // Recovery leaves a controller alone that is switched off.
             if case .attached = power.phase { recover(.failed(error)) }
         }
     }
 
-    /// Before there is a controller nothing is asked for; what is wanted is asked for when there is one.
+    /// Applies an advertising plan if the controller is ready. Otherwise the plan is applied once there is a ready
+    /// controller.
     func advertise(_ plan: AdvertisingPlan?) {
         guard let attached, case .ready = attached.device.state else { return }
         attached.advertisement.want(plan.map { GAP.Advertisement($0) })

@@ -9,7 +9,7 @@ import SMP
 // MARK: - Links
 
 extension BluetoothSystem {
-    /// The link to a peer, if there is one.
+    /// Returns the link to a peer, if there is one.
     func link(to peer: UUID) -> PeerLink? {
         links.first { $0.peer == peer }
     }
@@ -25,7 +25,8 @@ extension BluetoothSystem {
         }
     }
 
-    /// A link can be used, or not: a bonded peer that cannot show that it is who it was is refused (behaviour 6.12).
+    /// Called when a link is ready or its preparation failed. A bonded peer that cannot prove its identity is
+    /// disconnected (behaviour 6.12).
     private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
         switch result {
         case .success:
@@ -33,9 +34,9 @@ extension BluetoothSystem {
             alert(.connected, of: link.peer)
             if link.servesCentral { for session in peripherals { session.centralConnected(link.centralInfo) } }
             for session in centrals { session.linkIsUp(link) }
-            // Whoever wanted it may have changed his mind while it was on its way.
+            // The apps that requested the link may have cancelled meanwhile.
             link.endIfUnused()
-        // The disconnection says more.
+        // The disconnection reports the details.
         case .failure(.linkLost): break
         case .failure(let error):
             for session in centrals { session.connectionFailed(to: link.peer, ServiceError(error)) }
@@ -43,7 +44,7 @@ extension BluetoothSystem {
         }
     }
 
-    /// A link is no more.
+    /// Called when a link has ended.
     func ended(_ link: PeerLink, _ end: AccessLink.End) {
         links.removeAll { $0 === link }
         observers.tell(.links, .linkEnded(end), of: link.subject, andThen: { ended(link, by: end) })
@@ -53,12 +54,14 @@ extension BluetoothSystem {
         switch end {
         case .disconnected(let reason): over(link, reason)
         case .replaced: over(link, .remoteUserTerminated)
-        // The managers learn of the state alone (behaviour 1.11).
+        // Managers are notified of the state alone (behaviour 1.11).
         case .controllerGone: _ = close(link)
         }
     }
 
-    /// Those who used a link that is gone. Its subscribers leave (behaviour 7.40).
+    /// Closes a link that is gone and unsubscribes its central (behaviour 7.40).
+    ///
+    /// - Returns: The users of the link.
     private func close(_ link: PeerLink) -> [Attachment] {
         let users = link.close()
         release(link.peer)
@@ -66,7 +69,7 @@ extension BluetoothSystem {
         return users
     }
 
-    /// A link is no more, for all who used it or waited for it.
+    /// Reports a lost link to all managers that used it or waited for it.
     private func over(_ link: PeerLink, _ reason: HCIStatus) {
         let error = link.error(for: reason)
         if !link.isReady, !link.isEnding, !reason.isOfTheAir {
@@ -83,29 +86,29 @@ extension BluetoothSystem {
             session?.linkIsGone(link, user, error)
         }
         if link.isReady { tellWatchers(of: link, .disconnected) }
-        // Those who came while the link was ending want a new one.
+        // Connection requests that arrived while the link was ending need a new link.
         if centrals.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
     }
 
-    /// Those who want to know of connections by anyone.
+    /// Reports a change to the managers that registered for connection events.
     func tellWatchers(of link: PeerLink, _ change: ConnectionChange) {
         for session in centrals { session.tell(of: link, change) }
     }
 
-    /// Remembers a peer, however many others there are, until as many ``release(_:)`` have come (AB-G02).
+    /// Keeps a peer in the tables, whatever their limits, until ``release(_:)`` has been called as often (AB-G02).
     func hold(_ peer: UUID) {
         guard let address = peers[peer]?.address else { return }
         peers.hold(peer)
         if let known = held[peer] {
             held[peer] = (known.count + 1, known.address)
         } else {
-            // Its address may be another one by the time that it is let go: it may be bonded meanwhile.
+            // The release has to use this address, even if the peer bonds meanwhile and is then known by another one.
             held[peer] = (1, address)
             attached?.device.keep(address)
         }
     }
 
-    /// Takes one ``hold(_:)`` back.
+    /// Balances one call of ``hold(_:)``.
     func release(_ peer: UUID) {
         guard let known = held[peer] else { return }
         peers.release(peer)
@@ -121,7 +124,7 @@ extension BluetoothSystem {
 // MARK: - Scanning and connecting for managers
 
 extension BluetoothSystem {
-    /// Somebody scans for the first time, or nobody any more (behaviour 9.11).
+    /// Starts, updates or ends the scan after the scans of managers have changed (behaviour 9.11).
     func scansChanged() {
         let scanning = centrals.filter(\.scans)
         guard !scanning.isEmpty else { return attached?.device.endScan(for: self) ?? () }
@@ -147,17 +150,17 @@ extension BluetoothSystem {
         for session in centrals { session.heard(heard, from: peer) }
     }
 
-    /// A manager wants to be connected to `peer`: joins the link that there is, or asks for one (behaviour 3.9).
+    /// Called when a manager requests a connection to `peer`. Joins an existing link, or requests one (behaviour 3.9).
     func connectionWanted(to peer: UUID) {
         if let link = link(to: peer), !link.isEnding {
-            // Before it is ready it is not for anybody, and then for all who want it.
+            // A link that is not ready yet is announced later, to all managers that wait for it.
             if link.isReady { for session in centrals { session.linkIsUp(link) } }
         } else if link(to: peer) == nil, let address = peers[peer]?.address {
             attached?.device.connector.want(address)
         }
     }
 
-    /// A manager has changed its mind.
+    /// Called when a manager no longer needs a connection to `peer`.
     func connectionUnwanted(to peer: UUID) {
         guard let address = peers[peer]?.address, !centrals.contains(where: { $0.wants(peer) }) else { return }
         attached?.device.connector.unwant(address)
@@ -165,7 +168,8 @@ extension BluetoothSystem {
     }
 
     func connectionFailed(_ address: BluetoothAddress, _ error: GAPError) {
-        // Refused because of another link, to this peer or, as some controllers say, to any. The connection stays pending.
+        // The controller refused because of another link: to this peer or, with some controllers, to any. The
+        // connection stays pending.
         guard let status = error.status, status != .connectionAlreadyExists else { return }
         let peer = peer(at: address).identifier
         for session in centrals { session.connectionFailed(to: peer, ServiceError(connecting: status)) }
@@ -173,16 +177,16 @@ extension BluetoothSystem {
 }
 
 extension HCIStatus {
-    /// Whether a link was lost for want of a radio path: the next attempt may do better.
+    /// Whether the link was lost for radio reasons, so that the next attempt may succeed.
     fileprivate var isOfTheAir: Bool { self == .connectionTimeout || self == .connectionFailedToBeEstablished }
 }
 
 extension Sighting {
-    /// The longest extended advertisement that apps are shown (behaviour 2.26).
+    /// The longest extended advertisement that is reported to apps (behaviour 2.26).
     private static let maximumExtendedLength = 124
 
-    /// Whether apps are shown it: not when nobody could connect to it or tell it from others, for lack of an address, and of
-    /// extended advertisements those on 2M alone (behaviour 2.26).
+    /// Whether apps receive the advertisement. Anonymous ones are left out, since a peer without an address can neither
+    /// be connected nor identified. Of extended advertisements, only those on 2M are reported (behaviour 2.26).
     fileprivate var isForApps: Bool {
         guard !isAnonymous else { return false }
         guard let phys else { return true }

@@ -3,21 +3,21 @@ import EventLoops
 import GAP
 import HCIHost
 
-/// Asks the person whether an app may use Bluetooth. On the loop.
+/// Asks the user whether an app may use Bluetooth. Used on the loop only.
 package protocol PermissionPrompter: AnyObject {
-    /// Shows the question. `answer` is to be called once, from the loop.
+    /// Shows the question. `answer` has to be called once, on the loop.
     func askPermission(_ question: AppQuestion, answer: @escaping (Bool) -> Void)
 }
 
 // MARK: - Permission
 
 extension BluetoothSystem {
-    /// Apps of which something else than ``SystemConfiguration/permission`` may be said (AB-G05).
+    /// The number of apps with a decision other than ``SystemConfiguration/permission`` (AB-G05).
     static let maximumPermissions = PermissionRecord.maximumApps
 
-    /// Decides whether an app may use Bluetooth. Its managers learn of it (behaviour 1.18).
+    /// Sets whether an app may use Bluetooth, and notifies its managers (behaviour 1.18).
     ///
-    /// - Parameter executable: The program that the decision is about; nil for every program of the app.
+    /// - Parameter executable: The path of the program that the decision applies to. Nil for every program of the app.
     package func setPermission(_ permission: AppPermission, for app: AppIdentity, executable: String? = nil) {
         if permissions[app] == nil, permissions.count >= Self.maximumPermissions { forgetDecision() }
         permissions[app] = AppDecision(permission, executable: executable)
@@ -25,7 +25,8 @@ extension BluetoothSystem {
         tellStates()
     }
 
-    /// Makes room for a decision: the user with the most decisions loses the first one, by name, about an app that neither runs nor is kept.
+    /// Makes room for a decision. Of the apps that neither run nor are preserved, the user with the most decisions
+    /// loses the first one by name.
     private func forgetDecision() {
         let here = Set(runningApps.map(\.identity)).union(preserved.keys)
         let absent = permissions.keys.filter { !here.contains($0) }
@@ -36,8 +37,8 @@ extension BluetoothSystem {
         trouble("there are \(Self.maximumPermissions) decisions about apps: the one about \(first.label) is forgotten")
     }
 
-    /// The person changes in the settings what an app may do: a managed app that runs is ended with that, and what it has preserved stays
-    /// (behaviour 1.27).
+    /// Called when the user changes the permission of an app in the settings. A running managed app is ended by that.
+    /// Its preserved state stays (behaviour 1.27).
     package func changePermission(_ new: AppPermission, for app: AppIdentity) {
         for running in runningApps where running.identity == app && running.declaration.isManaged {
             if permission(of: running.identity) != new { running.happened(.ended(.removedFromMemory)) }
@@ -45,13 +46,13 @@ extension BluetoothSystem {
         setPermission(new, for: app)
     }
 
-    /// Asks the person, once for each app, before it uses Bluetooth for the first time (behaviour 1.18).
+    /// Asks the user, once for each app, before the app uses Bluetooth for the first time (behaviour 1.18).
     func askPermission(for app: App) {
         let (identity, executable) = (app.identity, app.life.executable)
         guard permission(of: identity) == .notDetermined, !asking.contains(identity) else { return }
         let declaration = app.life.declaration
         guard !declaration.isManaged || declaration.usageDescription != nil else { return endUndeclared(app) }
-        // Not asking is no answer: the app is asked about when there is room.
+        // A question for which there is no room is not refused. It is asked once there is room.
         guard let permissionPrompter, hasRoomToAsk(about: identity) else { return }
         asking.insert(identity)
         permissionPrompter.askPermission(AppQuestion(app)) { [weak self] isAllowed in
@@ -70,7 +71,7 @@ extension BluetoothSystem {
         for app in runningApps where !app.openManagers.isEmpty { askPermission(for: app) }
     }
 
-    /// An app that does not say what Bluetooth is for does not survive the question (behaviour 1.19).
+    /// Ends an app without a usage description, which crashes in place of the question (behaviour 1.19).
     private func endUndeclared(_ app: App) {
         misuse(
             "it has crashed: without NSBluetoothAlwaysUsageDescription in its Info.plist nobody can be asked for permission",
@@ -79,14 +80,15 @@ extension BluetoothSystem {
         app.life.handle(.ended(.crashed))
     }
 
-    /// Forgets what was decided of an app: the person is asked once more.
+    /// Forgets the decision about an app. The user is asked again.
     package func resetPermission(of app: AppIdentity) {
         permissions[app] = nil
         records.keep(PermissionRecord(permissions))
         tellStates()
     }
 
-    /// Withdraws a "yes" that a person gave to another program under this name: this one is asked about anew (AB-G07).
+    /// Withdraws the permission that the user gave to another program under the name of this app. The user is asked
+    /// again (AB-G07).
     func forgetPermission(ofOtherProgramsThan app: App) {
         guard let decision = permissions[app.identity], decision.permission == .allowedAlways,
             let allowed = decision.executable, let executable = app.life.executable, allowed != executable
@@ -100,13 +102,13 @@ extension BluetoothSystem {
         resetPermission(of: app.identity)
     }
 
-    /// Whether an app may use Bluetooth.
+    /// Returns whether an app may use Bluetooth.
     package func permission(of app: AppIdentity) -> AppPermission {
         let permission = permissions[app]?.permission ?? permissionRule?(app) ?? configuration.permission
         return permission == .notDetermined && !configuration.version.asksForPermission ? .allowedAlways : permission
     }
 
-    /// The radio's state as an app sees it: nothing of it unless it may use Bluetooth.
+    /// Returns the radio state as reported to an app, which depends on its permission.
     func state(for app: AppIdentity) -> ManagerState {
         switch permission(of: app) {
         case .allowedAlways: state
@@ -115,7 +117,7 @@ extension BluetoothSystem {
         }
     }
 
-    /// What the system can do, for an app.
+    /// Returns the capabilities of the system, for an app.
     func info(for app: AppIdentity) -> SystemInfo {
         let controller = attached.flatMap {
             if case .ready = $0.device.state { $0.device.controllerInformation } else { nil }
@@ -128,7 +130,7 @@ extension BluetoothSystem {
 }
 
 extension AppQuestion {
-    /// The question about a process of an app.
+    /// Creates the question about an app.
     fileprivate init(_ app: App) {
         let declaration = app.life.declaration
         self.init(

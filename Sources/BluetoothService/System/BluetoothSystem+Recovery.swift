@@ -2,7 +2,7 @@ import EventLoops
 import HCI
 import HCIHost
 
-// What is done about a controller that fails: what the ladder decides, the power machine carries out.
+// Recovery of a controller that fails: the ladder decides, and the power machine acts.
 
 extension BluetoothSystem {
     func recover(_ event: RecoveryLadder.Event) {
@@ -23,31 +23,32 @@ extension BluetoothSystem {
         }
     }
 
-    /// There is a controller where there was none, even if nobody has looked there meanwhile.
+    /// Called when a controller has arrived. If there was none, the ladder starts over, even if no attempt to open one
+    /// has noticed that.
     func controllerArrived() {
         if case .missing = power.phase { recover(.absent) }
         handle(.lookAgain)
     }
 
-    /// Nothing is done any more.
+    /// Cancels all recovery.
     func endRecovery() {
         for timer in [quietTime, deviceResetTimer].compactMap(\.self) { loop.cancel(timer) }
         (quietTime, deviceResetTimer, resettingLine) = (nil, nil, nil)
     }
 
-    /// Has the device behind the line reset, for as long as that may take.
+    /// Resets the device behind the transport, within ``RecoveryLadder/deviceResetTimeout``.
     func resetDevice() {
         guard let line = attached?.line else { return }
         attached = nil
         deviceResets += 1
         let number = deviceResets
-        // The line lives until it is done.
+        // Keeps the transport alive until the reset is done.
         resettingLine = line
         deviceResetTimer = loop.schedule(after: RecoveryLadder.deviceResetTimeout) { [weak self] in
             self?.deviceReset(number, .failed(reason: "it takes too long"))
         }
         line.resetDevice { [weak self, loop] result in
-            // It may be known at once, and who asked has more to do first.
+            // The result may be available at once, while the caller still has actions to perform.
             loop.execute { self?.deviceReset(number, result) }
         }
     }

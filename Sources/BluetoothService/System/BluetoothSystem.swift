@@ -13,86 +13,84 @@ import Privacy
 import SMP
 import Security
 
-/// One Bluetooth system: all apps that share a controller, and what is kept of peers. What the system daemon of an Apple device
-/// does. It outlasts its controllers: one after the other may be attached to it.
+/// A Bluetooth system: all apps that share a controller, and the stored state of apps and peers. It corresponds to the
+/// system daemon of an Apple device. It outlasts its controllers, which are attached one after the other.
 ///
-/// Lives on its loop; everything is called there. Apps come in through ``openApp(_:)``, whose result may be used from any
-/// thread.
+/// Used on its loop only. Apps connect through ``openApp(_:)``, whose result may be used from any thread.
 package final class BluetoothSystem {
-    /// The loop of the system.
     package let loop: any EventLoop
-    /// How the system presents itself.
     package let configuration: SystemConfiguration
-    /// The last troubles.
+    /// The most recent troubles.
     private(set) var troubles = TroubleList()
-    /// The state of the radio, as managers see it.
+    /// The radio state, as reported to managers.
     package internal(set) var state = ManagerState.unknown
-    /// Called when there is no controller that works, with what the last one failed of; managers are unsupported then. The
-    /// system goes on when there is one again.
+    /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
+    /// continues when there is a controller again.
     package var onFailure: ((HCIHostError) -> Void)?
-    /// Whether a controller has worked so far.
+    /// Whether any controller has worked so far.
     package internal(set) var hasWorked = false
-    /// Asks the person whether and how to pair; without it, every answer is no (AB-A14). Not kept alive.
+    /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
     package var prompter: (any PairingPrompter)? {
         get { security.prompter }
         set { security.prompter = newValue }
     }
-    /// Asks the person whether apps may use Bluetooth; without it the question stays open (behaviour 1.18). Not kept alive.
+    /// Asks the user whether apps may use Bluetooth. Without a prompter the question stays open (behaviour 1.18). Not
+    /// retained.
     package weak var permissionPrompter: (any PermissionPrompter)?
-    /// Launches apps that are to hear of something (behaviour 10.4). Not kept alive.
+    /// Launches apps to receive events (behaviour 10.4). Not retained.
     package weak var launcher: (any AppLauncher)?
-    /// Has the processes of apps in hand, for tools that want something of them. Not kept alive.
+    /// Controls the processes of apps on behalf of tools. Not retained.
     package weak var appManagement: (any AppManagement)?
-    /// Puts questions to the persons whose tools answer them. Not kept alive.
+    /// Routes prompts to tools whose users answer them. Not retained.
     package weak var promptDesk: PromptDesk?
-    /// What is said of apps in advance; nil for what the configuration says.
+    /// The permissions decided in advance. If it returns nil, the configuration applies.
     package var permissionRule: ((AppIdentity) -> AppPermission?)? {
         didSet { tellStates() }
     }
-    /// Whether the device was started and not unlocked yet: no app is launched for what it has preserved (behaviour 10.24).
+    /// Whether the device was started and not unlocked yet. Until then no preserved app is launched (behaviour 10.24).
     package var isLocked = false {
         didSet { if !isLocked { for app in preservedApps { app.deviceWasUnlocked() } } }
     }
-    /// Those who are told what happens. The log is one of them.
+    /// The observers of the system, one of which is the log.
     package let observers: Observers
 
-    // What lasts.
+    // State that outlasts a controller.
     let random: RandomSource
     let keeper: BondKeeper
     let security: DeviceSecurity
     let identity: DeviceIdentity
     let attributes: LocalAttributes
-    /// The channels that apps take of peers.
+    /// The servers of the L2CAP channels that apps publish.
     let channels = ChannelServers()
-    /// Takes the enhanced bearers that peers open, if there are to be any.
+    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
     let enhancedBearers: EnhancedBearerListener?
     let advertising = AdvertisingArbiter()
-    /// The peers that this host knows.
+    /// The peers known to this host.
     var peers: PeerTable
-    /// The attribute tables of peers that are remembered (behaviours 4.9, 4.10).
+    /// The cached attribute tables of peers (behaviours 4.9, 4.10).
     var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
-    /// What of them is written down, and whether that is something else than what stands there.
+    /// The attribute tables as last saved, and whether they have changed since.
     lazy var writtenTables = TableRecord(run: configuration.run ?? "")
     var hasNewTables = false
-    /// Writes down what is kept of apps, and of what the person says.
+    /// Saves the records of apps, decisions and peers.
     let records: RecordKeeper
-    /// The apps of which something else may be kept than before; looked at once in a turn of the loop.
+    /// The apps whose record may have changed. Processed once per turn of the loop.
     var changedApps: [AppIdentity] = []
-    /// The apps that were reported for want of a place on disk.
+    /// The apps for which a lack of record slots was reported.
     var unrecorded: Set<AppIdentity> = []
-    /// Whether that is about to happen.
+    /// Whether a save is scheduled.
     var isKeeping = false
-    /// What was decided of apps, besides what the policy and the configuration say.
+    /// Decisions about apps that override the policy and the configuration.
     var permissions: [AppIdentity: AppDecision] = [:]
-    /// What is kept of apps whose process is gone.
+    /// The preserved state of apps whose process is gone.
     var preserved: [AppIdentity: PreservedApp] = [:]
-    /// Holds back launches of apps whose processes end early.
+    /// Delays launches of apps whose processes end early.
     lazy var relaunches = makeRelaunches()
-    /// The apps of which the person is being asked.
+    /// The apps about which the user is being asked.
     var asking: Set<AppIdentity> = []
-    /// The bonded peers, which are known for as long as they are.
+    /// The bonded peers. Each is kept in the tables for as long as its bond exists.
     var bonded: Set<UUID> = []
-    /// The peers that somebody holds on to, how often, and the addresses that the scanner keeps for that.
+    /// The peers that are kept in the tables, with the number of holds and the address that the scanner keeps.
     var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
     private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
     /// The number of managers by app, for the quota that every new manager is checked against.
@@ -101,31 +99,31 @@ package final class BluetoothSystem {
     private var lastInFront: UInt64 = 0
     private var launches: [WeakApp] = []
 
-    // What comes and goes.
+    // State of the current controller and its links.
     let controllers: ControllerSource
-    /// What controllers turned out not to be trusted with.
+    /// The fallbacks in use for controllers that misbehaved.
     let controllerMemory = ControllerMemory()
     var power = PowerMachine()
     private var airplaneMode = AirplaneMode()
     var lookAgain: ScheduledTask?
-    /// What is done about a controller that fails.
+    /// The recovery of a controller that fails.
     var recovery = RecoveryLadder()
     var quietTime: ScheduledTask?
-    /// The line whose device is being reset, which reset it is, and how long it may take.
+    /// The transport whose device is being reset, the number of that reset, and its timeout.
     var resettingLine: (any HCITransport)?
     var deviceResets: UInt64 = 0
     var deviceResetTimer: ScheduledTask?
     var lastFailure: HCIHostError?
-    /// The controller, with all that the host stack makes of it.
+    /// The controller with the host stack on top of it.
     var attached: AttachedController?
-    /// The links that are up, the oldest first.
+    /// The established links, the oldest first.
     var links: [PeerLink] = []
 
-    /// A system on the controllers that a place has, one after the other. It does nothing before ``start()``.
+    /// Creates a system on the controllers of a source, one after the other. It does nothing before ``start()``.
     ///
     /// - Parameters:
-    ///   - random: For identifiers, addresses and keys.
-    ///   - bonds: Where bonds are, in place of what the configuration says.
+    ///   - random: The source of identifiers, addresses and keys.
+    ///   - bonds: The storage for bonds and records, in place of the one in the configuration.
     package init(
         controllers: ControllerSource,
         loop: any EventLoop,
@@ -157,7 +155,7 @@ package final class BluetoothSystem {
             happenings: observers.sink
         )
         identity = DeviceIdentity(configuration.address, random: random)
-        // As peripheral Apple's systems take a code in, and ask the person when a central has lost its bond.
+        // As peripheral, Apple's systems only accept passkey entry, and ask the user when a central has lost its bond.
         if configuration.pairing.ioCapability == .keyboardDisplay {
             security.policy.capabilityAsPeripheral = .keyboardOnly
         }
@@ -165,7 +163,7 @@ package final class BluetoothSystem {
         listen()
     }
 
-    /// A system on the controller behind `transport`, and on no other after it.
+    /// Creates a system on the controller behind `transport`, and on no other.
     package convenience init(
         transport: any HCITransport,
         loop: any EventLoop,
@@ -199,14 +197,16 @@ package final class BluetoothSystem {
         controllerMemory.onChange = { [weak self] in self?.noteChange() }
     }
 
-    /// Goes on with what was kept, and brings the controller up.
+    /// Restores the saved state and starts the controller.
     package func start() {
         openRecords()
         handle(.start)
     }
 
-    /// Ends everything, for good, but for what is kept, which stays as it is. `completion` is called once the controller has been told to
-    /// be silent, which a program that ends waits for.
+    /// Stops the system for good. The saved state stays as it is.
+    ///
+    /// - Parameter completion: Called once the controller has been silenced. A program has to wait for it before it
+    ///   exits.
     package func stop(_ completion: @escaping () -> Void = {}) {
         let device = attached?.device
         relaunches.stop()
@@ -217,13 +217,14 @@ package final class BluetoothSystem {
         device.map { $0.whenSilent(completion) } ?? completion()
     }
 
-    /// The user's switch for Bluetooth (behaviours 1.9 to 1.14, 10.15, 10.16).
+    /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
     package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
         airplaneMode.bluetoothWasSwitched(isOn)
         switchPower(isOn, by: powerSwitch)
     }
 
-    /// The user's switch for all radios: where it takes Bluetooth with it, that is as switched off in the settings (behaviours 10.15, 10.23).
+    /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
+    /// (behaviours 10.15, 10.23).
     package func setAirplaneMode(_ isOn: Bool) {
         if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
     }
@@ -234,10 +235,10 @@ package final class BluetoothSystem {
         handle(.switched(isOn: isOn))
     }
 
-    /// The address that centrals see; nil while nothing is advertised.
+    /// The address that is visible to centrals, or nil while nothing is advertised.
     package var advertisedAddress: BluetoothAddress? { attached?.device.advertiser.connectableAddress }
 
-    /// Lets an app in, which was launched by the person, or by the system in the background.
+    /// Connects an app of this process, which the user opened, or which the system launched in the background.
     package func openApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration = .unmanaged,
@@ -249,7 +250,8 @@ package final class BluetoothSystem {
         return InProcessConnection(app, launchedFor: managers, loop: loop)
     }
 
-    /// Lets in an app whose process is elsewhere. It stays until its life is told that the process has ended.
+    /// Connects an app that runs in another process. It stays until its life cycle is notified of the end of the
+    /// process.
     package func makeApp(
         _ identity: AppIdentity,
         declaring declaration: AppDeclaration,
@@ -269,22 +271,22 @@ package final class BluetoothSystem {
         weak var app: App?
     }
 
-    /// The time by the calendar, if there is one, in seconds since the beginning of 2001, UTC.
+    /// The calendar time in seconds since the beginning of 2001, UTC. Nil without a calendar.
     var calendarTime: TimeInterval? {
         configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
     }
 
-    /// Tells the person something.
+    /// Notifies the user.
     func tell(_ notice: SystemNotice) {
         observers.tell(.notices, .noticed(notice))
     }
 
-    /// Tells the developer of an app of a mistake (behaviour 1.26).
+    /// Reports a mistake to the developer of an app (behaviour 1.26).
     func misuse(_ text: String, by subject: Observation.Subject) {
         observers.tell(.misuse, .misused(text, isToldToApp: false), of: subject)
     }
 
-    /// Tells of something that apps see nothing of.
+    /// Reports a problem that apps do not notice.
     package func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
         observers.tell(.trouble, .trouble(text(), weight))
     }
@@ -296,7 +298,7 @@ extension BluetoothSystem {
     var centrals: [CentralSession] { managers.compactMap { $0.session as? CentralSession } }
     var peripherals: [PeripheralSession] { managers.compactMap { $0.session as? PeripheralSession } }
 
-    /// A manager's session, which is not told anything yet.
+    /// Creates the session of a manager, without an initial event.
     func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
         switch manager.role {
         case .central: CentralSession(key, of: manager, system: self)
@@ -304,18 +306,18 @@ extension BluetoothSystem {
         }
     }
 
-    /// Whose managers there are.
+    /// The apps that have managers. An app occurs once for each of its managers.
     var apps: [AppIdentity] { managers.map(\.app) }
 
-    /// The managers of an app, the oldest first.
+    /// Returns the managers of an app, the oldest first.
     func sessions(of app: AppIdentity) -> [any ManagerSession] {
         managers.filter { $0.app == app }.map(\.session)
     }
 
-    /// The number of managers by app.
+    /// The number of managers of each app.
     var managersByApp: [(app: AppIdentity, count: Int)] { managerCounts.map { ($0.key, $0.value) } }
 
-    /// What the managers of apps have of something that they share.
+    /// Returns how much of a shared resource the managers of each app have.
     func holdings(_ held: KeyPath<Holdings, Int>) -> [(app: AppIdentity, count: Int)] {
         managers.map { ($0.app, $0.session.holdings[keyPath: held]) }
     }
@@ -330,7 +332,7 @@ extension BluetoothSystem {
         return lastInFront
     }
 
-    /// Adds a manager. It learns the state at once, or when there is one.
+    /// Adds a manager and reports the state to it, at once or when it is known.
     func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
         managers.append((key, app, session))
         managerCounts[app, default: 0] += 1
@@ -345,7 +347,7 @@ extension BluetoothSystem {
         noteChange(of: app)
     }
 
-    /// The manager that has this name.
+    /// Returns the manager with this key.
     func manager(_ key: ManagerKey) -> (any ManagerSession)? {
         managers.first { $0.key == key }?.session
     }
@@ -353,7 +355,7 @@ extension BluetoothSystem {
     func setState(_ new: ManagerState) {
         guard new != state else { return }
         state = new
-        // What was remembered goes with the power (behaviour 4.12).
+        // Cached tables do not survive power off (behaviour 4.12).
         if new == .poweredOff { forgetTables() }
         observers.tell(.state, .stateChanged(new))
         tellStates()

@@ -1,20 +1,20 @@
 import HCI
 
-/// Where a system gets its controllers, one after the other. Lives on the system's loop.
+/// The source of a system's controllers, one after the other. Used on the system's loop only.
 package final class ControllerSource {
     private let open: () -> (any HCITransport)?
     var onArrival: (() -> Void)?
 
-    /// A place where there may be a controller.
+    /// Creates a source for a place that may have a controller.
     ///
-    /// - Parameter open: Opens the line to the controller that is there, each time anew; nil when there is none, and then
-    ///   ``arrived()`` says when there is one. A line that turns out to lead nowhere may be handed out too: it closes, and the
-    ///   system tries again by itself.
+    /// - Parameter open: Opens a new transport to the controller each time. Returns nil if there is no controller; then
+    ///   ``arrived()`` has to be called when there is one. It may also return a transport that turns out to lead
+    ///   nowhere: it closes, and the system tries again by itself.
     package init(open: @escaping () -> (any HCITransport)?) {
         self.open = open
     }
 
-    /// One controller, and no other after it.
+    /// Creates a source with a single controller.
     package convenience init(_ transport: any HCITransport) {
         var left: (any HCITransport)? = transport
         self.init {
@@ -23,7 +23,7 @@ package final class ControllerSource {
         }
     }
 
-    /// Says that there is a controller now.
+    /// Notifies the system that there is a controller now.
     package func arrived() {
         onArrival?()
     }

@@ -1,26 +1,26 @@
-/// What becomes of the radio as controllers come and go and the person switches it on and off (behaviours 1.3, 1.4, 1.9 to
-/// 1.14): which state managers see, and when a controller is looked for.
+/// The state machine of the radio, as controllers come and go and the user switches it on and off (behaviours 1.3, 1.4,
+/// 1.9 to 1.14). It determines which state managers receive, and when to look for a controller.
 struct PowerMachine {
     enum Phase: Equatable {
-        /// Nobody has asked for a radio, or not any more.
+        /// Not started, or stopped.
         case idle
-        /// There is a controller, which comes up or works; `attempts` have failed since one has worked.
+        /// A controller starts up or works. `attempts` counts failures since the last success.
         case attached(isReady: Bool, attempts: Int)
-        /// The person has switched it off.
+        /// Switched off by the user.
         case off(isAttached: Bool)
-        /// There is none.
+        /// There is no controller.
         case missing(attempts: Int)
-        /// The device of the one that there was is being reset.
+        /// The device of the last controller is being reset.
         case mending(attempts: Int)
     }
 
-    /// What is done about a controller that failed (``RecoveryLadder``).
+    /// The remedy for a controller that failed (``RecoveryLadder``).
     enum Remedy: Equatable {
-        /// A new line, at once if the controller has worked on the last one.
+        /// Open a new transport, at once if the controller has worked on the last one.
         case reopen
-        /// A reset of the device, and then a new line.
+        /// Reset the device, then open a new transport.
         case resetDevice
-        /// A new line after a while.
+        /// Open a new transport after a pause.
         case wait(Duration)
     }
 
@@ -28,43 +28,43 @@ struct PowerMachine {
         case start
         case stop
         case switched(isOn: Bool)
-        /// Where a controller was looked for there is none.
+        /// No controller was found.
         case noneThere
-        /// The controller comes up, for the first time or after a reset.
+        /// The controller starts up, for the first time or after a reset.
         case starting
         case ready
-        /// It cannot be used any more, or its line is gone.
+        /// The controller has failed, or its transport has closed.
         case failed(Remedy)
-        /// The device has been reset, or it has been tried for long enough.
+        /// The reset of the device is complete or has timed out.
         case deviceReset
-        /// It is time to look again, or somebody says that there is one.
+        /// The timer has fired, or a controller has arrived.
         case lookAgain
     }
 
     enum Action: Equatable {
-        /// Opens the line to a controller and starts a device on it.
+        /// Opens the transport to a controller and starts a device on it.
         case open
         case startDevice
         case stopDevice
-        /// Lets go of the device and its line.
+        /// Discards the device and its transport.
         case discard
-        /// Lets go of the device, and has it reset by its line.
+        /// Discards the device and resets it through its transport.
         case resetDevice
         case tell(ManagerState)
-        /// Says why there is none.
+        /// Reports why there is no controller.
         case reportFailure
         case startTimer(Duration)
         case endTimer
     }
 
-    /// When a controller is looked for again at first, and each time twice as long until ``longestPause``.
+    /// The pause before the first retry. It doubles with each retry, up to ``longestPause``.
     static let firstPause = Duration.seconds(1)
     /// See ``firstPause``.
     static let longestPause = Duration.seconds(30)
 
     private(set) var phase = Phase.idle
 
-    /// Whether the person has not switched it off.
+    /// Whether the user's switch is on.
     var isSwitchedOn: Bool { if case .off = phase { false } else { true } }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -73,7 +73,7 @@ struct PowerMachine {
         case (.idle, .switched(isOn: false)): return rest(isAttached: false, [])
         case (_, .stop): return stop()
         case (.attached(_, _), .ready): return worked()
-        // What was going on there is over, and more is to come (behaviour 1.4).
+        // All activities have ended, and the controller is expected back (behaviour 1.4).
         case (.attached(true, _), .starting): return attach(attempts: 0, [.tell(.resetting)])
         case (.attached(let isReady, let attempts), .failed(.resetDevice)):
             phase = .mending(attempts: max(attempts, 1))
@@ -83,7 +83,7 @@ struct PowerMachine {
         case (.mending(let attempts), .deviceReset): return attach(attempts: attempts, [.open])
         case (.mending, .switched(isOn: false)): return rest(isAttached: false, [])
         case (.attached(let isReady, 0), .failed):
-            // It has worked: perhaps it is back at once.
+            // It has worked before, so it may be back at once.
             return attach(attempts: 1, [.discard] + (isReady ? [.tell(.resetting)] : []) + [.open])
         case (.attached(_, let attempts), .failed): return miss(attempts, [.discard], pause: Self.pause(attempts))
         case (.attached(_, let attempts), .noneThere): return miss(attempts, [], pause: nil)
@@ -111,7 +111,8 @@ struct PowerMachine {
         return actions + [.tell(.poweredOff)]
     }
 
-    /// A place that says when a controller comes is not asked again and again. That there is none is told once.
+    /// Enters the missing phase. A source that announces controllers is not polled. The lack of a controller is
+    /// reported once.
     private mutating func miss(_ attempts: Int, _ actions: [Action], pause: Duration?) -> [Action] {
         phase = .missing(attempts: max(attempts, 1) + 1)
         let news: [Action] = attempts <= 1 ? [.tell(.unsupported), .reportFailure] : []

@@ -1,49 +1,52 @@
 import HCI
 import HCIHost
 
-/// What is done about a controller that fails, step by step: each is for one that the step below did not mend.
+/// The recovery of a controller that fails, in steps. Each step is for a controller that the previous one did not
+/// repair.
 ///
-/// A step has not helped when the controller fails again before it has worked for ``quietTime``. After that time it is well, and a
-/// failure begins at the bottom. Step 1 is the host's own (``HCIHost/maximumResets``); the ladder hears of it. A controller that is
-/// not there has been without power, as far as anybody can know: it too begins at the bottom when it comes.
+/// A step has failed if the controller fails again before it has worked for ``quietTime``. After that time the
+/// controller counts as healthy, and the next failure starts at the first step. Step 1 is the host's own
+/// (``HCIHost/maximumResets``), and the ladder is only notified of it. A missing controller may have been without
+/// power, so it also starts at the first step when it returns.
 struct RecoveryLadder {
-    /// How long a controller works before it is taken for well, here and by the host.
+    /// How long a controller has to work before it counts as healthy, here and in the host.
     static let quietTime = HCIHost.resetWindow
-    /// How long the reset of a device may take: a driver may load its firmware then. After that a new line is opened in any case.
+    /// How long to wait for the reset of a device, during which a driver may load firmware. A new transport is opened
+    /// after that in any case.
     static let deviceResetTimeout = Duration.seconds(20)
-    /// How long after the last step a line is opened again at first, and each time twice as long until ``longestPause``.
+    /// The pause before a transport is opened again after the last step. It doubles each time, up to ``longestPause``.
     static let firstPause = Duration.seconds(1)
     /// See ``firstPause``.
     static let longestPause = Duration.seconds(30)
 
     enum State: Equatable {
-        /// Nothing has failed, or not for long.
+        /// No failure, or none for ``quietTime``.
         case well
-        /// So far it was climbed, and the controller does not work, or has for less than ``quietTime``. `rounds` counts how often
-        /// the last step has been tried.
+        /// The step reached so far. The controller does not work, or has worked for less than ``quietTime``. `rounds`
+        /// counts how often the last step has been taken.
         case climbed(RecoveryStep, cause: HCIHostError, rounds: Int)
     }
 
     enum Event: Equatable {
         /// The host resets the controller.
         case reset(HCIHostError)
-        /// The host has given the controller up, or the line has ended.
+        /// The host has given the controller up, or the transport has closed.
         case failed(HCIHostError)
-        /// The device has been reset, or could not be.
+        /// The reset of the device has ended or is impossible.
         case deviceReset(DeviceReset)
         /// The controller works.
         case ready
-        /// It has worked for ``quietTime``.
+        /// The controller has worked for ``quietTime``.
         case quiet
-        /// There is none.
+        /// There is no controller.
         case absent
     }
 
     enum Action: Equatable {
-        /// What is to be done.
+        /// Applies a remedy.
         case take(PowerMachine.Remedy)
         case tell(RecoveryReport)
-        /// Tells the person what only a person can do.
+        /// Tells the user what only the user can do.
         case advise(HCIHostError)
         case startQuietTime
         case endQuietTime
@@ -59,7 +62,7 @@ struct RecoveryLadder {
         case (.climbed(let step, _, let rounds), .reset(let cause)):
             state = .climbed(step, cause: cause, rounds: rounds)
             return [.endQuietTime, .tell(.took(.reset, cause))]
-        // Nothing that can be done here gives a controller what it lacks.
+        // Recovery cannot add a feature that a controller lacks.
         case (_, .failed(.unsupportedController)): return [.take(.reopen)]
         case (_, .failed(.transport(.unreachable))), (_, .absent): return [.endQuietTime] + leave() + away(event)
         case (.well, .failed(let cause)): return climb(to: .reopen, cause)
@@ -86,7 +89,7 @@ struct RecoveryLadder {
         }
     }
 
-    /// The longest pause is reached by the sixth round.
+    /// The sixth round reaches the longest pause.
     private static func pause(_ rounds: Int) -> Duration {
         (1..<min(max(rounds, 1), 6)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
     }
@@ -96,7 +99,7 @@ struct RecoveryLadder {
         return if case .climbed(let step, _, _) = state { [.tell(.left(at: step))] } else { [] }
     }
 
-    /// Where there was a line that led nowhere, another one is tried; that there is none at all is known.
+    /// If a transport led nowhere, another one is tried. If there is no controller at all, nothing is left to do.
     private func away(_ event: Event) -> [Action] {
         event == .absent ? [] : [.take(.reopen)]
     }

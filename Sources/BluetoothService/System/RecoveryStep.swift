@@ -1,20 +1,20 @@
 import HCIHost
 
-/// A step of the way back for a controller that fails, by its number.
+/// A step of the recovery of a controller. The raw value is its number.
 package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
-    /// HCI Reset, on the same line.
+    /// HCI Reset on the same transport.
     case reset = 1
-    /// The line is closed, and one to the same controller opened anew.
+    /// Close the transport and open a new one to the same controller.
     case reopen = 2
-    /// The device is reset beside HCI, where there is a way.
+    /// Reset the device by other means than HCI, if there are any.
     case resetDevice = 3
-    /// Only a person can do more: take its power away. Meanwhile it is tried now and then.
+    /// Wait for the user to power the controller off. Meanwhile a transport is opened from time to time.
     case powerOff = 4
 
-    /// The one after it. After the last there is none but itself.
+    /// The next step. The last step is followed by itself.
     var next: RecoveryStep { RecoveryStep(rawValue: rawValue + 1) ?? .powerOff }
 
-    /// In a few words.
+    /// A short description.
     package var words: String {
         switch self {
         case .reset: "resetting the controller"
@@ -25,18 +25,18 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// What has happened on that way.
+/// An event in the recovery of a controller.
 package enum RecoveryReport: Hashable, Sendable {
-    /// A step is taken, because of this.
+    /// A step was taken because of this error.
     case took(RecoveryStep, HCIHostError)
-    /// A step is left out: the line knows no way to do it.
+    /// A step was skipped because the transport does not support it.
     case skipped(RecoveryStep)
-    /// The controller works again, and has for long enough; this step was the last.
+    /// The controller has worked long enough since this step.
     case recovered(after: RecoveryStep)
-    /// There is no controller any more to do anything about.
+    /// There is no longer a controller to recover.
     case left(at: RecoveryStep)
 
-    /// The step that it is about.
+    /// The step that the report is about.
     package var step: RecoveryStep {
         switch self {
         case .took(let step, _), .skipped(let step), .recovered(let step), .left(let step): step
@@ -45,7 +45,7 @@ package enum RecoveryReport: Hashable, Sendable {
 }
 
 extension RecoveryReport: CustomStringConvertible {
-    /// One sentence for a log.
+    /// A sentence for the log.
     package var description: String {
         switch self {
         case .took(let step, let cause): "recovery step \(step.rawValue), \(step.words): \(cause)"

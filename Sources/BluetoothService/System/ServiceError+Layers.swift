@@ -5,8 +5,10 @@ import HCI
 import SMP
 
 extension ServiceError {
-    /// Why a link is gone that this host did not end itself (behaviour 3.12). Whether the peer has missed the request is known only
-    /// when the managers have been told that they are connected (behaviour 3.38).
+    /// Creates the error for a link that was lost without this host ending it (behaviour 3.12).
+    ///
+    /// A link whose peer missed the connection request counts as a failed connection only if managers have not been
+    /// notified of the connection, that is, if `wasConnected` is false (behaviour 3.38).
     init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
         let text = "the controller gives the reason \(reason)"
         let cause = Cause(.hci, reason.rawValue)
@@ -24,7 +26,7 @@ extension ServiceError {
         }
     }
 
-    /// Why a connection could not be made.
+    /// Creates the error for a connection that could not be established.
     init(connecting status: HCIStatus) {
         let text = "the controller gives the reason \(status)"
         let cause = Cause(.hci, status.rawValue)
@@ -36,7 +38,7 @@ extension ServiceError {
         }
     }
 
-    /// Why a link is not as secure as it has to be (behaviours 6.12, 6.13).
+    /// Creates the error for a link that is not as secure as required (behaviours 6.12, 6.13).
     init(_ error: SecurityError) {
         let text = "\(error)"
         let cause = Cause(error)
@@ -47,7 +49,7 @@ extension ServiceError {
         }
     }
 
-    /// Why the attribute protocol failed (behaviour 5.4).
+    /// Creates the error for a failed ATT request (behaviour 5.4).
     init(_ error: ATTBearerError) {
         switch error {
         case .response(let response):
@@ -71,7 +73,7 @@ extension ServiceError {
         }
     }
 
-    /// Why a procedure on the peer's attributes failed.
+    /// Creates the error for a failed GATT procedure.
     init(_ error: GATTError) {
         switch error {
         case .att(let response): self.init(ATTBearerError.response(response))
@@ -101,7 +103,7 @@ extension ServiceError {
 }
 
 extension ServiceError.Cause {
-    /// The code behind a link that did not get secure, where there is one.
+    /// Creates the code that explains an insecure link, or nil if there is none.
     init?(_ error: SecurityError) {
         switch error {
         case .pairing(.refused(let failure)), .pairing(.refusedByPeer(let failure)): self.init(.smp, failure.rawValue)

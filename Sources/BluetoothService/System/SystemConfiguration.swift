@@ -5,72 +5,75 @@ import GATT
 import Privacy
 import SMP
 
-/// How a Bluetooth system presents itself and behaves.
+/// The configuration of a Bluetooth system.
 package struct SystemConfiguration: Sendable {
-    /// Where bonds are kept, and with them the identity of the system.
+    /// The storage for bonds and the identity of the system.
     package enum Store: Hashable, Sendable {
-        /// Nowhere: they are gone with the system.
+        /// In memory. Bonds are lost with the system.
         case memory
-        /// In this directory, which is made if there is none.
+        /// In this directory, which is created if necessary.
         case directory(String)
     }
 
     /// The name in the Generic Access service, up to 248 octets of UTF-8.
     package var deviceName = "Harald"
-    /// What the device looks like, a number from Bluetooth Assigned Numbers 2.6; 0 for unknown.
+    /// The appearance, a number from Bluetooth Assigned Numbers 2.6, or 0 for unknown.
     package var appearance: UInt16 = 0
-    /// The address on the air.
+    /// The policy for the device's address on the air.
     package var address = OwnAddressPolicy.resolvablePrivate
-    /// How long an address is shown that changes from time to time (behaviour 6.17).
+    /// How long a private address is used before it changes (behaviour 6.17).
     package var privacyInterval = Duration.seconds(900)
-    /// The ATT MTU that is offered, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
+    /// The ATT MTU to offer, 23 to 517. An iPhone offers 185: seven packets of 27 octets (behaviour 14.6).
     package var preferredMTU = 185
-    /// Whether the attribute protocol may use enhanced bearers with peers that have them. Apps see no difference except in speed.
+    /// Whether the attribute protocol may use enhanced bearers with peers that support them. Apps notice only the
+    /// speed.
     package var usesEnhancedBearers = true
-    /// How long a link stays up after its last user has let go. Apple's systems wait about five seconds (behaviour 3.11); here
-    /// it ends at once unless told otherwise.
+    /// How long a link stays up after its last user has released it. Apple's systems wait about five seconds
+    /// (behaviour 3.11). By default a link ends at once.
     package var linger = Duration.zero
-    /// How the system pairs; what it can show and take in above all (behaviour 6.7).
+    /// The pairing configuration, above all the I/O capability (behaviour 6.7).
     package var pairing = PairingConfiguration()
-    /// Whether values that apps protect are for centrals alone that paired with a code, so that nobody can have been in the
-    /// middle (behaviour 6.9). A system that can neither show nor take in a code cannot ask for it.
+    /// Whether protected values of apps require a central whose bond has MITM protection (behaviour 6.9). A system with
+    /// neither display nor input cannot require that.
     package var demandsAuthenticatedCentrals = true
-    /// Whether peers that ask for this system's notifications may have them (behaviour 3.19). The system publishes none itself.
+    /// Whether peers may receive this system's notifications on request (behaviour 3.19). The system itself publishes
+    /// none.
     package var sharesNotifications = false
-    /// Whether apps with the mode may start advertising while they are in the background, on all versions (behaviour 7.25).
+    /// Whether apps with the background mode may start advertising in the background in all versions (behaviour 7.25).
     package var startsAdvertisingInBackground = true
-    /// Which version's rules hold where they differ.
+    /// The version of iOS whose rules apply where versions differ.
     package var version = SystemVersion.newest
-    /// Whether apps may use Bluetooth of which nothing else was said (behaviour 1.18).
+    /// The permission of apps for which there is no decision (behaviour 1.18).
     package var permission = AppPermission.allowedAlways
-    /// The number of the user that the service runs as.
+    /// The ID of the user that the service runs as.
     package var user: UInt32 = 0
-    /// Where bonds are kept.
+    /// The storage for bonds.
     package var store = Store.memory
-    /// The name of this run of the device, another one each time that it is switched on; nil where nobody knows. What is kept for a run
-    /// only outlives the service by it (behaviour 4.12).
+    /// Identifies the current boot of the device, or nil if unknown. It lets state that is only valid until the next
+    /// boot outlive the service (behaviour 4.12).
     package var run: String?
-    /// Most bonds. The unauthenticated one that was used longest ago gives way to a new one (AB-S14).
+    /// The maximum number of bonds. A new bond evicts the least recently used unauthenticated one (AB-S14).
     package var maximumBonds = BondStore.maximumBonds
 
-    /// When the system's loop began, in seconds since the beginning of 2001, UTC; nil for a system without a calendar.
+    /// The time at which the system's loop began, in seconds since the beginning of 2001, UTC. Nil for a system without
+    /// a calendar.
     package var loopStart: Double?
 
-    /// The configuration of an ordinary system.
+    /// Creates the default configuration.
     package init() {}
 
-    /// Keeps bonds, and what outlives the service, in a directory of this machine.
+    /// Keeps bonds and records in a directory of this machine.
     package mutating func keep(in directory: String) {
         store = .directory(directory)
         run = HostRun.current
     }
 
-    /// Whether apps with the mode may start advertising in the background.
+    /// Whether apps with the background mode may start advertising in the background.
     var mayStartAdvertisingInBackground: Bool {
         startsAdvertisingInBackground || version.startsAdvertisingInBackground
     }
 
-    /// What attributes that require encryption ask of the link.
+    /// The security level that attributes with the encryption requirement demand of a link.
     var protectedValuesRequirement: SecurityLevel {
         demandsAuthenticatedCentrals && pairing.ioCapability != .noInputNoOutput ? .authenticated : .encrypted
     }
