@@ -1,19 +1,19 @@
 import BluetoothTypes
 import EventLoops
 
-/// Bounds what an app, or a user, adds to the log by its mistakes (AB-G05).
+/// Limits the log lines that an app or a user can cause by misuse (AB-G05).
 package struct LogBudget<Source: Hashable & Sendable> {
     package enum Verdict: Equatable {
         case log
-        /// The last line of this period for the source, which says that more is not logged.
+        /// The last line of the source in this period. It has to mention that no more lines follow.
         case logAsLast
         case drop
     }
 
-    /// Lines of one source in a period.
+    /// The maximum number of lines per source and period.
     static var maximumLines: Int { 20 }
     static var period: Duration { .seconds(60) }
-    /// Sources that are counted at a time; those counted longest ago are forgotten.
+    /// The maximum number of sources that are counted. The least recently counted ones are forgotten.
     static var maximumSources: Int { 256 }
 
     private struct Count {
@@ -23,10 +23,9 @@ package struct LogBudget<Source: Hashable & Sendable> {
 
     private var counts = RecencyTable<Source, Count>(limit: Self.maximumSources)
 
-    /// A budget that nothing was taken from.
     package init() {}
 
-    /// Decides about one more line of a source.
+    /// Decides whether to log another line of a source.
     package mutating func verdict(on source: Source, at now: Instant) -> Verdict {
         var count = counts[source] ?? Count(start: now, lines: 0)
         if now - count.start >= Self.period { count = Count(start: now, lines: 0) }

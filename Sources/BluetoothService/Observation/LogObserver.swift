@@ -3,13 +3,14 @@ import EventLoops
 import HCIHost
 import Logging
 
-/// Writes what matters to the service's log. Lives on the loop.
+/// Writes important observations to the service's log. Used on the loop only.
 final class LogObserver {
     static let kinds: Observation.Kinds = [
         .state, .managers, .notices, .misuse, .trouble, .host, .privacy, .security, .access,
     ]
 
-    /// Troubles that are not logged again within ``repeatInterval`` (AB-G05). The status counts them (``TroubleList``).
+    /// The number of troubles remembered so as not to log them again within ``repeatInterval`` (AB-G05). The status
+    /// counts repetitions (``TroubleList``).
     static let rememberedTroubles = 64
     static let repeatInterval = Duration.seconds(60)
 
@@ -39,7 +40,7 @@ final class LogObserver {
         }
     }
 
-    /// Logs a trouble, unless it was logged a moment ago: an app can cause the same one as often as it asks for something.
+    /// Logs a trouble unless it was logged recently, since an app can cause the same one with every request.
     private func log(trouble text: String, _ weight: HappeningWeight, at now: Instant) {
         if let last = troubles[text], now - last < Self.repeatInterval { return }
         troubles.set(now, for: text)

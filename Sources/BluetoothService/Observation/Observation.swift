@@ -5,23 +5,23 @@ import GAP
 import HCI
 import HCIHost
 
-/// Something that happened in a Bluetooth system, and what it is about.
+/// An event in a Bluetooth system, and its subject.
 package struct Observation: Sendable {
-    /// Counts what a system's observers were told of; it grows.
+    /// The sequence number among the observations of the system. It only grows.
     package let number: UInt64
-    /// When, on the system's loop.
+    /// The time on the system's loop.
     package let time: Instant
-    /// The observation that this one came of, within the same task of the loop: an app's request, of which an event came at once.
+    /// The number of the observation that caused this one within the same task of the loop, for example the request
+    /// that an event answers at once.
     package let cause: UInt64?
-    /// Whose it is.
     package let subject: Subject
-    /// What happened.
+    /// The event itself.
     package let happening: Happening
 
-    /// Who and what an observation is about, as far as there is one.
+    /// The subject of an observation. Properties that do not apply are nil.
     package struct Subject: Hashable, Sendable {
         package var app: AppIdentity?
-        /// The manager's number in its app.
+        /// The number of the manager within its app.
         package var manager: ManagerID?
         package var peer: UUID?
         package var link: ConnectionHandle?
@@ -39,7 +39,7 @@ package struct Observation: Sendable {
         }
     }
 
-    /// Kinds of observations, for who does not want all of them.
+    /// Kinds of observations, for filtering.
     package struct Kinds: OptionSet, Hashable, Sendable {
         package let rawValue: UInt16
 
@@ -47,70 +47,71 @@ package struct Observation: Sendable {
             self.rawValue = rawValue
         }
 
-        /// The state of the radio, and why there is none.
+        /// Radio states, and failures of the controller.
         package static let state = Kinds(rawValue: 1 << 0)
-        /// Managers that come and go.
+        /// Apps and managers that come and go.
         package static let managers = Kinds(rawValue: 1 << 1)
-        /// What apps ask for, and what they are told.
+        /// Requests and queries of apps, and events sent to them.
         package static let messages = Kinds(rawValue: 1 << 2)
-        /// Links, and how well they are protected.
+        /// Links and their security.
         package static let links = Kinds(rawValue: 1 << 3)
-        /// What the person is told.
+        /// Notices to the user.
         package static let notices = Kinds(rawValue: 1 << 4)
-        /// Mistakes of apps.
+        /// API misuse by apps.
         package static let misuse = Kinds(rawValue: 1 << 5)
-        /// What the controller or a peer did that has no effect for apps.
+        /// Errors of controllers, peers and the service that apps do not notice.
         package static let trouble = Kinds(rawValue: 1 << 6)
-        /// The controller and its line, below.
+        /// The controller and its transport, reported by the host stack.
         package static let host = Kinds(rawValue: 1 << 7)
-        /// The addresses of the device, below.
+        /// The addresses of the device, reported by the host stack.
         package static let privacy = Kinds(rawValue: 1 << 8)
-        /// Pairing, bonds and the protection of links, below.
+        /// Pairing, bonds and link security, reported by the host stack.
         package static let security = Kinds(rawValue: 1 << 9)
-        /// Advertising, scanning and connecting, below.
+        /// Advertising, scanning and connecting, reported by the host stack.
         package static let access = Kinds(rawValue: 1 << 10)
-        /// All of them.
+        /// All kinds.
         package static let all = Kinds(rawValue: .max)
     }
 
-    /// What can happen.
+    /// The possible events.
     package enum Happening: Sendable {
-        /// The state of the radio, as managers see it.
+        /// The radio state changed, as reported to managers.
         case stateChanged(ManagerState)
-        /// There is no controller that works.
+        /// There is no working controller.
         case controllerFailed(HCIHostError)
-        /// What is done about one that fails.
+        /// A step in the recovery of a controller that fails.
         case recovery(RecoveryReport)
         case managerOpened(ManagerRole)
         case managerClosed
-        /// An app is somewhere else in its life.
+        /// An app entered another phase of its life cycle.
         case appMoved(AppPhase)
-        /// An app that does not run has to hear of something.
+        /// An app was launched to receive events.
         case appLaunched(RestoreIdentifiers)
-        /// An app was away for too long: so many events are lost for it.
+        /// An app was not running for too long, so this number of events was lost.
         case eventsLost(Int)
-        /// An app asked for something.
+        /// An app sent a request.
         case requested(Request)
-        /// An app asked, and waits.
+        /// An app sent a query and waits for the answer.
         case asked(Query)
-        /// An app is told.
+        /// An event was sent to an app.
         case told(Event)
         case linkMade
         case linkEnded(AccessLink.End)
-        /// The link is protected in another way.
+        /// The security of the link changed.
         case secured(LinkSecurity)
         case noticed(SystemNotice)
-        /// What the app did that has no effect, and why (behaviour 1.26); `isToldToApp` when the app's own log has it.
+        /// A call of the app that has no effect, and why (behaviour 1.26). `isToldToApp` is true if the app's own log
+        /// has it.
         case misused(String, isToldToApp: Bool)
-        /// In words, how much it matters.
+        /// A problem, with a description and its weight.
         case trouble(String, HappeningWeight)
-        /// In a room of the host stack.
+        /// An event in a module of the host stack.
         case below(any StackHappening)
     }
 }
 
 extension Observation.Happening {
-    /// Which kind it is of.
+    /// The kind of the event.
     package var kind: Observation.Kinds {
         switch self {
         case .stateChanged, .controllerFailed, .recovery: .state
@@ -126,7 +127,7 @@ extension Observation.Happening {
 }
 
 extension Observation.Kinds {
-    /// What happens in a room of the host stack.
+    /// Creates the kind of events in a module of the host stack.
     package init(_ room: StackRoom) {
         switch room {
         case .host: self = .host

@@ -2,14 +2,14 @@ import EventLoops
 import Foundation
 import HCIHost
 
-/// Those who are told what happens in a system. Where nobody wants to know, nothing is put together for them.
+/// The observers of a system. An observation that no observer has registered for is not constructed.
 ///
-/// Lives on the loop of its system.
+/// Used on the loop of its system only.
 package final class Observers {
-    /// Listeners at a time.
+    /// The maximum number of listeners.
     package static let maximumListeners = 64
 
-    /// Names a listener.
+    /// Identifies a listener.
     package struct Registration: Hashable, Sendable {
         fileprivate let number: UInt64
     }
@@ -21,7 +21,8 @@ package final class Observers {
         let take: (Observation) -> Void
     }
 
-    /// The peer that something in the host stack is about, as apps name it; asked only where somebody wants to know.
+    /// Returns the identifier of the peer that an event of the host stack is about. Called only if there is a listener
+    /// for the event.
     var nameOfPeer: (any StackHappening) -> UUID? = { _ in nil }
 
     private let loop: any EventLoop
@@ -35,10 +36,13 @@ package final class Observers {
         self.loop = loop
     }
 
-    /// Adds a listener: `take` is called for each observation of these kinds, when it is made, in the order of the listeners.
+    /// Adds a listener. `take` is called synchronously for each observation of these kinds, in the order of the
+    /// listeners.
     ///
-    /// - Parameter user: The user for whom a tool listens; nil for the service itself. Users share ``ServiceLimits/monitors``.
-    /// - Returns: What ``remove(_:)`` takes; nil when there are ``maximumListeners`` already, or the user has its share.
+    /// - Parameter user: The user whose tool listens, or nil for the service itself. Users share
+    ///   ``ServiceLimits/monitors``.
+    /// - Returns: The registration to pass to ``remove(_:)``. Nil if there are ``maximumListeners`` already, or the
+    ///   user's share is exhausted.
     @discardableResult
     package func add(
         _ kinds: Observation.Kinds,
@@ -59,13 +63,13 @@ package final class Observers {
         return ServiceLimits.monitors.room(for: AppIdentity(name: "", owner: user), beside: held).count > 0
     }
 
-    /// Takes a listener out. It hears nothing more, even of what others are being told.
+    /// Removes a listener. It receives nothing more, even of an observation that is being delivered.
     package func remove(_ registration: Registration) {
         listeners.removeAll { $0.registration == registration }
         wanted = listeners.reduce(into: []) { $0.formUnion($1.kinds) }
     }
 
-    /// Takes what the rooms of the host stack tell, for those who listen here.
+    /// A sink for the events of the host stack, which passes them on to the listeners.
     var sink: HappeningSink {
         HappeningSink(
             wants: { [weak self] room in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(room)) } ?? false },
@@ -76,7 +80,7 @@ package final class Observers {
         )
     }
 
-    /// Tells that something has happened. Neither argument is looked at where nobody wants observations of this kind.
+    /// Reports an observation. Neither argument is evaluated without a listener for this kind.
     func tell(
         _ kind: Observation.Kinds,
         _ happening: @autoclosure () -> Observation.Happening,
@@ -86,7 +90,7 @@ package final class Observers {
         tell(happening(), subject())
     }
 
-    /// Tells that something has happened, and does what comes of it: what is told meanwhile has this for its cause.
+    /// Reports an observation and performs `body`. Observations made by `body` have this one as their cause.
     func tell<Result>(
         _ kind: Observation.Kinds,
         _ happening: @autoclosure () -> Observation.Happening,

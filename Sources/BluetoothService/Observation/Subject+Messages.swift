@@ -1,7 +1,7 @@
 import Foundation
 
 extension Observation.Subject {
-    /// The same about a peer, if there is one.
+    /// Returns the subject with this peer, or unchanged if `peer` is nil.
     func about(_ peer: UUID?) -> Observation.Subject {
         var subject = self
         subject.peer = peer ?? self.peer
@@ -10,7 +10,7 @@ extension Observation.Subject {
 }
 
 extension Request {
-    /// The peer that it is about.
+    /// The peer that the request is about.
     var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .peripheral(.disconnectCentral(let peer)): peer
@@ -20,7 +20,7 @@ extension Request {
 }
 
 extension Event {
-    /// The peer that it is about.
+    /// The peer that the event is about.
     package var peer: UUID? {
         switch self {
         case .central(.peer(let peer, _)), .central(.answered(let peer, _, _)): peer
@@ -32,19 +32,19 @@ extension Event {
 }
 
 extension Event {
-    /// Whether an app learns something of a peer by it.
+    /// Whether the event tells the app something about a peer.
     var isOfPeer: Bool {
         switch self {
         case .stateChanged, .channel(_, .room), .channel(_, .ended): false
         case .channel(_, .received): true
-        // What stood when the last process ended is told without peers (``withoutPeers``).
+        // State restored after the end of a process is reported without its peers (``withoutPeers``).
         case .central(.willRestore): false
         case .central: true
         case .peripheral(let event): event.central != nil
         }
     }
 
-    /// The same, with nothing of peers in what is restored.
+    /// The event without the peers in restored state.
     var withoutPeers: Event {
         switch self {
         case .central(.willRestore(var state)):
@@ -59,7 +59,7 @@ extension Event {
 }
 
 extension Query {
-    /// What a central manager is answered whose app may not use Bluetooth.
+    /// The answer to a central manager whose app may not use Bluetooth.
     var withoutPeers: Result<Reply, ServiceError> {
         switch self {
         case .peripherals: .success(.peripherals([]))
@@ -72,7 +72,7 @@ extension Query {
 }
 
 extension PeripheralEvent {
-    /// The central that it is about.
+    /// The central that the event is about.
     fileprivate var central: UUID? {
         switch self {
         case .subscribed(let central, _), .unsubscribed(let central, _), .readRequested(_, let central, _, _),

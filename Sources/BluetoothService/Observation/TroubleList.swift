@@ -2,28 +2,27 @@ import BluetoothTypes
 import EventLoops
 import HCIHost
 
-/// The last troubles of a system, for its status. What repeats is counted. When there are too many, the oldest of the least weight goes: a flood of
-/// warnings pushes out no error (AB-G05).
+/// The most recent troubles of a system, for its status. Repetitions are counted. When the list is full, the oldest
+/// entry that is not an error goes first, so that a flood of warnings evicts no error (AB-G05).
 struct TroubleList {
-    /// Troubles that are kept.
     static let maximumEntries = 32
-    /// Scalars of a text.
+    /// The maximum length of a text, in Unicode scalars.
     static let maximumText = 500
-    /// What may be a trouble.
+    /// The kinds of observations that may be troubles.
     static let kinds: Observation.Kinds = [.state, .managers, .notices, .trouble]
 
     struct Entry: Equatable {
         let text: String
         let weight: HappeningWeight
-        /// When it came last.
+        /// The time of the last occurrence.
         var time: Instant
         var count: Int
     }
 
-    /// The one that came last at the end.
+    /// The entries, the most recent one last.
     private(set) var entries: [Entry] = []
 
-    /// Takes an observation; one that tells of no trouble is passed over.
+    /// Adds an observation. Ignores one that is no trouble.
     mutating func take(_ observation: Observation) {
         guard let (text, weight) = observation.trouble else { return }
         add(text.oneLine(Self.maximumText), weight, at: observation.time)
@@ -40,7 +39,7 @@ struct TroubleList {
 }
 
 extension Observation {
-    /// What went wrong, and how much it matters; nil where nothing did.
+    /// The trouble and its weight, or nil if the observation is none.
     fileprivate var trouble: (String, HappeningWeight)? {
         switch happening {
         case .controllerFailed(let error): ("Bluetooth is unsupported: \(error)", .error)
@@ -55,7 +54,7 @@ extension Observation {
 }
 
 extension HappeningWeight {
-    /// Whether it is worth a place among the troubles.
+    /// Whether the weight is high enough for the list.
     fileprivate var isTrouble: Bool {
         switch self {
         case .detail, .information: false

@@ -6,7 +6,7 @@ import HCI
 import HCIHost
 
 extension BluetoothSystem {
-    /// How the system is now.
+    /// The current status.
     package var status: SystemStatus {
         SystemStatus(
             state: state.name,
@@ -24,7 +24,8 @@ extension BluetoothSystem {
         )
     }
 
-    /// The devices that the system knows, up to a bound: those that are connected, then bonded, then the ones heard last.
+    /// The devices known to the system, up to ``DeviceStatus/maximumShown``: connected devices first, then bonded ones,
+    /// then the most recently received.
     package var deviceStatus: [DeviceStatus] {
         let connected = Set(links.map(\.peer))
         let devices = peers.all.map { peer in
@@ -40,7 +41,7 @@ extension BluetoothSystem {
         return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
     }
 
-    /// The devices that the system is paired with.
+    /// The bonded devices.
     package var bondStatus: [BondStatus] {
         bondedPeers.map {
             BondStatus(
@@ -87,7 +88,7 @@ extension TroubleStatus {
 }
 
 extension DeviceStatus {
-    /// By what the person looks for first.
+    /// The sort key, by relevance to the user.
     fileprivate var order: (Int, Double) {
         (isConnected ? 0 : isBonded ? 1 : 2, lastSeenSeconds ?? .infinity)
     }
@@ -110,7 +111,7 @@ extension AppStatus {
 }
 
 extension ManagerState {
-    /// In one word.
+    /// The name in the output of tools.
     package var name: String {
         switch self {
         case .unknown: "unknown"
@@ -124,7 +125,7 @@ extension ManagerState {
 }
 
 extension AppPermission {
-    /// In one word.
+    /// The name in the output of tools.
     package var name: String {
         switch self {
         case .notDetermined: "notDetermined"
@@ -136,7 +137,7 @@ extension AppPermission {
 }
 
 extension AppPhase {
-    /// In one word.
+    /// The name in the output of tools.
     package var name: String {
         switch self {
         case .foreground: "foreground"
@@ -148,7 +149,7 @@ extension AppPhase {
 }
 
 extension ManagerRole {
-    /// In one word.
+    /// The name in the output of tools.
     package var name: String {
         switch self {
         case .central: "central"

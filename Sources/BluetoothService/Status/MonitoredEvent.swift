@@ -5,41 +5,43 @@ import GAP
 import HCI
 import HCIHost
 
-/// An ``Observation`` as tools show it: a line of `harald monitor --json`. The names of the fields stay as they are; what there is
-/// nothing of is left out.
+/// An ``Observation`` as output by tools: a line of `harald monitor --json`. The names of the fields are stable. Fields
+/// without a value are omitted.
 package struct MonitoredEvent: Codable, Hashable, Sendable {
-    /// Octets of ``text`` and of each of ``details``: what is longer is cut, and ends in "...".
+    /// The maximum length of ``text`` and of each of ``details``, in octets. Longer strings are truncated and end in
+    /// "...".
     package static let maximumText = 2_000
-    /// Entries of ``details``.
+    /// The maximum number of ``details``.
     package static let maximumDetails = 16
 
-    /// Counts what happens in the system; it grows.
+    /// The sequence number of the event in the system. It only grows.
     package var number: UInt64
-    /// Seconds on the clock of the system.
+    /// The time on the system's clock, in seconds.
     package var time: Double
-    /// The number of the event that this one came of.
+    /// The number of the event that caused this one.
     package var cause: UInt64?
-    /// The name of the app that it is about.
+    /// The name of the app that the event is about.
     package var app: String?
-    /// The number of the user that the app runs as.
+    /// The user ID of the app.
     package var owner: UInt32?
-    /// The number of the manager in its app.
+    /// The number of the manager within its app.
     package var manager: UInt32?
-    /// What apps call the peer.
+    /// The identifier that apps know the peer by.
     package var peer: UUID?
-    /// The number of the link in HCI.
+    /// The HCI connection handle of the link.
     package var link: Int?
-    /// Which kind of event it is: `state`, `managers`, `messages`, `links`, `notices`, `misuse`, `trouble`, `host`, `privacy`,
-    /// `security`, `access`; `lost` where the tool missed some.
+    /// The kind of the event: `state`, `managers`, `messages`, `links`, `notices`, `misuse`, `trouble`, `host`,
+    /// `privacy`, `security` or `access`, or `lost` if the tool missed events.
     package var kind: String
-    /// What happened.
+    /// A description of the event.
     package var text: String
-    /// What else is known of it, by name.
+    /// Further properties of the event, by name.
     package var details: [String: String]?
 
-    /// What was observed. No key is in it, nor a passkey.
+    /// Creates the output for an observation. It contains neither keys nor passkeys.
     ///
-    /// - Parameter showsContents: Whether what apps say and hear is shown, and not only that they do.
+    /// - Parameter showsContents: Whether to include the contents of apps' messages, rather than only the fact that
+    ///   there were messages.
     package init(_ observation: Observation, showsContents: Bool) {
         let happening = observation.happening
         let isShown = showsContents || happening.kind.isDisjoint(with: [.messages, .misuse])
@@ -57,14 +59,14 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         details = known.isEmpty ? nil : known.bounded
     }
 
-    /// Says that a tool has missed something.
+    /// Creates an event that reports missed events.
     package init(lost count: Int, after last: UInt64, at time: Double) {
         (number, self.time, kind) = (last, time, "lost")
         text = "\(count) events are lost: they were not taken in time"
         details = ["lost": "\(count)"]
     }
 
-    /// For a person, in one line.
+    /// A line for the user.
     package var line: String {
         let seconds = String(format: "%.6f", time)
         let whose = [app?.visible, manager.map { "\($0)" }].compactMap(\.self).joined(separator: "/")
@@ -81,12 +83,12 @@ extension Observation.Kinds {
         (.access, "access"),
     ]
 
-    /// The name of a kind.
+    /// The name of a single kind.
     package var name: String { Self.named.first { $0.kind == self }?.name ?? "other" }
 }
 
 extension Observation.Happening {
-    /// In words, without what apps say and hear.
+    /// A description without the contents of apps' messages.
     fileprivate var summary: String {
         switch self {
         case .requested: "an app asks for something"
@@ -100,7 +102,7 @@ extension Observation.Happening {
         }
     }
 
-    /// In words.
+    /// A description.
     fileprivate var text: String {
         switch self {
         case .stateChanged(let state): "Bluetooth is \(state.name)"
@@ -124,7 +126,7 @@ extension Observation.Happening {
         }
     }
 
-    /// What else is known, by name.
+    /// Further properties, by name.
     fileprivate var details: [String: String] {
         switch self {
         case .stateChanged(let state): ["state": state.name]
@@ -159,7 +161,7 @@ extension RecoveryReport {
 }
 
 extension AppPhase {
-    /// For a person.
+    /// A description for the user.
     package var words: String {
         switch self {
         case .foreground: "in the foreground"

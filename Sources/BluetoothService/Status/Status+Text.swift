@@ -1,10 +1,11 @@
 import BluetoothTypes
 import Foundation
 
-// The same for a person, as lines. What comes from outside cannot steer a terminal: `visible`, `quotedName`.
+// The status as lines for the user. Strings from outside are escaped so that they cannot control the terminal
+// (`visible`, `quotedName`).
 
 extension SystemStatus {
-    /// What fits on one screen.
+    /// The lines, few enough for one screen.
     package var lines: [String] {
         var lines = ["Bluetooth is \(state.visible)" + (failure.map { ": \($0.visible)" } ?? "")]
         if let recovery { lines.append(recovery.line) }
@@ -24,7 +25,6 @@ extension SystemStatus {
 }
 
 extension TroubleStatus {
-    /// In one line.
     package var line: String {
         let often = count > 1 ? ", \(count) times" : ""
         return "\(weight.visible), \(Int(secondsAgo.rounded())) s ago\(often): \(text.visible)"
@@ -32,14 +32,12 @@ extension TroubleStatus {
 }
 
 extension RecoveryStatus {
-    /// In one line.
     package var line: String {
         "recovery step \(step) because \(cause.visible)" + (advice.map { "; \($0.visible)" } ?? "")
     }
 }
 
 extension ControllerStatus {
-    /// In one line.
     package var line: String {
         let shown = [address.map { "address \($0.visible)" }, advertisedAddress.map { "advertises as \($0.visible)" }]
         let words = ["controller\(place.isEmpty ? "" : " \(place.visible)")"] + shown.compactMap(\.self)
@@ -48,7 +46,7 @@ extension ControllerStatus {
 }
 
 extension AppStatus {
-    /// The app, then its managers.
+    /// The app, followed by its managers.
     package var lines: [String] {
         let called = displayName.map { " (\($0.quotedName))" } ?? ""
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
@@ -61,7 +59,6 @@ extension AppStatus {
 }
 
 extension ManagerStatus {
-    /// In one line.
     package var line: String {
         let restored = restoreIdentifier.map { ", restored as \($0.quotedName)" } ?? ""
         return "\(role.visible) manager \(number), \(state.visible)\(restored)"
@@ -69,7 +66,6 @@ extension ManagerStatus {
 }
 
 extension LinkStatus {
-    /// In one line.
     package var line: String {
         let who = name.map { "\($0.quotedName) \(peer)" } ?? "\(peer)"
         let users = owners.map { "\($0)" }.joined(separator: " and ")
@@ -82,7 +78,6 @@ extension LinkStatus {
 }
 
 extension ScanStatus {
-    /// In one line.
     package var line: String {
         let wanted = services.isEmpty ? "all services" : services.map(\.visible).joined(separator: ", ")
         return
@@ -91,7 +86,6 @@ extension ScanStatus {
 }
 
 extension AdvertisingStatus {
-    /// In one line.
     package var line: String {
         let what = [localName?.quotedName].compactMap(\.self) + services.map(\.visible)
         return
@@ -100,7 +94,6 @@ extension AdvertisingStatus {
 }
 
 extension PreservedStatus {
-    /// In one line.
     package var line: String {
         let all = centrals.map { "central \($0.quotedName)" } + peripherals.map { "peripheral \($0.quotedName)" }
         return "\(app.visible), user \(owner): \(all.joined(separator: ", "))\(relaunch)"
@@ -114,7 +107,7 @@ extension PreservedStatus {
 }
 
 extension AppsStatus {
-    /// A paragraph for each kind.
+    /// The apps that run, that are preserved and that can be launched, then the permissions.
     package var lines: [String] {
         let kept = preserved.map { "\($0.line) (not running)" }
         let launchable = installed.map { "\($0.visible) can be launched" }
@@ -124,7 +117,6 @@ extension AppsStatus {
 }
 
 extension PermissionStatus {
-    /// In one line.
     package var line: String {
         let program = executable.map { ", as \($0.quotedText)" } ?? ""
         return "\(app.visible), user \(owner)\(program): decided as \(permission.visible)"
@@ -132,7 +124,6 @@ extension PermissionStatus {
 }
 
 extension DeviceStatus {
-    /// In one line.
     package var line: String {
         var words = ["\(identifier)"]
         if let name { words.append(name.quotedName) }
@@ -145,7 +136,6 @@ extension DeviceStatus {
 }
 
 extension BondStatus {
-    /// In one line.
     package var line: String {
         let words = [name?.quotedName, authenticated ? "authenticated" : "not authenticated"].compactMap(\.self)
         let lost = hasForgottenUs ? ["has forgotten this device; forget it here to pair again"] : []

@@ -1,143 +1,142 @@
 import Foundation
 
-/// How a system is at a moment: what `harald status --json` prints. The names of the fields stay as they are, here and in what is in
-/// it; what there is nothing of is left out. Numbers have the units that their names say.
+/// A snapshot of a system: the output of `harald status --json`. The names of the fields are stable, here and in the
+/// nested types. Fields without a value are omitted. Numbers have the units in their names.
 package struct SystemStatus: Codable, Hashable, Sendable {
-    /// `poweredOn`, `poweredOff`, `resetting`, `unsupported` or `unknown`, as managers see it.
+    /// `poweredOn`, `poweredOff`, `resetting`, `unsupported` or `unknown`, as reported to managers.
     package var state: String
-    /// Why there is no controller that works, or why the last one did not.
+    /// Why there is no working controller, or why the last one stopped working.
     package var failure: String?
-    /// What is done about a controller that fails, or failed a moment ago.
+    /// The recovery of a controller that fails or has failed recently.
     package var recovery: RecoveryStatus?
     package var controller: ControllerStatus?
-    /// The apps that run, or sleep.
+    /// The apps that are running or suspended.
     package var apps: [AppStatus]
-    /// The links that are up, the oldest first.
+    /// The established links, the oldest first.
     package var links: [LinkStatus]
     package var scans: [ScanStatus]
     package var advertising: [AdvertisingStatus]
-    /// What is kept of apps whose process is gone.
+    /// The preserved state of apps whose process is gone.
     package var preserved: [PreservedStatus]
-    /// The last troubles, the newest first.
+    /// The most recent troubles, the latest first.
     package var troubles: [TroubleStatus]
 }
 
-/// Something that went wrong.
+/// A problem that occurred.
 package struct TroubleStatus: Codable, Hashable, Sendable {
     /// What happened, to what, why, and what to do.
     package var text: String
     /// `notice`, `warning` or `error`.
     package var weight: String
-    /// How often it happened.
+    /// The number of occurrences.
     package var count: Int
-    /// Seconds since it happened last.
+    /// Seconds since the last occurrence.
     package var secondsAgo: Double
 }
 
-/// How far recovery has come.
+/// The progress of recovery.
 package struct RecoveryStatus: Codable, Hashable, Sendable {
-    /// The step that was taken last: 1 reset, 2 a new line, 3 a reset of the device, 4 power.
+    /// The last step taken: 1 reset, 2 a new transport, 3 a reset of the device, 4 power.
     package var step: Int
-    /// Why.
+    /// The error that caused it.
     package var cause: String
-    /// What a person can do, when only that helps.
+    /// What the user can do, if nothing else helps.
     package var advice: String?
 }
 
-/// The controller that is attached.
+/// The attached controller.
 package struct ControllerStatus: Codable, Hashable, Sendable {
-    /// Where it is attached; empty where the host does not know.
+    /// The place where the controller is attached. Empty if the host does not know.
     package var place: String
-    /// Its public address, if it has one.
+    /// The public address, if there is one.
     package var address: String?
-    /// The address that centrals see while something is advertised.
+    /// The address that is visible to centrals while there is an advertisement.
     package var advertisedAddress: String?
-    /// The maker, by the number that the Bluetooth SIG gave it.
+    /// The manufacturer, by its Bluetooth SIG company identifier.
     package var company: Int
-    /// The version of HCI, by its number there.
+    /// The HCI version, by its assigned number.
     package var version: Int
     package var subversion: Int
-    /// Whether it is driven with the commands of version 5.0.
+    /// Whether the host uses the extended commands of version 5.0.
     package var hasExtendedAdvertising: Bool?
-    /// Whether its packets on the air may be longer than 27 octets.
+    /// Whether packets on the air may be longer than 27 octets.
     package var hasLongPackets: Bool?
-    /// Packets of data that it holds.
+    /// The number of data packets that the controller buffers.
     package var buffers: Int?
-    /// Peers whose private addresses it resolves.
+    /// The number of peers in the resolving list of the controller.
     package var resolvingListSize: Int?
 }
 
-/// An app.
 package struct AppStatus: Codable, Hashable, Sendable {
     /// The bundle identifier, or the name of the executable.
     package var name: String
-    /// What persons call it, where that is something else.
+    /// The app's name for the user, if it has one.
     package var displayName: String?
-    /// The number of the user that it runs as.
+    /// The user ID of the app.
     package var owner: UInt32
     /// `foreground`, `background`, `suspended` or `notRunning`.
     package var phase: String
-    /// Whether its life is as on a phone.
+    /// Whether the app has the life cycle of an iOS app.
     package var isManaged: Bool
-    /// True for an app that is woken less often, since it has overrun its time in the background (behaviour 9.7).
+    /// True if the app is woken less often because it overran its time in the background (behaviour 9.7).
     package var isSlowedDown: Bool?
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String
-    /// The path of the program; nil where it is not known.
+    /// The path of the executable, or nil if unknown.
     package var executable: String?
     package var managers: [ManagerStatus]
 }
 
 /// A manager of an app.
 package struct ManagerStatus: Codable, Hashable, Sendable {
-    /// Its number in its app.
+    /// The number of the manager within its app.
     package var number: UInt32
     /// `central` or `peripheral`.
     package var role: String
     package var restoreIdentifier: String?
-    /// The state that it was told last.
+    /// The last state reported to the manager.
     package var state: String
 }
 
 /// A link to a peer.
 package struct LinkStatus: Codable, Hashable, Sendable {
-    /// What apps call the peer.
+    /// The identifier that apps know the peer by.
     package var peer: UUID
     package var name: String?
     /// The role of this system: `central` or `peripheral`.
     package var role: String
-    /// The number of the link in HCI.
+    /// The HCI connection handle.
     package var handle: Int
     /// `public`, `random`, `public identity` or `random identity`.
     package var addressType: String
-    /// Octets of a message of the attribute protocol.
+    /// The ATT MTU, in octets.
     package var mtu: Int
     package var intervalMicroseconds: Int
-    /// `none`, `encrypted`, or `authenticated` when nobody can be in the middle.
+    /// `none`, `encrypted`, or `authenticated` if the key has MITM protection.
     package var encryption: String
     package var isBonded: Bool
     /// The apps that are connected to the peer.
     package var apps: [String]
-    /// The numbers of the users whose apps these are.
+    /// The user IDs of these apps.
     package var owners: [UInt32]
 }
 
 /// A scan of an app.
 package struct ScanStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The number of the user that the app runs as.
+    /// The user ID of the app.
     package var owner: UInt32
-    /// The services that it looks for; none for all.
+    /// The services to scan for. Empty for all.
     package var services: [String]
     package var allowsDuplicates: Bool
-    /// Whether it goes on where the app is in its life.
+    /// Whether the scan is active in the current phase of the app's life cycle.
     package var isActive: Bool
 }
 
-/// What an app advertises.
+/// The advertisement of an app.
 package struct AdvertisingStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The number of the user that the app runs as.
+    /// The user ID of the app.
     package var owner: UInt32
     package var localName: String?
     package var services: [String]
@@ -145,68 +144,67 @@ package struct AdvertisingStatus: Codable, Hashable, Sendable {
     package var shown: String
 }
 
-/// What is kept of an app whose process is gone (behaviour 10.4).
+/// The preserved state of an app whose process is gone (behaviour 10.4).
 package struct PreservedStatus: Codable, Hashable, Sendable {
     package var app: String
     package var owner: UInt32
-    /// Restore identifiers of central managers.
+    /// The restore identifiers of central managers.
     package var centrals: [String]
-    /// Restore identifiers of peripheral managers.
+    /// The restore identifiers of peripheral managers.
     package var peripherals: [String]
-    /// Processes in a row that ended early (behaviour 10.25).
+    /// The number of consecutive processes that ended early (behaviour 10.25).
     package var earlyEnds: Int?
     /// Seconds until the app may be launched again.
     package var launchPauseSeconds: Double?
 }
 
-/// All apps: what `harald app list --json` prints.
+/// All apps: the output of `harald app list --json`.
 package struct AppsStatus: Codable, Hashable, Sendable {
     package var apps: [AppStatus]
     package var preserved: [PreservedStatus]
-    /// The names of those that can be launched.
+    /// The names of the apps that can be launched.
     package var installed: [String]
-    /// The decisions about apps, running or not, that a person has made.
+    /// The user's decisions about apps, running or not.
     package var permissions: [PermissionStatus]
 }
 
-/// A person's decision about an app.
+/// The user's decision about an app.
 package struct PermissionStatus: Codable, Hashable, Sendable {
     package var app: String
-    /// The number of the user that the app runs as.
+    /// The user ID of the app.
     package var owner: UInt32
     /// `allowedAlways`, `denied`, `restricted` or `notDetermined`.
     package var permission: String
-    /// The path of the program that was decided about; nil for every program of the app.
+    /// The path of the program that the decision applies to. Nil for every program of the app.
     package var executable: String?
 }
 
-/// A device that the system knows: one of what `harald devices --json` prints.
+/// A device that is known to the system: an element of the output of `harald devices --json`.
 package struct DeviceStatus: Codable, Hashable, Sendable {
-    /// Devices that are shown: with the longest names that there are, so many fit in one message (AB-G02).
+    /// The maximum number of devices shown. That many fit in one message even with the longest names (AB-G02).
     package static let maximumShown = 512
 
-    /// What apps call it.
+    /// The identifier that apps know the device by.
     package var identifier: UUID
     package var name: String?
-    /// How strong its last advertisement was, in dBm.
+    /// The signal strength of its last advertisement, in dBm.
     package var rssi: Int?
-    /// Seconds since it was last heard advertising.
+    /// Seconds since its last advertisement.
     package var lastSeenSeconds: Double?
     package var isConnected: Bool
     package var isBonded: Bool
 }
 
-/// A device that the system is paired with: one of what `harald bonds --json` prints. Its keys are not in it.
+/// A bonded device: an element of the output of `harald bonds --json`. It contains no keys.
 package struct BondStatus: Codable, Hashable, Sendable {
-    /// What apps call it.
+    /// The identifier that apps know the device by.
     package var identifier: UUID
     package var name: String?
-    /// Whether nobody can have been in the middle when its keys were made.
+    /// Whether the bond has MITM protection.
     package var authenticated: Bool
-    /// Whether it has removed its pairing information, so that it is refused (behaviour 6.12).
+    /// Whether the device has removed its pairing information, so that it is refused (behaviour 6.12).
     package var hasForgottenUs: Bool
 
-    /// What is shown of a bond.
     package init(identifier: UUID, name: String?, authenticated: Bool, hasForgottenUs: Bool) {
         self.identifier = identifier
         self.name = name

@@ -1,23 +1,24 @@
 import BluetoothTypes
 
-/// Whoever has the processes of apps in hand, for what a person's tool wants of them. On the loop.
+/// The component that controls the processes of apps, on behalf of the user's tools. Used on the loop only.
 package protocol AppManagement: AnyObject {
-    /// The names of the apps that can be launched, as they were when ``findApps(_:)`` last looked.
+    /// The names of the apps that can be launched, as of the last ``findApps(_:)``.
     var installedApps: [String] { get }
-    /// Looks for apps that can be launched. `completion` is called once, on the loop, also where looking takes too long.
+    /// Searches for apps that can be launched. Calls `completion` once, on the loop, even if the search times out.
     func findApps(_ completion: @escaping () -> Void)
-    /// Launches an app in front of the person. `completion` is called once, on the loop.
+    /// Launches an app in the foreground. Calls `completion` once, on the loop.
     ///
-    /// - Parameter owner: The number of its user; nil for that of the service.
+    /// - Parameter owner: The user ID to run it as. Nil for the user of the service.
     func launch(_ name: String, of owner: UInt32?, completion: @escaping (Result<Void, ServiceError>) -> Void)
-    /// Ends the process of an app, which the service learns of as of any end.
+    /// Ends the process of an app. The service is notified as of any end of a process. Calls `completion` once, on the
+    /// loop.
     func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void)
 }
 
-// MARK: - What tools do to apps
+// MARK: - App commands of tools
 
 extension BluetoothSystem {
-    /// All apps.
+    /// The status of all apps.
     package var appsStatus: AppsStatus {
         let status = status
         let installed = appManagement?.installedApps.sorted() ?? []
@@ -29,7 +30,7 @@ extension BluetoothSystem {
         )
     }
 
-    /// All apps, with those that can be launched by now. `completion` is called once, on the loop.
+    /// Searches for apps that can be launched, and passes the status of all apps to `completion`, once, on the loop.
     package func findApps(_ completion: @escaping (AppsStatus) -> Void) {
         guard let appManagement else { return completion(appsStatus) }
         appManagement.findApps { [weak self] in
@@ -37,9 +38,9 @@ extension BluetoothSystem {
         }
     }
 
-    /// Does something to the app of this name. `completion` is called once, on the loop.
+    /// Performs a command on the app with this name. Calls `completion` once, on the loop.
     ///
-    /// - Parameter owner: The number of the user whose app it is; nil where one user alone has an app of this name.
+    /// - Parameter owner: The user ID of the app. May be nil if only one user has an app with this name.
     package func perform(
         _ verb: AppVerb,
         on name: String,
@@ -75,7 +76,7 @@ extension BluetoothSystem {
         }
     }
 
-    /// Which app a person means. One that nobody knows is the one of the service's own user.
+    /// Resolves an app's name. An unknown app belongs to the user of the service.
     private func app(named name: String, of owner: UInt32?) -> Result<AppIdentity, ServiceError> {
         if let owner { return .success(AppIdentity(name: name, owner: owner)) }
         let known = runningApps.map(\.identity) + preserved.keys + permissions.keys
@@ -100,7 +101,7 @@ extension BluetoothSystem {
     ) {
         let found = runningApps.filter { $0.identity == app }
         guard !found.isEmpty || preserved[app] != nil else { return completion(.failure(.notRunning(app.name))) }
-        // What is kept of an app that does not run goes when the person ends it (behaviour 10.16).
+        // Force-quitting an app that is not running discards its preserved state (behaviour 10.16).
         if end == .forceQuit { discardPreserved(of: app) }
         let held = found.filter { $0.life.process != nil }
         for app in held { app.life.handle(.ended(end)) }
@@ -122,14 +123,14 @@ extension BluetoothSystem {
 }
 
 extension AppLife {
-    /// The person does this to the app.
+    /// Applies the command to the life cycle.
     fileprivate func move(_ verb: AppVerb) {
         switch verb {
         case .foreground: handle(.entered)
         case .background: handle(.left)
         case .suspend:
             handle(.left)
-            // Of an app that wants to finish something the first time is renewed once (behaviour 9.1).
+            // An app with a background task gets a second time span, so its time has to be up twice (behaviour 9.1).
             for _ in 0..<2 where phase == .background { handle(.timeIsUp) }
         case .launch, .terminate, .forceQuit, .resetPermission, .revokePermission: break
         }

@@ -3,14 +3,15 @@ import Bonds
 import EventLoops
 import Foundation
 
-/// The service's side of the conversation with one tool. It is made by whoever has the line to the tool, and lives on the loop.
+/// The service's end of a conversation with one tool. Created by the owner of the connection to the tool. Used on the
+/// loop only.
 package final class ToolConversation {
-    /// Streams that a tool may have at a time (AB-G05).
+    /// The maximum number of concurrent streams of a tool (AB-G05).
     package static let maximumStreams = 8
-    /// Questions that may wait for their answer besides (AB-G05).
+    /// The maximum number of questions that wait for an answer, besides streams (AB-G05).
     package static let maximumPending = 16
 
-    /// Whether the tool takes what it is told. While it does not, what happens is counted and not told.
+    /// Whether the tool accepts messages now. While it does not, events are counted and dropped.
     package var canSend = true {
         didSet { if canSend, !oldValue { tellLosses() } }
     }
@@ -28,16 +29,16 @@ package final class ToolConversation {
     private var streams: [UInt32: Stream] = [:]
     private var pending: Set<UInt32> = []
     private var isClosed = false
-    /// What was observed last.
+    /// The number of the last observation.
     private var lastNumber: UInt64 = 0
 
-    /// A conversation that has begun.
+    /// Starts a conversation.
     ///
     /// - Parameters:
-    ///   - rights: What the tool may do.
-    ///   - user: The user that the tool runs for; nil for a tool within the service's process.
-    ///   - hasRoom: Whether the tool takes a reply now. ``canSend`` follows in a task of its own.
-    ///   - send: Tells the tool.
+    ///   - rights: The rights of the tool.
+    ///   - user: The user that the tool runs as. Nil for a tool within the service's process.
+    ///   - hasRoom: Whether the tool accepts a reply now. ``canSend`` follows in a separate task.
+    ///   - send: Sends a reply to the tool.
     package init(
         system: BluetoothSystem,
         rights: ToolRights,
@@ -52,7 +53,7 @@ package final class ToolConversation {
         self.send = send
     }
 
-    /// The tool says something.
+    /// Handles a message of the tool.
     package func handle(_ message: ToolMessage) {
         guard !isClosed else { return }
         switch message {
@@ -68,7 +69,7 @@ package final class ToolConversation {
         }
     }
 
-    /// The line to the tool is gone: nothing is told any more. Whoever has made the conversation calls this at its end.
+    /// Ends all streams and stops replying. The owner of the connection has to call this when the connection ends.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -132,7 +133,8 @@ package final class ToolConversation {
         }
     }
 
-    /// Whether a question may wait for its answer, which it does from now on.
+    /// Reserves a place for a question that waits for its answer. Fails the question and returns false if there are too
+    /// many.
     private func beginWaiting(_ number: UInt32) -> Bool {
         guard pending.count < Self.maximumPending else {
             fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
@@ -183,7 +185,7 @@ package final class ToolConversation {
         tell(number, MonitoredEvent(observation, showsContents: showsContents))
     }
 
-    /// Says once for each stream how much it has missed.
+    /// Reports the number of missed events once per stream.
     private func tellLosses() {
         for number in streams.keys.sorted() where canSend && hasRoom() {
             guard case .monitor(let registration, let lost) = streams[number], lost > 0 else { continue }
@@ -209,7 +211,7 @@ package final class ToolConversation {
     }
 
     private func prompt(_ reply: ToolReply) {
-        // What needs no answer may be lost; the log has it.
+        // A notice needs no answer and is in the log, so it may be dropped.
         if case .prompt(_, .notice) = reply, !canSend || !hasRoom() { return }
         send(reply)
     }
@@ -234,9 +236,9 @@ package final class ToolConversation {
     }
 }
 
-/// How a stream ended that a tool has stopped.
+/// The final reply to a stream that the tool has stopped.
 package struct StreamStatus: Codable, Hashable, Sendable {
-    /// Events that were lost at its end.
+    /// The number of events lost and not yet reported at its end.
     package var lost: Int
 }
 
@@ -244,9 +246,9 @@ extension ToolConversation.Stream {
     fileprivate var lost: Int { if case .monitor(_, let lost) = self { lost } else { 0 } }
 }
 
-/// Writes the JSON of replies: fields in the order of the alphabet, one line.
+/// Encodes replies as JSON, in one line with sorted keys.
 package enum JSONText {
-    /// The text; nil for what has no JSON, as numbers that are none.
+    /// Returns the JSON, or nil for a value without one, such as a NaN.
     package static func of(_ value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

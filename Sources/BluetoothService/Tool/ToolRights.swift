@@ -1,4 +1,4 @@
-/// What a tool may do, by the user that it runs for.
+/// The rights of a tool, depending on the user that it runs as.
 package struct ToolRights: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -6,19 +6,19 @@ package struct ToolRights: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The name by which the tools of other users than the service's are apps, where it matters whether they may use Bluetooth.
+    /// The app name for tools of users other than the service's, for decisions about their permission to use Bluetooth.
     package static let toolName = "harald"
 
-    /// To look: status, devices, apps, and what happens, without what apps say and hear.
+    /// Read status, devices, apps and events, without the contents of apps' messages.
     package static let look = ToolRights(rawValue: 1 << 0)
-    /// To put questions to a person and answer them.
+    /// Show prompts to the user and answer them.
     package static let answer = ToolRights(rawValue: 1 << 1)
-    /// To see and change everything.
+    /// Read and change everything.
     package static let control: ToolRights = [.look, .answer, ToolRights(rawValue: 1 << 2)]
 }
 
 extension ToolQuestion {
-    /// What is needed to ask it.
+    /// The rights that the question requires.
     package var needs: ToolRights {
         switch self {
         case .status, .devices, .monitor, .apps: .look

@@ -10,11 +10,11 @@ import Privacy
 import SMP
 import Security
 
-// MARK: - What the person's settings show
+// MARK: - Bonds for the settings
 
 extension BluetoothSystem {
-    /// The place of the store when another process has it open, so that nothing can be kept. Nil where it is open here, and where it cannot be
-    /// opened for another reason, which ``start()`` reports.
+    /// The location of the bond store if another process has it open, so that nothing can be saved. Nil if the store is
+    /// open here, or cannot be opened for another reason, which ``start()`` reports.
     package var storeInUse: String? {
         do throws(BondError) {
             try keeper.openStorage()
@@ -24,14 +24,14 @@ extension BluetoothSystem {
         return nil
     }
 
-    /// The peers that this system is bonded with, for the person's settings; apps cannot see them (behaviour 6.10).
+    /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     package var bondedPeers: [BondedPeer] {
         keeper.store?.bonds.map { BondedPeer($0) } ?? []
     }
 
-    /// Forgets a bonded peer: its link ends, and it has to pair anew (behaviours 6.12, 6.14).
+    /// Forgets a bonded peer. Its link ends, and it has to pair again (behaviours 6.12, 6.14).
     ///
-    /// - Throws: When the bonds cannot be changed; then it is still bonded.
+    /// - Throws: ``BondError`` if the peer is unknown or the bonds cannot be changed. A peer that was bonded stays so.
     package func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
         try security.forget(BondIdentifier(peer))
@@ -41,7 +41,7 @@ extension BluetoothSystem {
 // MARK: - Following the bonds
 
 extension BluetoothSystem {
-    /// Opens the bonds of a controller that is ready, and makes them known to all who need them.
+    /// Opens the bonds of a controller that is ready, and passes them to the components that use them.
     func openBonds(for controller: ControllerInformation) -> BondStore? {
         keeper.open(for: controller)
         attributes.server.store = keeper.store
@@ -49,13 +49,13 @@ extension BluetoothSystem {
         return keeper.store
     }
 
-    /// An app takes signed writes: centrals that pair from now on are asked for the key to check them with.
+    /// Requests signing keys from centrals that pair from now on, because an app accepts signed writes.
     func wantSigningKeys() {
         guard !security.configuration.wantedKeys.contains(.signing) else { return }
         security.configuration.wantedKeys.insert(.signing)
     }
 
-    /// Lets go of the bonds, so that another system may have them.
+    /// Closes the bonds, so that another system may open them.
     func closeBonds() {
         keeper.close()
         security.bonds = nil
@@ -63,7 +63,8 @@ extension BluetoothSystem {
         followBonds()
     }
 
-    /// The bonds are others: they give peers their identifiers, and say whose private addresses are recognised.
+    /// Updates the peers after the bonds changed. Bonds determine the identifiers of peers, and which private addresses
+    /// are resolved.
     func followBonds() {
         let bonds = keeper.store?.bonds ?? []
         for bond in bonds {
@@ -79,21 +80,22 @@ extension BluetoothSystem {
         bonded = now
     }
 
-    /// The peer at an address on the air, known from now on. A bonded one is recognised by its key (behaviour 6.18).
+    /// Returns the peer at an address on the air, and adds it if it is unknown. A bonded peer is identified by its IRK
+    /// (behaviour 6.18).
     func peer(at address: BluetoothAddress) -> Peer {
         let identity = attached?.device.privacy.identity(of: address) ?? address
         if let bond = keeper.store?.bond(identity: identity) { return peers.see(identity, as: UUID(bond.identifier)) }
         return peers.see(address)
     }
 
-    /// The peer that something in the host stack is about, if this host knows it: nobody comes to be known by it.
+    /// Returns the identifier of the peer that an event of the host stack is about, if the peer is known. Adds no peer.
     func identifier(_ happening: any StackHappening) -> UUID? {
         if let link = links.first(where: { $0.connection.handle == happening.link }) { return link.peer }
         guard let address = happening.peer else { return nil }
         return keeper.store?.bond(identity: address).map { UUID($0.identifier) } ?? peers.identifier(at: address)
     }
 
-    /// Both names of a peer, and how old they are (behaviour 15.7).
+    /// Returns both names of a peer, and their ages (behaviour 15.7).
     func names(of peer: UUID) -> KnownNames {
         var names = KnownNames()
         guard let known = peers[peer] else { return names }
@@ -103,7 +105,7 @@ extension BluetoothSystem {
         return names
     }
 
-    /// Remembers the name of a peer, with its bond if there is one.
+    /// Saves the name of a peer, in its bond if there is one.
     func setName(_ name: String, of peer: UUID) {
         peers.setDeviceName(name, of: peer, at: loop.now)
         keeper.note(BondIdentifier(peer)) { $0.name = name }

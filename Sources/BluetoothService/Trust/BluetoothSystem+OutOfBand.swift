@@ -2,18 +2,20 @@ import GAP
 import SMP
 import Security
 
-// MARK: - What is carried from device to device another way than over the air
+// MARK: - Out-of-band pairing data
 
 extension BluetoothSystem {
-    /// Makes what a peer has to be given so that it can pair out of band with LE Secure Connections, in place of what was made
-    /// before; nil when there are no random numbers.
+    /// Creates the out-of-band data with which a peer can pair by LE Secure Connections. It replaces earlier data.
+    ///
+    /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
     package func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
         security.ownOutOfBand = own
         return own.shared
     }
 
-    /// What a peer has given: the next pairing uses it, whoever it is with. Who does not know it does not get through.
+    /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
+    /// does not have this data.
     package func expectOutOfBand(_ data: OutOfBandData) {
         security.outOfBandOfNext = data
     }

@@ -9,14 +9,14 @@ import HCIHost
 import SMP
 import Security
 
-/// The bonds of a system: opened when there is a controller, since they belong to one (AB-H08).
+/// The bonds of a system. They are opened when there is a controller, since they belong to one (AB-H08).
 final class BondKeeper {
-    /// The bonds of the controller; nil without one, and when they cannot be used.
+    /// The bonds of the controller. Nil without a controller, or if they cannot be used.
     private(set) var store: BondStore?
-    /// Tells the person.
+    /// Called to notify the user.
     var onNotice: ((SystemNotice) -> Void)?
 
-    /// Called with what everything is kept in, when it was opened.
+    /// Called once the storage for bonds and records has been opened.
     var onStorage: ((any BondStorage) -> Void)?
 
     private let place: SystemConfiguration.Store
@@ -25,7 +25,7 @@ final class BondKeeper {
     private let loop: any EventLoop
     private var storage: (any BondStorage)?
 
-    /// - Parameter storage: Where the bonds are, if that is not for the configuration to say.
+    /// - Parameter storage: The storage to use in place of the one in the configuration.
     init(
         _ configuration: SystemConfiguration,
         storage: (any BondStorage)?,
@@ -39,10 +39,10 @@ final class BondKeeper {
         self.loop = loop
     }
 
-    /// Whether there are as many bonds as there may be.
+    /// Whether the number of bonds has reached its limit.
     var isFull: Bool { store.map { $0.bonds.count >= capacity } ?? false }
 
-    /// Opens the bonds that belong to a controller. They stay open when the same one comes back.
+    /// Opens the bonds of a controller. They stay open if the same controller comes back.
     func open(for controller: ControllerInformation) {
         let adapter = AdapterIdentity(controller)
         if let store, store.adapter == adapter { return }
@@ -65,20 +65,19 @@ final class BondKeeper {
         }
     }
 
-    /// Lets go of them.
     func close() {
         store?.flush()
         store = nil
         storage = nil
     }
 
-    /// A secret of this host for a purpose: the same each time where anything lasts, and otherwise drawn.
+    /// Returns a secret of this host for a purpose. It is persistent if there is storage, and random otherwise.
     func secret(_ purpose: String) -> Key128 {
         let octets = (try? storage?.derive(purpose)) ?? random.bytes(16)
         return Key128(Block128(octets.prefix(16)) ?? .zero)
     }
 
-    /// Opens what everything is kept in, if that was not done.
+    /// Opens the storage, unless it is open already.
     @discardableResult
     func openStorage() throws(BondError) -> any BondStorage {
         if let storage { return storage }
@@ -92,21 +91,21 @@ final class BondKeeper {
         switch place {
         case .memory: MemoryBondStorage()
         case .directory(let path):
-            // In virtual time a disk takes no time: a run depends on no other thread.
+            // In virtual time disk access has to be synchronous, so that a run does not depend on other threads.
             loop is VirtualEventLoop
                 ? FileBondStorage(directory: try PosixBondDirectory(path), random: random)
                 : try FileBondStorage(directory: path, random: random)
         }
     }
 
-    /// Changes what is kept of a peer that it can tell again, which is saved soon.
+    /// Changes the saved data of a bonded peer. The change is written soon.
     func note(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
         store?.note(identifier, change)
     }
 }
 
 extension BondedPeer {
-    /// The peer of a bond.
+    /// Creates the description of a bond.
     init(_ bond: Bond) {
         identifier = UUID(bond.identifier)
         name = bond.name

@@ -3,30 +3,31 @@ import Foundation
 import HCIHost
 import SMP
 
-/// What the system tells the person who uses it, without a question.
+/// A notice to the user that needs no answer.
 package enum SystemNotice: Hashable, Sendable {
-    /// A peer has removed its pairing information, or somebody else uses its address. It stays refused until the person
-    /// forgets it here (behaviour 6.12), or agrees to pair anew where the system asks that at once (behaviour 6.14).
+    /// A peer has removed its pairing information, or another device uses its address. The peer stays refused until the
+    /// user forgets it here (behaviour 6.12), or agrees to pair again where the system asks right away
+    /// (behaviour 6.14).
     case peerForgotUs(BondedPeer, isAsked: Bool)
-    /// A bond had to give way to a new one (AB-S14).
+    /// A bond was evicted by a new one (AB-S14).
     case forgotten(BondedPeer)
-    /// A pairing came to nothing: a wrong code, a peer that gave up or broke the rules, or nobody reacted. The peer is its name
-    /// for persons, or else its address.
+    /// A pairing failed: the code was wrong, the peer gave up or broke the rules, or there was no reaction. `peer` is
+    /// the peer's name, or else its address.
     case pairingFailed(peer: String, PairingError)
-    /// The keys of a pairing could not be kept, so that it has failed (AB-S14, AB-S10).
+    /// A pairing failed because its keys could not be saved (AB-S14, AB-S10).
     case bondNotKept(reason: String)
-    /// The bonds cannot be used: nobody is recognised, and nobody can be bonded (AB-G06, AB-H08).
+    /// The bonds cannot be used. No peer is recognized, and none can bond (AB-G06, AB-H08).
     case bondsUnavailable(reason: String)
-    /// The controller fails after everything that can be done here.
+    /// The controller still fails after all recovery steps.
     case controllerStaysBroken(HCIHostError)
-    /// An app wants Bluetooth, which is switched off (behaviour 1.16).
+    /// An app needs Bluetooth, which is switched off (behaviour 1.16).
     case poweredOff(app: String)
-    /// Something has come that an app which does not run wanted the person to know of (behaviour 3.15).
+    /// An event occurred that an app which is not running wants the user to be alerted to (behaviour 3.15).
     case alert(app: String, peer: String, AppAlert)
 }
 
 extension SystemNotice {
-    /// How much it matters to whoever looks after the system. The person is told in any case.
+    /// The weight for the administrator of the system. The user is notified in any case.
     var weight: HappeningWeight {
         switch self {
         case .bondsUnavailable, .controllerStaysBroken: .error
@@ -35,8 +36,8 @@ extension SystemNotice {
         }
     }
 
-    /// What a person can do about a controller that nothing here mends. Firmware may stay degraded over each reset, and over a
-    /// restart of the machine, as long as it has power.
+    /// Returns what the user can do about a controller that recovery cannot repair. Its firmware may stay in a degraded
+    /// state through resets and restarts of the machine for as long as it has power.
     static func advice(for cause: HCIHostError) -> String {
         switch cause.layer {
         case .transport: "its line ends again and again: look at its cable, or at the program at its other end"
@@ -47,7 +48,7 @@ extension SystemNotice {
 }
 
 extension SystemNotice: CustomStringConvertible {
-    /// What happened, and what to do.
+    /// The event, and what to do about it.
     package var description: String {
         switch self {
         case .peerForgotUs(let peer, isAsked: false):
@@ -67,7 +68,7 @@ extension SystemNotice: CustomStringConvertible {
     }
 }
 
-/// What the person is told of in place of an app that does not run (behaviour 3.15).
+/// An event that the system alerts the user to in place of an app that is not running (behaviour 3.15).
 package enum AppAlert: Hashable, Sendable {
     case connected
     case disconnected
@@ -82,17 +83,18 @@ package enum AppAlert: Hashable, Sendable {
     }
 }
 
-/// A peer that this system is bonded with, as the person sees it in the settings (behaviour 6.10). Apps do not.
+/// A bonded peer as shown in the user's settings (behaviour 6.10). Not visible to apps.
 package struct BondedPeer: Hashable, Sendable {
-    /// What apps call it.
+    /// The identifier that apps know the peer by.
     package let identifier: UUID
-    /// Its name, if it is known.
+    /// The name, or nil if unknown.
     package let name: String?
-    /// Whether its keys are authenticated: nobody can have been in the middle when they were made.
+    /// Whether the keys are authenticated (MITM-protected).
     package let isAuthenticated: Bool
-    /// Whether it has removed its pairing information, so that it is refused until it is forgotten here too (behaviour 6.12).
+    /// Whether the peer has removed its pairing information, so that it is refused until it is forgotten here too
+    /// (behaviour 6.12).
     package let hasForgottenUs: Bool
 
-    /// Its name, or else its identifier.
+    /// The name, or else the identifier.
     var label: String { name?.quotedName ?? "\(identifier)" }
 }
