@@ -86,7 +86,7 @@ extension ServiceConnection {
     /// By default, dispatches to `queue` at once.
     public func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue) { queue.async(callback) }
 
-    /// By default, true.
+    /// By default, the app's code may block.
     public var canWait: Bool { true }
 }
 

@@ -8,7 +8,6 @@ extension App {
     /// The controller of the app's process.
     package var process: (any AppProcess)? { life.process }
 
-    /// The app's declaration.
     package var declaration: AppDeclaration { life.declaration }
 
     /// Handles a life cycle event of the app.

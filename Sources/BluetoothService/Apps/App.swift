@@ -36,7 +36,7 @@ protocol ManagerSession: AnyObject {
     /// The requests to repeat when the radio comes back, for a manager whose app cannot repeat them itself
     /// (behaviour 10.15).
     var wishes: [Request] { get }
-    /// Repeats these requests.
+    /// Repeats these requests once the radio is on.
     func resume(_ wishes: [Request])
     /// The manager's share of the resources that all managers share.
     var holdings: Holdings { get }

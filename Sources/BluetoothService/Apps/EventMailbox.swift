@@ -67,7 +67,7 @@ final class EventMailbox {
         reader = sink
     }
 
-    /// The queued events.
+    /// The events that have not been passed on.
     var waiting: [Event] { Array(queue) }
 
     /// Passes an event on, or queues it.

@@ -1,6 +1,6 @@
 /// A phase in the life cycle of an app.
 public enum AppPhase: Hashable, Sendable {
-    /// In the foreground.
+    /// Running in front of the user.
     case foreground
     /// In the background and running: for a while after the user left the app, or after an event woke it.
     case background

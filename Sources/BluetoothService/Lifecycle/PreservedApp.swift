@@ -63,7 +63,7 @@ final class PreservedApp {
         case none
         /// A launched process that has not connected yet.
         case launched(ScheduledTask)
-        /// A connected process.
+        /// A process that has connected.
         case running(ObjectIdentifier, ScheduledTask)
     }
 

@@ -15,7 +15,6 @@ package struct Observation: Sendable {
     /// that an event answers at once.
     package let cause: UInt64?
     package let subject: Subject
-    /// The event itself.
     package let happening: Happening
 
     /// The subject of an observation. Properties that do not apply are nil.
@@ -69,11 +68,10 @@ package struct Observation: Sendable {
         package static let security = Kinds(rawValue: 1 << 9)
         /// Advertising, scanning and connecting, reported by the host stack.
         package static let access = Kinds(rawValue: 1 << 10)
-        /// All kinds.
         package static let all = Kinds(rawValue: .max)
     }
 
-    /// The possible events.
+    /// The events that are observed.
     package enum Happening: Sendable {
         /// The radio state changed, as reported to managers.
         case stateChanged(ManagerState)

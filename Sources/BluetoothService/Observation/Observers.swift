@@ -9,7 +9,7 @@ package final class Observers {
     /// The maximum number of listeners.
     package static let maximumListeners = 64
 
-    /// Identifies a listener.
+    /// Identifies a listener until it is removed.
     package struct Registration: Hashable, Sendable {
         fileprivate let number: UInt64
     }

@@ -11,7 +11,7 @@ import Security
 /// whether an app may use Bluetooth waits until there is a prompter. Used on the loop of the system, which the desk
 /// does not retain.
 package final class PromptDesk {
-    /// Identifies a prompter.
+    /// Identifies a prompter until it is removed.
     package struct Registration: Hashable, Sendable {
         fileprivate let number: UInt64
     }

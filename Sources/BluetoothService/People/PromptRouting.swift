@@ -39,7 +39,7 @@ struct PromptRouting {
         var place: Place
     }
 
-    /// The oldest first.
+    /// In the order of arrival.
     private(set) var prompters: [UInt64] = []
     private var open: [Open] = []
     private var lastNumber: UInt32 = 0

@@ -4,11 +4,11 @@ import L2CAP
 package struct AppleConnectionParameterRules: Hashable, Sendable {
     /// The edition of the rules, which changed over the years.
     package enum Edition: Hashable, Sendable {
-        /// Before iOS 11.
+        /// The rules before iOS 11.
         case first
         /// From iOS 11 to about 2022.
         case second
-        /// Since about 2022.
+        /// The rules since about 2022.
         case current
     }
 

@@ -49,7 +49,7 @@ extension BluetoothSystem {
         noteChange()
     }
 
-    /// Schedules a save.
+    /// Schedules a save of the changed records.
     func noteChange() {
         guard !isKeeping else { return }
         isKeeping = true

@@ -6,7 +6,6 @@ package struct AppDecision: Hashable, Sendable {
     /// program of the app.
     package static let maximumExecutable = 1_024
 
-    /// The decision.
     package var permission: AppPermission
     /// The path of the program that the decision applies to. Nil for every program of the app.
     package var executable: String?

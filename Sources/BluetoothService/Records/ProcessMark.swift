@@ -5,7 +5,6 @@ package struct ProcessMark: Hashable, Sendable {
     /// The maximum length of ``beginning``, in octets.
     static let maximumBeginning = 32
 
-    /// The process ID.
     package var number: UInt32
     /// The start time of the process, as the kernel reports it.
     package var beginning: String

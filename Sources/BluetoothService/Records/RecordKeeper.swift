@@ -76,7 +76,7 @@ final class RecordKeeper {
         self.loop = loop
     }
 
-    /// The saved records.
+    /// The records that were saved by the previous system.
     struct Found {
         var apps: [AppRecord] = []
         var permissions = PermissionRecord()

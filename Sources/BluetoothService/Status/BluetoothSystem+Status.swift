@@ -6,7 +6,7 @@ import HCI
 import HCIHost
 
 extension BluetoothSystem {
-    /// The current status.
+    /// A snapshot of the system.
     package var status: SystemStatus {
         SystemStatus(
             state: state.name,
@@ -41,7 +41,7 @@ extension BluetoothSystem {
         return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
     }
 
-    /// The bonded devices.
+    /// The bonded devices, with the state of each bond.
     package var bondStatus: [BondStatus] {
         bondedPeers.map {
             BondStatus(

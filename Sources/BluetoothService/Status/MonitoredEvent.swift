@@ -102,7 +102,7 @@ extension Observation.Happening {
         }
     }
 
-    /// A description.
+    /// A description with all contents.
     fileprivate var text: String {
         switch self {
         case .stateChanged(let state): "Bluetooth is \(state.name)"

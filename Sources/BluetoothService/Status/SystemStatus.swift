@@ -24,7 +24,7 @@ package struct SystemStatus: Codable, Hashable, Sendable {
 
 /// A problem that occurred.
 package struct TroubleStatus: Codable, Hashable, Sendable {
-    /// What happened, to what, why, and what to do.
+    /// A description that states the event, its subject, the reason, and what to do.
     package var text: String
     /// `notice`, `warning` or `error`.
     package var weight: String
@@ -40,11 +40,11 @@ package struct RecoveryStatus: Codable, Hashable, Sendable {
     package var step: Int
     /// The error that caused it.
     package var cause: String
-    /// What the user can do, if nothing else helps.
+    /// The advice to the user, if no step can repair the controller.
     package var advice: String?
 }
 
-/// The attached controller.
+/// The controller that is attached.
 package struct ControllerStatus: Codable, Hashable, Sendable {
     /// The place where the controller is attached. Empty if the host does not know.
     package var place: String

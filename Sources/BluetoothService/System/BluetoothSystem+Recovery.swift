@@ -30,7 +30,7 @@ extension BluetoothSystem {
         handle(.lookAgain)
     }
 
-    /// Cancels all recovery.
+    /// Cancels all recovery and its timers.
     func endRecovery() {
         for timer in [quietTime, deviceResetTimer].compactMap(\.self) { loop.cancel(timer) }
         (quietTime, deviceResetTimer, resettingLine) = (nil, nil, nil)

@@ -276,7 +276,7 @@ package final class BluetoothSystem {
         configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
     }
 
-    /// Notifies the user.
+    /// Sends a notice to the user.
     func tell(_ notice: SystemNotice) {
         observers.tell(.notices, .noticed(notice))
     }

@@ -34,7 +34,7 @@ struct RecoveryLadder {
         case failed(HCIHostError)
         /// The reset of the device has ended or is impossible.
         case deviceReset(DeviceReset)
-        /// The controller works.
+        /// The controller works, perhaps only for now.
         case ready
         /// The controller has worked for ``quietTime``.
         case quiet
@@ -43,7 +43,7 @@ struct RecoveryLadder {
     }
 
     enum Action: Equatable {
-        /// Applies a remedy.
+        /// Applies a remedy to the controller.
         case take(PowerMachine.Remedy)
         case tell(RecoveryReport)
         /// Tells the user what only the user can do.

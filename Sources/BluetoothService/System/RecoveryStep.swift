@@ -14,7 +14,7 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
     /// The next step. The last step is followed by itself.
     var next: RecoveryStep { RecoveryStep(rawValue: rawValue + 1) ?? .powerOff }
 
-    /// A short description.
+    /// A short description for reports.
     package var words: String {
         switch self {
         case .reset: "resetting the controller"

@@ -1,7 +1,7 @@
 import SMP
 
 extension PairingError {
-    /// What the user can do about the error, or nil if the error itself states it.
+    /// The advice to the user about the error, or nil if the error itself states it.
     package var advice: String? {
         switch self {
         case .refused(let failure), .refusedByPeer(let failure): failure.advice
