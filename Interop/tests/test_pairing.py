@@ -398,4 +398,4 @@ async def test_a_wrong_code_as_peripheral_fails_on_both_sides(
             with pytest.raises(ProtocolError) as failure:
                 await pairing
             assert failure.value.error_code == ErrorCode.CONFIRM_VALUE_FAILED
-            await process.line(r"pairing with ([0-9A-F]{2}:){5}[0-9A-F]{2} has failed: .*(?i:confirm value).*; .+")
+            await process.line(r"pairing with ([0-9A-F]{2}:){5}[0-9A-F]{2} failed: .*(?i:confirm value).*; .+")

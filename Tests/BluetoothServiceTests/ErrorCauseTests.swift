@@ -24,7 +24,7 @@ import Testing
         ]
         for error in errors {
             #expect(error.cause == ServiceError.Cause(.hci, status.rawValue))
-            #expect(error.reason == "the controller gives the reason \(status)")
+            #expect(error.reason == "the controller reported \(status)")
         }
     }
 

@@ -50,7 +50,7 @@ import Testing
         #expect(reason(one, [(one, 1)], 2)?.contains("may have 2 scans") == true)
         #expect(reason(two, [(one, 2), (two, 1)])?.contains("user 7 may have 3 scans") == true)
         let others = (0..<3).map { (app: AppIdentity(name: "a", owner: $0), count: 2) }
-        #expect(reason(one, others + [(two, 1)])?.contains("8 scans that all users share") == true)
+        #expect(reason(one, others + [(two, 1)])?.contains("8 scans shared by all users") == true)
         #expect(reason(one, others) == nil)
     }
 

@@ -14,11 +14,11 @@ import Testing
             Self.failures.flatMap { [PairingError.refused($0), .refusedByPeer($0)] } + [.encryptionFailed, .linkLost]
         for error in errors {
             let text = "\(SystemNotice.pairingFailed(peer: "\"Sensor\"", error))"
-            #expect(text.hasPrefix("pairing with \"Sensor\" has failed: \(error); "))
+            #expect(text.hasPrefix("pairing with \"Sensor\" failed: \(error); "))
             #expect(error.advice?.isEmpty == false)
         }
         let text = "\(SystemNotice.pairingFailed(peer: "C0:00:00:00:00:01", .timedOut))"
-        #expect(text.hasPrefix("pairing with C0:00:00:00:00:01 has failed: "))
+        #expect(text.hasPrefix("pairing with C0:00:00:00:00:01 failed: "))
         #expect(text.hasSuffix("reconnect to try again"))
     }
 

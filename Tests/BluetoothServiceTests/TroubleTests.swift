@@ -89,7 +89,7 @@ import Testing
         try directory { path in
             let first = world.device("First") { $0.store = .directory(path) }
             let second = world.device("Second", logger: logger) { $0.store = .directory(path) }
-            try check(second, "error", "what is kept of apps cannot be read: the bonds in \(path) are in use")
+            try check(second, "error", "the saved state of apps cannot be read: the bonds in \(path) are in use")
             withExtendedLifetime(first) {}
         }
     }
@@ -102,7 +102,7 @@ import Testing
             _ = phone.manager(.central, of: app, restoring: "one")
             app.happened(.ended(.crashed))
         }
-        try check(phone, "warning", "App0 of user 0 is given up")
+        try check(phone, "warning", "App0 of user 0 is discarded")
     }
 
     @Test("AB-G05: the troubles of a status are few, and warnings push out no error")

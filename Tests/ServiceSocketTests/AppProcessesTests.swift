@@ -66,7 +66,7 @@ import Testing
         let world = ClientWorld(table: processes.table())
         let client = app(world)
         #expect(perform(.forceQuit, world))
-        #expect(client.goodbye()?.contains("the person has ended it") == true && client.isClosed)
+        #expect(client.goodbye()?.contains("the user force-quit it") == true && client.isClosed)
         #expect(world.with { $0.preserved.isEmpty } && world.clients.with { $0.callers.isEmpty })
         #expect(processes.take() == ["77 15"])
         world.world.run(for: .milliseconds(4_990))

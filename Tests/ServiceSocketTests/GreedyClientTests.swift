@@ -277,7 +277,7 @@ import Testing
         // One that comes later finds room as well.
         live(9, "com.example.late")
         #expect(kept(Self.modest) == 1 && kept(Self.greedy) == 62 && kept(9) == 1)
-        #expect(complaints.all.contains { $0.contains("of user 7 is given up") })
+        #expect(complaints.all.contains { $0.contains("of user 7 is discarded") })
     }
 
     @Test("AB-G05: managers kept of apps that have ended give way to those of apps that run, of the same user alone")

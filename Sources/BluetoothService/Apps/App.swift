@@ -88,7 +88,8 @@ package final class App {
         var options = options
         if let identifier = options.restoreIdentifier, isTaken(identifier, role) {
             // Behaviour 10.26.
-            let text = "another process restores \(identifier.quotedName) already; this one restores nothing"
+            let text =
+                "another process uses the restore identifier \(identifier.quotedName) already; nothing is restored here"
             system.misuse(text, by: subject(of: id))
             options.restoreIdentifier = nil
         }
@@ -206,7 +207,7 @@ package final class App {
     }
 
     private func refuse(_ request: Request, _ error: ServiceError, for manager: AppManager, _ id: ManagerID) {
-        system.misuse("a request is refused: \(error.reason ?? "")", by: subject(of: id))
+        system.misuse("refused a request: \(error.reason ?? "")", by: subject(of: id))
         if let event = request.refusal(error) { manager.tell(event, on: system.loop) }
     }
 
@@ -275,7 +276,7 @@ extension App: RecordGateOwner {
 
     func refuse(_ call: AppCall) {
         let text =
-            "more than \(RecordGate.maximumWaiting) calls wait until the record of \(identity.name) is saved: one is lost; check the disk"
+            "dropped a call: more than \(RecordGate.maximumWaiting) calls wait for the record of \(identity.name) to be saved; check the disk"
         system.misuse(text, by: Observation.Subject(app: identity))
     }
 }

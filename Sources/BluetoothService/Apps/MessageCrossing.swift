@@ -24,7 +24,7 @@ enum MessageCrossing {
                 return try Message(reading: octets)
             } catch {
                 // Only tests select this way, and they are to fail here.
-                preconditionFailure("\(message) does not come back from its \(octets.count) octets: \(error)")
+                preconditionFailure("\(message) cannot be decoded from its \(octets.count) octets: \(error)")
             }
         }
     }

@@ -37,8 +37,8 @@ extension BluetoothSystem {
         relaunches.onPause = { [weak self] app, earlyEnds, time in
             self?.trouble(
                 """
-                \(app.name.quotedName) ended early, \(earlyEnds) times in a row: what launches it again waits for \(time); see what it \
-                prints, or open it by hand
+                \(app.name.quotedName) ended early \(earlyEnds) times in a row: its next launch is delayed by \(time); check its \
+                output, or open it by hand
                 """
             )
         }
@@ -79,8 +79,8 @@ extension BluetoothSystem {
         }
         trouble(
             """
-            \(identity.label) was \(old.quotedText), and now is \(new.quotedText): what was kept of it is given up, and it begins \
-            anew
+            the program of \(identity.label) changed from \(old.quotedText) to \(new.quotedText): its preserved state is \
+            discarded
             """
         )
         kept.discard()
@@ -110,7 +110,7 @@ extension BluetoothSystem {
         }
         guard let oldest = candidates.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else { return }
         trouble(
-            "too many apps are kept that do not run: \(oldest.identity.name) of user \(oldest.identity.owner) is given up"
+            "too many apps are preserved: the state of \(oldest.identity.name) of user \(oldest.identity.owner) is discarded"
         )
         oldest.discard()
     }

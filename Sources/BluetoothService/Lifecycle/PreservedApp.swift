@@ -104,7 +104,7 @@ final class PreservedApp {
         managers.append(kept)
         guard managers.count > ServiceLimits.managers else { return }
         let oldest = managers.removeFirst()
-        system.trouble("\(identity.name) leaves too many managers: \(oldest.identifier.quotedName) is given up")
+        system.trouble("\(identity.name) has too many preserved managers: \(oldest.identifier.quotedName) is discarded")
         system.end(oldest)
     }
 

@@ -29,9 +29,9 @@ final class LogObserver {
         case .recovery(let report): logger.log(level: report.level, "\(report)")
         case .eventsLost(let count):
             let app = observation.subject.app?.name ?? "an app"
-            logger.warning("\(app) was away for too long: it misses \(count) events")
+            logger.warning("\(app) lost \(count) events because too many were waiting")
         case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
-        case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") is launched to hear of something")
+        case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") was launched to receive an event")
         case .noticed(let notice): logger.log(level: max(notice.weight.level, .notice), "\(notice)")
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)

@@ -43,7 +43,7 @@ extension Observation {
     fileprivate var trouble: (String, HappeningWeight)? {
         switch happening {
         case .controllerFailed(let error): ("Bluetooth is unsupported: \(error)", .error)
-        case .eventsLost(let count): ("\(subject.app?.label ?? "an app") misses \(count) events", .warning)
+        case .eventsLost(let count): ("\(subject.app?.label ?? "an app") lost \(count) events", .warning)
         case .noticed(let notice): notice.weight.isTrouble ? ("\(notice)", notice.weight) : nil
         case .trouble(let text, let weight): weight.isTrouble ? (text, weight) : nil
         case .stateChanged, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched, .requested, .asked,

@@ -31,22 +31,23 @@ package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private var what: String {
         switch problem {
-        case .tooLong(let octets): "has \(octets) octets; \(PolicyFile.maximumOctets) are the most"
-        case .tooManyLines: "has too many lines; \(PolicyFile.maximumLines) are the most"
-        case .notText: "is not text in UTF-8"
+        case .tooLong(let octets): "has \(octets) octets; the maximum is \(PolicyFile.maximumOctets)"
+        case .tooManyLines: "has too many lines; the maximum is \(PolicyFile.maximumLines)"
+        case .notText: "is not UTF-8 text"
         case .unknownRule(let word): "begins with \(word.quotedName); a rule begins with pair, app or prompters"
         case .unknownField(let word, let rule):
-            "has \(word.quotedName), which \(rule) does not know; it knows \(rule == "pair" ? "app=, user= and peer=" : "name= and user=")"
+            "has the unknown field \(word.quotedName); \(rule) accepts \(rule == "pair" ? "app=, user= and peer=" : "name= and user=")"
         case .repeatedField(let word): "has \(word)= twice"
         case .missingField(let word): "lacks \(word)=; write \(word)=* for all"
-        case .missingRuling(let rule): "does not say what is decided; end it with \(Self.rulings(of: rule))"
-        case .unknownRuling(let word, let rule): "ends with \(word.quotedName); end it with \(Self.rulings(of: rule))"
-        case .noCode(let word): "has \(word.quotedName) for a code, which has six digits"
-        case .noUser(let word): "has \(word.quotedName) for the number of a user"
-        case .tooManyPrompters: "names too many prompters; \(PolicyFile.maximumPrompters) are the most"
-        case .trailing(let word): "goes on with \(word.quotedName) after its end"
-        case .openQuotation: "has a quotation mark that is not closed"
-        case .danglingEscape: "ends with \\, which takes the next character as it is"
+        case .missingRuling(let rule): "has no decision; end it with \(Self.rulings(of: rule))"
+        case .unknownRuling(let word, let rule):
+            "has the unknown decision \(word.quotedName); end it with \(Self.rulings(of: rule))"
+        case .noCode(let word): "has the invalid code \(word.quotedName); a code has six digits"
+        case .noUser(let word): "has the invalid user ID \(word.quotedName)"
+        case .tooManyPrompters: "names too many prompters; the maximum is \(PolicyFile.maximumPrompters)"
+        case .trailing(let word): "has \(word.quotedName) after the end of the rule"
+        case .openQuotation: "has an unclosed quotation mark"
+        case .danglingEscape: "ends with \\, which has to be followed by the character to escape"
         }
     }
 

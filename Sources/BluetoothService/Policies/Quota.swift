@@ -59,9 +59,9 @@ package struct Quota: Hashable, Sendable {
             switch room.scope {
             case .app: "\(identity.name.quotedName) may have \(app) \(name) at a time"
             case .user: "the apps of user \(identity.owner) may have \(user) \(name) at a time"
-            case .everyone: "too many of the \(total) \(name) that all users share are taken"
+            case .everyone: "too many of the \(total) \(name) shared by all users are in use"
             }
-        return ServiceError(.outOfSpace, reason: "\(reason); give some back first")
+        return ServiceError(.outOfSpace, reason: "\(reason); release some first")
     }
 }
 
@@ -104,7 +104,9 @@ extension BluetoothSystem {
             guard let oldest = kept.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else {
                 return quota.refusal("managers", for: app, beside: managersByApp)
             }
-            trouble("user \(app.owner) has too many managers: what is kept of \(oldest.identity.name) is given up")
+            trouble(
+                "user \(app.owner) has too many managers: the preserved state of \(oldest.identity.name) is discarded"
+            )
             oldest.discard()
         }
     }

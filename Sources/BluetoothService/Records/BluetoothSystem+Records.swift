@@ -14,7 +14,7 @@ extension BluetoothSystem {
         do throws(BondError) {
             takeRecords(from: try keeper.openStorage().records)
         } catch {
-            trouble("what is kept of apps cannot be read: \(error)", .error)
+            trouble("the saved state of apps cannot be read: \(error)", .error)
         }
     }
 
@@ -149,7 +149,9 @@ extension BluetoothSystem {
         guard let refusal else { return true }
         if unrecorded.count >= ServiceLimits.recordedApps.total { unrecorded = [] }
         guard unrecorded.insert(app).inserted else { return false }
-        trouble("\(app.name) of user \(app.owner) would not be restored by the next service: \(refusal.reason ?? "")")
+        trouble(
+            "\(app.name) of user \(app.owner) has no record and would not be restored by the next service: \(refusal.reason ?? "")"
+        )
         return false
     }
 

@@ -30,7 +30,7 @@ enum KeptRecord: Hashable, Sendable {
     ) throws(RecordError) -> [UInt8] {
         let octets = record.encoded()
         guard (try? Record(reading: octets)) == record else {
-            throw .unavailable(reason: "a value in \(slot.name) is out of its range, and an older state stays there")
+            throw .unavailable(reason: "a value in \(slot.name) is out of range; the older record remains")
         }
         return octets.bytes
     }

@@ -97,7 +97,7 @@ final class RecordKeeper {
                 guard apps[record.app] == nil else {
                     throw .damaged(
                         place: RecordSlot.app(slot).name,
-                        reason: "it is of an app that has another",
+                        reason: "its app already has another record",
                         backup: nil
                     )
                 }
@@ -268,13 +268,14 @@ extension RecordKeeper {
         if let error {
             onTrouble?(error, .error)
         } else {
-            onTrouble?("\(name(of: slot)) is saved again", .notice)
+            onTrouble?("\(name(of: slot)) has been saved again", .notice)
         }
     }
 
     private func isSlow(_ slot: RecordSlot) {
         guard let state = slots[slot], case .saving = state.phase else { return }
-        let text = "saving \(name(of: slot)) takes longer than \(Self.slowness): what changes it waits; check the disk"
+        let text =
+            "saving \(name(of: slot)) is taking longer than \(Self.slowness): requests that change it wait; check the disk"
         report(text, slot, state)
     }
 
@@ -295,7 +296,10 @@ extension RecordKeeper {
             isDone = storage.finish(within: Self.closingTime)
         }
         if !isDone {
-            onTrouble?("records are not saved within \(Self.closingTime): older ones stay; check the disk", .error)
+            onTrouble?(
+                "not all records were saved within \(Self.closingTime): older versions remain; check the disk",
+                .error
+            )
         }
         close()
     }

@@ -62,7 +62,7 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     /// Creates an event that reports missed events.
     package init(lost count: Int, after last: UInt64, at time: Double) {
         (number, self.time, kind) = (last, time, "lost")
-        text = "\(count) events are lost: they were not taken in time"
+        text = "\(count) events were lost because they were not read in time"
         details = ["lost": "\(count)"]
     }
 
@@ -91,10 +91,10 @@ extension Observation.Happening {
     /// A description without the contents of apps' messages.
     fileprivate var summary: String {
         switch self {
-        case .requested: "an app asks for something"
-        case .asked: "an app wants to know something"
-        case .told: "an app is told something"
-        case .misused: "an app made a mistake"
+        case .requested: "an app sent a request"
+        case .asked: "an app sent a query"
+        case .told: "an event was sent to an app"
+        case .misused: "an app misused the API"
         case .stateChanged, .controllerFailed, .recovery, .managerOpened, .managerClosed, .appMoved, .appLaunched,
             .eventsLost,
             .linkMade, .linkEnded, .secured, .noticed, .trouble, .below:
@@ -108,16 +108,16 @@ extension Observation.Happening {
         case .stateChanged(let state): "Bluetooth is \(state.name)"
         case .controllerFailed(let error): "Bluetooth is unsupported: \(error)"
         case .recovery(let report): "\(report)"
-        case .managerOpened(let role): "a \(role.name) manager is made"
-        case .managerClosed: "the manager is gone"
+        case .managerOpened(let role): "a \(role.name) manager was created"
+        case .managerClosed: "the manager was closed"
         case .appMoved(let phase): "the app is \(phase.words)"
-        case .appLaunched: "the app is launched to hear of something"
-        case .eventsLost(let count): "the app was away for too long and misses \(count) events"
-        case .requested(let request): "asks \(request.fieldDescription)"
-        case .asked(let query): "wants to know \(query.fieldDescription)"
-        case .told(let event): "is told \(event.fieldDescription)"
-        case .linkMade: "there is a link"
-        case .linkEnded(let end): "the link is over: \(end.reason)"
+        case .appLaunched: "the app was launched to receive an event"
+        case .eventsLost(let count): "\(count) events for the app were dropped because too many were waiting"
+        case .requested(let request): "request, \(request.fieldDescription)"
+        case .asked(let query): "query, \(query.fieldDescription)"
+        case .told(let event): "event, \(event.fieldDescription)"
+        case .linkMade: "the link was established"
+        case .linkEnded(let end): "the link ended: \(end.reason)"
         case .secured(let security): security.words
         case .noticed(let notice): notice.description
         case .misused(let text, isToldToApp: _): text
@@ -167,9 +167,9 @@ extension AppPhase {
         case .foreground: "in the foreground"
         case .background: "in the background"
         case .suspended: "suspended"
-        case .notRunning(.crashed): "not running: it has crashed"
+        case .notRunning(.crashed): "not running: it crashed"
         case .notRunning(.removedFromMemory): "not running: it was removed from memory"
-        case .notRunning(.forceQuit): "not running: the person has ended it"
+        case .notRunning(.forceQuit): "not running: the user force-quit it"
         case .notRunning(.deviceRestarted): "not running: the device was switched off"
         }
     }
@@ -180,7 +180,7 @@ extension LinkSecurity {
 
     fileprivate var words: String {
         switch level {
-        case "authenticated": "the link is encrypted, and nobody is in the middle"
+        case "authenticated": "the link is encrypted with an authenticated key"
         case "encrypted": "the link is encrypted"
         default: "the link is not encrypted"
         }

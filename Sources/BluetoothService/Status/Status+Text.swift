@@ -14,7 +14,7 @@ extension SystemStatus {
         lines += section("links", links.map(\.line))
         lines += section("scans", scans.map(\.line))
         lines += section("advertising", advertising.map(\.line))
-        lines += section("kept of apps that do not run", preserved.map(\.line))
+        lines += section("preserved apps", preserved.map(\.line))
         lines += section("troubles", troubles.map(\.line))
         return lines
     }
@@ -33,7 +33,7 @@ extension TroubleStatus {
 
 extension RecoveryStatus {
     package var line: String {
-        "recovery step \(step) because \(cause.visible)" + (advice.map { "; \($0.visible)" } ?? "")
+        "recovery step \(step): \(cause.visible)" + (advice.map { "; \($0.visible)" } ?? "")
     }
 }
 
@@ -50,7 +50,7 @@ extension AppStatus {
     package var lines: [String] {
         let called = displayName.map { " (\($0.quotedName))" } ?? ""
         let life = isManaged ? phase.visible : "\(phase.visible), unmanaged"
-        let pace = isSlowedDown == true ? ", woken less often: it overran its time in the background" : ""
+        let pace = isSlowedDown == true ? ", woken less often because it overran its time in the background" : ""
         let first =
             "\(name.visible)\(called), user \(owner), \(life)\(pace), permission \(permission.visible)"
             + (executable.map { ", program \($0.quotedText)" } ?? "")
@@ -81,7 +81,7 @@ extension ScanStatus {
     package var line: String {
         let wanted = services.isEmpty ? "all services" : services.map(\.visible).joined(separator: ", ")
         return
-            "\(app.visible), user \(owner), for \(wanted)\(allowsDuplicates ? ", with duplicates" : "")\(isActive ? "" : ", at rest")"
+            "\(app.visible), user \(owner), for \(wanted)\(allowsDuplicates ? ", with duplicates" : "")\(isActive ? "" : ", inactive")"
     }
 }
 
@@ -119,7 +119,7 @@ extension AppsStatus {
 extension PermissionStatus {
     package var line: String {
         let program = executable.map { ", as \($0.quotedText)" } ?? ""
-        return "\(app.visible), user \(owner)\(program): decided as \(permission.visible)"
+        return "\(app.visible), user \(owner)\(program): permission \(permission.visible)"
     }
 }
 
@@ -130,7 +130,7 @@ extension DeviceStatus {
         if isConnected { words.append("connected") }
         if isBonded { words.append("bonded") }
         if let rssi { words.append("\(rssi) dBm") }
-        if let lastSeenSeconds { words.append("heard \(Int(lastSeenSeconds.rounded())) s ago") }
+        if let lastSeenSeconds { words.append("seen \(Int(lastSeenSeconds.rounded())) s ago") }
         return words.joined(separator: "  ")
     }
 }

@@ -133,7 +133,7 @@ extension BluetoothSystem {
                 scanning.contains(where: \.isWaitedFor) ? .attentive : .background,
                 for: self,
                 onSighting: { [weak self] in self?.heard($0) },
-                onEnd: { [weak self] in if let error = $0 { self?.trouble("the scan has ended: \(error)") } }
+                onEnd: { [weak self] in if let error = $0 { self?.trouble("the scan ended: \(error)") } }
             )
         } catch {
             trouble("cannot scan: \(error)")

@@ -34,7 +34,9 @@ extension BluetoothSystem {
         guard let owner = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else { return }
         guard let first = absent.filter({ $0.owner == owner }).min(by: { $0.name < $1.name }) else { return }
         permissions[first] = nil
-        trouble("there are \(Self.maximumPermissions) decisions about apps: the one about \(first.label) is forgotten")
+        trouble(
+            "there are \(Self.maximumPermissions) decisions about apps already: the one about \(first.label) is discarded"
+        )
     }
 
     /// Called when the user changes the permission of an app in the settings. A running managed app is ended by that.
@@ -74,7 +76,7 @@ extension BluetoothSystem {
     /// Ends an app without a usage description, which crashes in place of the question (behaviour 1.19).
     private func endUndeclared(_ app: App) {
         misuse(
-            "it has crashed: without NSBluetoothAlwaysUsageDescription in its Info.plist nobody can be asked for permission",
+            "the app crashed because its Info.plist lacks NSBluetoothAlwaysUsageDescription, which the prompt requires",
             by: Observation.Subject(app: app.identity)
         )
         app.life.handle(.ended(.crashed))
@@ -95,8 +97,8 @@ extension BluetoothSystem {
         else { return }
         trouble(
             """
-            \(app.identity.label) was allowed to use Bluetooth as \(allowed.quotedText), and now is \(executable.quotedText): \
-            that "yes" is void
+            \(app.identity.label) was allowed to use Bluetooth as \(allowed.quotedText), and its program now is \(executable.quotedText): \
+            the permission is withdrawn
             """
         )
         resetPermission(of: app.identity)

@@ -45,7 +45,7 @@ extension BluetoothSystem {
         // Keeps the transport alive until the reset is done.
         resettingLine = line
         deviceResetTimer = loop.schedule(after: RecoveryLadder.deviceResetTimeout) { [weak self] in
-            self?.deviceReset(number, .failed(reason: "it takes too long"))
+            self?.deviceReset(number, .failed(reason: "it timed out"))
         }
         line.resetDevice { [weak self, loop] result in
             // The result may be available at once, while the caller still has actions to perform.

@@ -18,9 +18,9 @@ package enum RecoveryStep: Int, CaseIterable, Hashable, Sendable {
     package var words: String {
         switch self {
         case .reset: "resetting the controller"
-        case .reopen: "opening a new line to the controller"
+        case .reopen: "reopening the transport to the controller"
         case .resetDevice: "resetting the device"
-        case .powerOff: "waiting for somebody to power the controller off"
+        case .powerOff: "waiting for the controller to be powered off"
         }
     }
 }
@@ -49,9 +49,9 @@ extension RecoveryReport: CustomStringConvertible {
     package var description: String {
         switch self {
         case .took(let step, let cause): "recovery step \(step.rawValue), \(step.words): \(cause)"
-        case .skipped(let step): "recovery step \(step.rawValue) is left out: there is no way to do it on this line"
-        case .recovered(let step): "the controller works again; step \(step.rawValue) was the last"
-        case .left(let step): "the controller is gone, and recovery ends at step \(step.rawValue)"
+        case .skipped(let step): "recovery step \(step.rawValue) is skipped: this transport does not support it"
+        case .recovered(let step): "the controller works again after recovery step \(step.rawValue)"
+        case .left(let step): "the controller is gone; recovery ended at step \(step.rawValue)"
         }
     }
 }

@@ -10,7 +10,7 @@ extension ServiceError {
     /// A link whose peer missed the connection request counts as a failed connection only if managers have not been
     /// notified of the connection, that is, if `wasConnected` is false (behaviour 3.38).
     init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
-        let text = "the controller gives the reason \(reason)"
+        let text = "the controller reported \(reason)"
         let cause = Cause(.hci, reason.rawValue)
         switch reason {
         case .connectionTimeout, .linkLayerResponseTimeout:
@@ -28,7 +28,7 @@ extension ServiceError {
 
     /// Creates the error for a connection that could not be established.
     init(connecting status: HCIStatus) {
-        let text = "the controller gives the reason \(status)"
+        let text = "the controller reported \(status)"
         let cause = Cause(.hci, status.rawValue)
         switch status {
         case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
@@ -55,15 +55,15 @@ extension ServiceError {
         case .response(let response):
             self.init(
                 att: ATTStatus(rawValue: response.code.rawValue),
-                reason: "the peer answers \(response.code)",
+                reason: "the peer returned \(response.code)",
                 cause: Cause(.att, response.code.rawValue)
             )
         case .malformedResponse(let opcode, let cause):
-            self.init(.unknown, reason: "the peer's answer \(opcode) makes no sense: \(cause)")
+            self.init(.unknown, reason: "the peer's response \(opcode) is malformed: \(cause)")
         case .oversizedResponse(let opcode, let length):
-            self.init(.unknown, reason: "the peer's answer \(opcode) has \(length) octets, more than was agreed")
+            self.init(.unknown, reason: "the peer's response \(opcode) of \(length) octets exceeds the MTU")
         case .requestTooLong(let length):
-            self.init(.invalidParameters, reason: "the request has \(length) octets")
+            self.init(.invalidParameters, reason: "the request of \(length) octets exceeds the MTU")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
         case .closed(.requestTimeout), .closed(.indicationTimeout):
@@ -79,7 +79,7 @@ extension ServiceError {
         case .att(let response): self.init(ATTBearerError.response(response))
         case .bearer(let error): self.init(error)
         case .server(let fault):
-            self.init(.unknown, reason: "the peer's attribute server contradicts the specification: \(fault)")
+            self.init(.unknown, reason: "the peer's attribute server violates the specification: \(fault)")
         case .noClientConfiguration:
             // Behaviour 4.21.
             self.init(.invalidParameters, reason: "the characteristic has no client configuration")
@@ -89,13 +89,13 @@ extension ServiceError {
             // Behaviour 4.16.
             self.init(.invalidHandle, reason: "the peer's services have changed")
         case .insufficientSecurity(let cause):
-            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link did not get secure")
+            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link could not be secured")
         case .notSecured(let error, because: let reason):
             self.init(error)
             self.reason = "\(reason)"
             if let security = reason.error as? SecurityError, let known = Cause(security) { cause = known }
         case .noSigningKey:
-            self.init(.unknown, reason: "there is no key to sign with")
+            self.init(.unknown, reason: "there is no signing key for the peer")
         case .queueFull:
             self.init(.outOfSpace, reason: "too many requests wait on this link")
         }

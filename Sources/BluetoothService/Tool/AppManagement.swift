@@ -139,23 +139,26 @@ extension AppLife {
 
 extension ServiceError {
     fileprivate static func noAppManagement(_ what: String) -> ServiceError {
-        let reason = "this service cannot \(what): it has no processes in hand; do that with the app itself"
+        let reason = "this service cannot \(what): it does not manage the processes of apps; do that in the app itself"
         return ServiceError(.operationNotSupported, reason: reason)
     }
 
     fileprivate static func notRunning(_ name: String) -> ServiceError {
-        ServiceError(.unknownDevice, reason: "no app \(name.quotedName) is running; `harald app list` shows which are")
+        ServiceError(
+            .unknownDevice,
+            reason: "no app \(name.quotedName) is running; `harald app list` lists those that are"
+        )
     }
 
     fileprivate static func ofSeveralUsers(_ name: String, _ owners: [UInt32]) -> ServiceError {
         let users = owners.map(String.init).joined(separator: ", ")
-        let reason = "the users \(users) all have an app \(name.quotedName); say whose it is with --user"
+        let reason = "users \(users) each have an app \(name.quotedName); select one with --user"
         return ServiceError(.invalidParameters, reason: reason)
     }
 
     fileprivate static func unmanaged(_ name: String) -> ServiceError {
         let reason =
-            "\(name.quotedName) is an unmanaged app, which is always in the foreground; declare it as managed to move it"
+            "\(name.quotedName) is an unmanaged app, which is always in the foreground; declare it as managed to change its phase"
         return ServiceError(.operationNotSupported, reason: reason)
     }
 }

@@ -92,14 +92,14 @@ package final class ToolConversation {
             return fail(
                 number,
                 .invalidParameters,
-                "a question with the number \(number) is under way; take another one"
+                "question \(number) is still pending; use another number"
             )
         }
         guard rights.isSuperset(of: question.needs) else {
             let reason =
                 """
-                this user may not ask that; do it as the user of the service, or have its policy file say so: by app name=\
-                \(ToolRights.toolName) who may look, by prompters who may answer
+                this user is not permitted to do that; run the tool as the user of the service, or permit it in the service's \
+                policy file: with a rule app name=\(ToolRights.toolName) to look, with prompters to answer prompts
                 """
             return fail(number, .operationNotSupported, reason)
         }
@@ -137,7 +137,7 @@ package final class ToolConversation {
     /// many.
     private func beginWaiting(_ number: UInt32) -> Bool {
         guard pending.count < Self.maximumPending else {
-            fail(number, .outOfSpace, "\(Self.maximumPending) questions wait already; wait for their answers")
+            fail(number, .outOfSpace, "\(Self.maximumPending) questions are pending already; wait for their answers")
             return false
         }
         pending.insert(number)
@@ -156,14 +156,14 @@ package final class ToolConversation {
 
     private func hasRoom(for number: UInt32) -> Bool {
         guard streams.count >= Self.maximumStreams else { return true }
-        fail(number, .outOfSpace, "a tool has up to \(Self.maximumStreams) streams; end one first")
+        fail(number, .outOfSpace, "a tool may have up to \(Self.maximumStreams) streams; end one first")
         return false
     }
 
     private func monitor(_ kinds: Observation.Kinds, _ number: UInt32) {
         guard hasRoom(for: number) else { return }
         let known = kinds.intersection(Observation.Kinds(Observation.Kinds.named.map(\.kind)))
-        guard !known.isEmpty else { return fail(number, .invalidParameters, "there is no such kind of event") }
+        guard !known.isEmpty else { return fail(number, .invalidParameters, "unknown kind of event") }
         let showsContents = rights.isSuperset(of: .control)
         let registration = system.observers.add(known, for: user) { [weak self] in
             self?.observed($0, number, showsContents: showsContents)
@@ -198,13 +198,13 @@ package final class ToolConversation {
     private func takePrompts(_ number: UInt32) {
         guard hasRoom(for: number) else { return }
         guard let desk = system.promptDesk else {
-            return fail(number, .operationNotSupported, "this service asks nobody")
+            return fail(number, .operationNotSupported, "this service shows no prompts")
         }
         let isPrompter = streams.values.contains { if case .prompts = $0 { true } else { false } }
-        guard !isPrompter else { return fail(number, .invalidParameters, "this tool takes questions already") }
+        guard !isPrompter else { return fail(number, .invalidParameters, "this tool receives prompts already") }
         guard let registration = desk.add({ [weak self] in self?.prompt($0) }) else {
             let most = PromptRouting.maximumPrompters
-            return fail(number, .outOfSpace, "\(most) others take questions already; end one first")
+            return fail(number, .outOfSpace, "\(most) tools receive prompts already; end one first")
         }
         streams[number] = .prompts(registration)
         desk.open(registration)
@@ -226,7 +226,8 @@ package final class ToolConversation {
         guard !isClosed else { return }
         let text = result.flatMap { value in
             let text = JSONText.of(value)
-            return text.map { .success($0) } ?? .failure(ServiceError(.unknown, reason: "the answer is no JSON"))
+            return text.map { .success($0) }
+                ?? .failure(ServiceError(.unknown, reason: "the answer cannot be encoded as JSON"))
         }
         send(.answer(number: number, text))
     }

@@ -17,13 +17,14 @@ extension PairingFailure {
         switch self {
         case .passkeyEntryFailed: "try again, and enter the code that is shown"
         case .confirmValueFailed, .dhKeyCheckFailed:
-            "the code or the data were not those of the other device; try again with what it shows then"
-        case .numericComparisonFailed: "try again; if the numbers differ each time, somebody is in the middle"
-        case .outOfBandNotAvailable: "carry the data from device to device once more, and try again"
+            "the code or the out-of-band data did not match the other device; try again with the code it shows then"
+        case .numericComparisonFailed:
+            "try again; if the numbers differ every time, another device intercepts the connection"
+        case .outOfBandNotAvailable: "transfer the out-of-band data again, and retry"
         case .authenticationRequirements:
-            "one of the two devices has to ask for less, or to be able to show or take in a code"
+            "one of the two devices has to require less security, or be able to display or enter a code"
         case .pairingNotSupported: "put the other device into its pairing mode, if it has one"
-        case .encryptionKeySize: "the other device is too weak to be trusted, unless an update helps"
+        case .encryptionKeySize: "the other device only supports short keys; check for an update of its firmware"
         case .repeatedAttempts: "wait before you try again, longer after each failure"
         case .busy: "try again in a moment"
         case .pairingOnOtherTransport: "wait until the pairing over BR/EDR is done"

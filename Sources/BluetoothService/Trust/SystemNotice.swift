@@ -40,9 +40,9 @@ extension SystemNotice {
     /// state through resets and restarts of the machine for as long as it has power.
     static func advice(for cause: HCIHostError) -> String {
         switch cause.layer {
-        case .transport: "its line ends again and again: look at its cable, or at the program at its other end"
+        case .transport: "its transport closes repeatedly: check its cable, or the program at the other end"
         case .controller, .host:
-            "no reset helps: power the controller off; unplug it, or shut the machine down, and wait some seconds"
+            "resets do not help: power the controller off; unplug it, or shut the machine down, and wait a few seconds"
         }
     }
 }
@@ -54,12 +54,12 @@ extension SystemNotice: CustomStringConvertible {
         case .peerForgotUs(let peer, isAsked: false):
             "\(peer.label) has removed its pairing information; forget it here to pair again"
         case .peerForgotUs(let peer, isAsked: true):
-            "\(peer.label) has removed its pairing information, or is somebody else; it is refused unless you agree to pair anew"
+            "\(peer.label) has removed its pairing information, or is another device; it is refused unless you agree to pair again"
         case .forgotten(let peer):
             "\(peer.label) was forgotten to make room for a new device; pair with it again to use it"
         case .pairingFailed(let peer, let error):
-            "pairing with \(peer) has failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
-        case .bondNotKept(let reason): "the pairing was given up: \(reason)"
+            "pairing with \(peer) failed: \(error)\(error.advice.map { "; \($0)" } ?? "")"
+        case .bondNotKept(let reason): "the pairing was aborted: \(reason)"
         case .bondsUnavailable(let reason): "paired devices cannot be used: \(reason)"
         case .controllerStaysBroken(let cause): "Bluetooth does not work: \(cause); \(Self.advice(for: cause))"
         case .poweredOff(let app): "Bluetooth is off; \(app.quotedName) needs it to be switched on"
@@ -77,7 +77,7 @@ package enum AppAlert: Hashable, Sendable {
     fileprivate var description: String {
         switch self {
         case .connected: "is connected; open the app to use it"
-        case .disconnected: "is not connected any more"
+        case .disconnected: "is no longer connected"
         case .notified: "has something new; open the app to see it"
         }
     }

@@ -280,7 +280,7 @@ import Testing
             #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.utf8.count < 2_010)
             #expect((JSONText.of(event)?.utf8.count ?? .max) < ToolReply.maximumText)
         }
-        #expect(event(.told(.stateChanged(.poweredOn))).text.hasPrefix("is told kind: stateChanged, "))
+        #expect(event(.told(.stateChanged(.poweredOn))).text.hasPrefix("event, kind: stateChanged, "))
         #expect(event(.requested(.central(.stopScan))).text.contains("kind: stopScan"))
         #expect(event(.stateChanged(.poweredOn)).text == "Bluetooth is poweredOn")
         #expect(event(.secured(LinkSecurity(isEncrypted: true))).details == ["encryption": "encrypted"])

@@ -101,7 +101,7 @@ import Testing
         // The person is asked at once whether to pair anew, and not told to forget the phone for it.
         #expect(alerts.all.contains { $0.hasPrefix("Sensor: ") && $0.contains("PairAnew") }, "\(alerts.all)")
         let told = trust.sensor.person.notices
-        #expect(told.contains { $0.contains("unless you agree to pair anew") }, "\(told)")
+        #expect(told.contains { $0.contains("unless you agree to pair again") }, "\(told)")
         #expect(!told.contains { $0.contains("forget it here") })
     }
 

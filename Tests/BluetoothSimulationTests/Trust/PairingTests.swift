@@ -228,10 +228,10 @@ import Testing
         app.read(Trust.email)
         #expect(try app.expect("value").error != nil)
         trust.world.run(for: .seconds(40))
-        let told = (trust.phone.person.notices + trust.sensor.person.notices).filter { $0.contains("has failed") }
+        let told = (trust.phone.person.notices + trust.sensor.person.notices).filter { $0.contains(" failed: ") }
         #expect(!told.isEmpty)
         for notice in told {
-            let sentence = #/pairing with ("Sensor"|"Phone"|([0-9A-F]{2}:){5}[0-9A-F]{2}) has failed: [^;]+; .+/#
+            let sentence = #/pairing with ("Sensor"|"Phone"|([0-9A-F]{2}:){5}[0-9A-F]{2}) failed: [^;]+; .+/#
             #expect(try sentence.wholeMatch(in: notice) != nil, "\(notice)")
         }
     }

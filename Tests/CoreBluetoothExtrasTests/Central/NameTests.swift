@@ -77,7 +77,7 @@ struct NameTests {
             let error = await #expect(throws: CBATTError.self) { try await peripheral.read(refused) }
             let reason = try #require(error.flatMap { ErrorReason($0) })
             #expect(reason.layer == .att && Int(reason.code) == Station.refusal)
-            #expect(try #require(reason.text).hasPrefix("the peer answers "))
+            #expect(try #require(reason.text).hasPrefix("the peer returned "))
             let info = try #require(error as NSError?).userInfo
             #expect(info[CBErrorReasonLayerKey] as? String == "ATT")
             #expect((info[CBErrorReasonCodeKey] as? NSNumber)?.intValue == Station.refusal)
