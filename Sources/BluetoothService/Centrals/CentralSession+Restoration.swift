@@ -4,7 +4,7 @@ import Foundation
 // MARK: - Restoration
 
 extension CentralSession {
-    /// See ``ManagerSession/wishes``. A subscription ends with its connection and is no wish (behaviour 10.21).
+    /// See ``ManagerSession/wishes``. Subscriptions are left out: they end with their connection (behaviour 10.21).
     var wishes: [Request] {
         let scan = scanRequest.map { Request.central(.startScan($0)) }
         return [scan].compactMap { $0 }
@@ -24,8 +24,8 @@ extension CentralSession {
         return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: peers)))
     }
 
-    /// The peripherals in use, for another process of the app. The state has to fit in one message: beyond `room` octets a peripheral comes
-    /// without its services.
+    /// Returns the peripherals in use, for another process of the app. The state has to fit in one message: once `room`
+    /// octets are used up, peripherals are listed without their services.
     func restoredPeers(room: Int) -> [RestoredPeer] {
         var room = room
         return peersInUse.compactMap { peer -> RestoredPeer? in
@@ -38,7 +38,8 @@ extension CentralSession {
         }
     }
 
-    /// A link is about to end: how it stands is restored if the process ends before it has heard of that.
+    /// Called when a link is about to end. Keeps the state of the link, which is restored if the process ends before it
+    /// has processed the disconnection.
     func linkEnds(_ link: PeerLink, _ user: Attachment) {
         guard manager.options.restoreIdentifier != nil, let info = system.peers[link.peer]?.info else { return }
         var restored = link.restored(for: user, info)

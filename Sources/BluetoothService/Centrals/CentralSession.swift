@@ -3,10 +3,10 @@ import EventLoops
 import Foundation
 import GAP
 
-/// One central manager of an app: its scan, and the peripherals that it connects to.
+/// One central manager of an app: its scan and the peripherals it connects to.
 final class CentralSession: ManagerSession {
     private enum Use {
-        /// The app asked for a delay that is not over (behaviour 3.16).
+        /// The delay that the app asked for has not elapsed (behaviour 3.16).
         case delayed(ScheduledTask)
         case connecting
         case connected(PeerLink, Attachment)
@@ -16,9 +16,9 @@ final class CentralSession: ManagerSession {
     let manager: AppManager
     unowned let system: BluetoothSystem
     private var scan: ScanSubscription?
-    /// What the last scan knew, for one that does not begin afresh (behaviour 2.17).
+    /// The previous scan. A new scan that continues it does not report the same devices again (behaviour 2.17).
     private var lastScan: ScanSubscription?
-    /// Runs until the next device may be lost.
+    /// Fires when the next device may be lost.
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
     private var options: [UUID: ConnectOptions] = [:]
@@ -44,18 +44,19 @@ final class CentralSession: ManagerSession {
         Holdings(scans: scan == nil ? 0 : 1, peers: uses.count, channels: manager.channels.count)
     }
 
-    /// Scans and connections are over with the power, and the app is told of the state alone (behaviours 1.9, 1.11, 1.12).
+    /// Scans and connections end with the power; the app is only notified of the new state (behaviours 1.9, 1.11,
+    /// 1.12).
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn {
             dropAll()
-            // The app may not use a radio any more that others do (behaviour 1.18).
+            // The app has lost access to a radio that other apps still use (behaviour 1.18).
             if system.state == .poweredOn { system.scansChanged() }
         }
         manager.tell(.stateChanged(state), on: system.loop)
         resume(manager.takePostponed(in: state))
     }
 
-    /// Nothing of the session's own: what it scans for is asked when it matters.
+    /// Does nothing: scans consult the rules when they need them.
     func rulesChanged() {}
 
     func close() {
@@ -76,7 +77,7 @@ final class CentralSession: ManagerSession {
             return system.misuse("a central manager cannot do this: \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
-            // Behaviours 1.6, 1.15.
+            // Behaviours 1.6 and 1.15.
             return system.misuse(
                 "\(request.name) can only be asked for while the manager is powered on",
                 by: manager.subject
@@ -141,9 +142,9 @@ final class CentralSession: ManagerSession {
         }
     }
 
-    // MARK: The person
+    // MARK: Alerts
 
-    /// Whether the person is to be told of something of a peer in place of the app.
+    /// Whether to show the user an alert about `peer` in place of notifying the app.
     func wants(_ alert: AppAlert, of peer: UUID) -> Bool {
         guard manager.life.rules.isAlertedFor, let options = options[peer], options.wants(alert) else { return false }
         switch (uses[peer], alert) {
@@ -152,10 +153,9 @@ final class CentralSession: ManagerSession {
         }
     }
 
-    /// What persons call the app.
+    /// The app's display name, for alerts.
     var appName: String { manager.appName }
 
-    /// Whose it is.
     var appIdentity: AppIdentity? { manager.subject.app }
 
     /// See ``AppLife/lastInFront``.
@@ -184,10 +184,11 @@ extension CentralSession {
     /// Whether a scan of the manager is going on.
     var scans: Bool { scan.map { manager.life.rules.scans($0.request) } ?? false }
 
-    /// Whether a person may be waiting for what is found.
+    /// Whether the user may be waiting for the results of the scan.
     var isWaitedFor: Bool { manager.life.rules.isWaitedFor }
 
-    /// The same scan again changes nothing; another one takes the place of the old one (behaviour 2.6).
+    /// Starts a scan. Starting the same scan again has no effect; a different one replaces the current scan
+    /// (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
         if scan == nil, let refusal = system.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
@@ -205,7 +206,7 @@ extension CentralSession {
         presenceTimer = nil
     }
 
-    /// Tells of devices that were not heard for too long, when the time has come.
+    /// Schedules the next report of devices that have been silent for too long.
     private func watchPresence() {
         guard presenceTimer == nil, let deadline = scan?.presence?.deadline else { return }
         presenceTimer = system.loop.schedule(at: deadline) { [weak self] in
@@ -218,7 +219,7 @@ extension CentralSession {
         }
     }
 
-    /// An advertiser was heard.
+    /// Called for each advertisement received.
     func heard(_ heard: HeardAdvertisement, from peer: Peer) {
         guard scans else { return }
         let repeats = manager.life.rules.reportsDuplicates
@@ -238,7 +239,7 @@ extension CentralSession {
         if case .connecting = uses[peer] { true } else { false }
     }
 
-    /// Asking again is of no use and no harm (behaviour 3.3).
+    /// Starts connecting to `peer`. A second request for the same peer has no effect (behaviour 3.3).
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
         guard system.peers.recall(peer) != nil else {
@@ -271,7 +272,7 @@ extension CentralSession {
         system.connectionWanted(to: peer)
     }
 
-    /// There is a link: the manager joins it if it waits for one.
+    /// Called when a link has come up. Attaches the manager to it if the manager is waiting for that peer.
     func linkIsUp(_ link: PeerLink) {
         let peer = link.peer
         guard wants(peer), let info = system.peers[peer]?.info else { return }
@@ -281,14 +282,16 @@ extension CentralSession {
         if options[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
     }
 
-    /// A link has come up or is gone, whoever uses it, or its services are known now (behaviour 3.22).
+    /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its
+    /// services (behaviour 3.22).
     func tell(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.services) else { return }
         guard state == .poweredOn, let info = system.peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
-    /// The link is gone, and the manager did not ask for it. `user` says which use of the peer was of that link.
+    /// Called when the link ended without a request of the manager. `user` identifies the attachment to that link; a
+    /// newer one is not affected.
     func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
@@ -303,14 +306,15 @@ extension CentralSession {
         if isReconnecting { system.connectionWanted(to: peer) }
     }
 
-    /// The controller cannot make the connection.
+    /// Called when the controller cannot create the connection.
     func connectionFailed(to peer: UUID, _ error: ServiceError) {
         guard wants(peer) else { return }
         end(peer)
         emit(.connectionFailed(error), of: peer)
     }
 
-    /// The manager always sees its disconnection, at once and without an error (behaviours 3.6, 3.7).
+    /// Cancels the connection to `peer`. The manager always gets its disconnection event, at once and without an error
+    /// (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         guard uses[peer] != nil else {
             return system.misuse("a connection was cancelled that there is not, to \(peer)", by: manager.subject)
@@ -319,7 +323,8 @@ extension CentralSession {
         emit(.disconnected(nil, isReconnecting: false, timestamp: system.calendarTime), of: peer)
     }
 
-    /// A peripheral that nobody holds cannot be used (behaviour 3.5).
+    /// Cancels the connection to `peer` after the app has released its last reference to the peripheral
+    /// (behaviour 3.5).
     private func forget(_ peer: UUID) {
         guard uses[peer] != nil else { return }
         system.misuse(
@@ -336,7 +341,7 @@ extension CentralSession {
         case .delayed(let task): system.loop.cancel(task)
         case .connecting: system.connectionUnwanted(to: peer)
         case .connected(let link, let user):
-            // Others may stay on the link.
+            // Other managers may stay on the link.
             manager.channels.disconnect(from: peer)
             link.detach(user)
         case nil: break
@@ -348,25 +353,25 @@ extension CentralSession {
         options[peer] = nil
         system.release(peer)
         guard !manager.life.rules.scansAfresh else { return }
-        // A connection and its end let it be told of once more (behaviour 2.17).
+        // After a connection has ended, a scan reports the peer once more (behaviour 2.17).
         scan?.forget(peer)
         lastScan?.forget(peer)
     }
 }
 
-// MARK: - Its process
+// MARK: - Restoration
 
 extension CentralSession {
-    /// What the manager scans for.
+    /// The manager's current scan; nil when it is not scanning.
     var scanRequest: ScanRequest? { scan?.request }
 
-    /// The peripherals that the manager is connected to, or waits for, always in the same order.
+    /// The peripherals that the manager is connected to or waits for, in a stable order.
     var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
 
-    /// How the manager wants to be connected to `peer`.
+    /// The options of the manager's connection to `peer`.
     func connectOptions(of peer: UUID) -> ConnectOptions { options[peer] ?? ConnectOptions() }
 
-    /// Another process uses the connection to `peer` from now on; nil while there is none.
+    /// Hands the connection to `peer` over to another process of the app. Returns nil if there is no connection.
     func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {
         guard case .connected(let link, let user) = uses[peer] else { return nil }
         let new = link.renew(user)
@@ -374,12 +379,12 @@ extension CentralSession {
         return (link, new)
     }
 
-    /// Nobody wants to know of connections by anyone any more.
+    /// Stops reporting connections of other apps.
     func forgetWatch() { watch = nil }
 }
 
 extension ServiceError {
-    /// No controller that is known here measures distances.
+    /// No supported controller measures distances.
     fileprivate static let noChannelSounding = ServiceError(
         .operationNotSupported,
         reason: "the controller does not measure distances"
@@ -387,7 +392,7 @@ extension ServiceError {
 }
 
 extension PeerLink {
-    /// Whether a service of the list was found; an empty list has none (behaviour 11.7).
+    /// Whether one of `services` was found at the peer; false for an empty list (behaviour 11.7).
     fileprivate func hasService(of services: [BluetoothUUID]) -> Bool {
         !self.services.isDisjoint(with: services)
     }

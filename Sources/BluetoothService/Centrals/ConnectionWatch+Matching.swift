@@ -1,16 +1,17 @@
 import BluetoothTypes
 import Foundation
 
-/// What becomes of a link, for those who hear of connections by anyone (behaviour 3.22).
+/// A change of a link, for managers that watch the connections of all apps (behaviour 3.22).
 enum ConnectionChange {
     case connected
-    /// The services of the peer are known, for the first time on this link.
+    /// The peer's services have been discovered for the first time on this link.
     case explored
     case disconnected
 }
 
 extension ConnectionWatch {
-    /// Whether the change is to be told of: a connection once, as soon as it is known that the peer is one of those asked for.
+    /// Whether to report `change`. A connection is reported once, as soon as the peer is known to be one of those
+    /// watched.
     func wants(_ change: ConnectionChange, of peer: UUID, with services: Set<BluetoothUUID>) -> Bool {
         let isNamed = peers.contains(peer)
         let isService = self.services.contains { services.contains($0) }

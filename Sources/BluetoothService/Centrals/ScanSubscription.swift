@@ -4,9 +4,10 @@ import Foundation
 import GAP
 import HCI
 
-/// One manager's scan: which sightings it is told of, and how they look to it (behaviours 2.2 to 2.9, 2.15, 2.34).
+/// One manager's scan: which sightings it reports, and in what form (behaviours 2.2 to 2.9, 2.15, 2.34).
 struct ScanSubscription {
-    /// Devices that one scan remembers having reported. Beyond that the oldest may be reported again (AB-G02).
+    /// The number of devices that one scan remembers as reported. Beyond that, the oldest may be reported again
+    /// (AB-G02).
     static let maximumReported = 4_096
 
     private enum Reported {
@@ -21,7 +22,7 @@ struct ScanSubscription {
     private(set) var presence: PresenceWatch?
     private var tally = ScanCounts()
 
-    /// - Parameter old: The scan before, when this one is not to tell of what that has told of (behaviour 2.17).
+    /// - Parameter old: The previous scan, if devices that it reported are not to be reported again (behaviour 2.17).
     init(_ request: ScanRequest, after old: ScanSubscription? = nil) {
         self.request = request
         filter = ScanFilter(request)
@@ -29,7 +30,7 @@ struct ScanSubscription {
         presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
     }
 
-    /// What the filter has done so far.
+    /// How many advertisements the scan received, reported and suppressed so far.
     var counts: ScanCounts {
         var counts = tally
         counts.remembered = reported.count
@@ -42,22 +43,23 @@ struct ScanSubscription {
         order = []
     }
 
-    /// Forgets that a device was reported. Its old place in the order stays.
+    /// Forgets that a device was reported. Its old entry in the order stays.
     mutating func forget(_ peer: UUID) {
         reported[peer] = nil
     }
 
-    /// The devices that were not heard for too long. When one is heard again, it is reported again.
+    /// Removes and returns the devices that have been silent for too long. A lost device is reported again when it is
+    /// next received.
     mutating func takeLost(at now: Instant) -> [UUID] {
         let lost = presence?.takeLost(at: now) ?? []
-        // Its old place in the order stays: it may be forgotten earlier than others, which does no harm.
+        // The old entry in the order stays. The device may be forgotten earlier than others, which is harmless.
         for peer in lost { reported[peer] = nil }
         return lost
     }
 
-    /// What to report of an advertisement; nil when the filter leaves it out or the manager knows it already.
+    /// Returns what to report of an advertisement; nil if the filter does not match or the manager has it already.
     ///
-    /// - Parameter repeats: Whether a device may be reported again and again, if the app asked for that.
+    /// - Parameter repeats: Whether duplicates may be reported if the app asked for them.
     mutating func report(
         _ heard: HeardAdvertisement,
         of peer: UUID,
@@ -81,7 +83,8 @@ struct ScanSubscription {
         case (nil, _):
             remember(peer, stage)
         case (.advertisement, .withScanResponse):
-            // The scan response is told of once more, merged, even to those who want no duplicates (behaviour 2.15).
+            // Once the scan response has arrived, the merged advertisement is reported once more, even without
+            // duplicates (behaviour 2.15).
             reported[peer] = stage
         case (.advertisement, .advertisement), (.withScanResponse, _):
             return false
@@ -102,7 +105,8 @@ struct ScanSubscription {
 }
 
 extension Advertisement {
-    /// An advertisement as a scan sees it, with the services of its filter that the overflow area hints at.
+    /// Creates the advertisement that a scan reports. `hints` are the services of its filter that only the overflow
+    /// area hints at.
     init(_ heard: HeardAdvertisement, hints: [BluetoothUUID]) {
         let (sighting, data) = (heard.sighting, heard.sighting.data)
         self.init()
@@ -121,7 +125,8 @@ extension Advertisement {
 }
 
 extension AdvertisingData {
-    /// Manufacturer data without what the system keeps to itself: the overflow area and iBeacons (behaviour 2.29).
+    /// The manufacturer data, unless it is an overflow area or an iBeacon, which the system does not pass to apps
+    /// (behaviour 2.29).
     fileprivate var manufacturerDataForApps: PacketBuffer? {
         guard let data = manufacturerData else { return nil }
         let isApple = data.starts(with: [0x4C, 0x00])

@@ -1,18 +1,18 @@
 import DequeModule
 
-/// Shares one client characteristic configuration among managers: it is written for the first that subscribes and for the
-/// last that leaves, and no traffic comes of what lies between (behaviours 5.17, 5.18).
+/// Shares one client characteristic configuration among managers. It is written when the first manager subscribes and
+/// when the last one unsubscribes; changes in between cause no traffic (behaviours 5.17, 5.18).
 ///
-/// What is asked is taken up in order, one write at a time.
+/// Requests are processed in order, one write at a time.
 struct SubscriptionArbiter<Subscriber: Hashable> {
     enum Event {
-        /// A subscriber wants it, or does not any more; what comes of that is reported with the number.
+        /// A subscriber subscribes or unsubscribes. The outcome is reported with `number`.
         case request(Subscriber, enabled: Bool, number: UInt32 = 0)
-        /// The subscriber is gone, and is told nothing any more.
+        /// The subscriber is gone, and gets no further reports.
         case leave(Subscriber)
-        /// The write has ended.
+        /// The pending write has completed.
         case written(Result<Void, ServiceError>)
-        /// The characteristic is no more: whoever waits hears so, and nothing is left.
+        /// The characteristic is gone. Pending requests fail with this error, and all subscriptions end.
         case gone(ServiceError)
     }
 
@@ -28,12 +28,12 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         var isSilent = false
     }
 
-    /// Who gets the values, in the order of subscribing.
+    /// The managers that receive the values, in the order of subscribing.
     private(set) var subscribers: [Subscriber] = []
     private var queue = Deque<Wish>()
     private var inFlight: Wish?
 
-    /// Nobody subscribes and nothing is going on.
+    /// Whether there are no subscribers and no pending requests.
     var isIdle: Bool { subscribers.isEmpty && inFlight == nil && queue.isEmpty }
 
     mutating func handle(_ event: Event) -> [Action] {
@@ -67,14 +67,14 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
         var failure: ServiceError?
         switch result {
         case .success: apply(wish)
-        // A peer that will not take the last subscriber's leave keeps sending to nobody.
+        // If the peer refuses the last unsubscription, it keeps sending values, which are dropped.
         case .failure where wish.isSilent: apply(Wish(subscriber: wish.subscriber, enabled: false))
         case .failure(let error): failure = error
         }
         return report(wish, failure)
     }
 
-    /// Takes up wishes until one needs a write.
+    /// Processes requests until one needs a write.
     private mutating func next() -> [Action] {
         var actions: [Action] = []
         while inFlight == nil, let wish = queue.popFirst() {

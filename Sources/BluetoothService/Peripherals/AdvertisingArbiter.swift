@@ -1,16 +1,16 @@
 import BluetoothTypes
 import GAP
 
-/// Shares the one advertisement of this system among the managers that want to advertise (behaviour 7.30).
+/// Shares the system's one advertisement among the managers that advertise (behaviour 7.30).
 final class AdvertisingArbiter {
     private struct Wish {
         let manager: ManagerKey
         var content: AdvertisingContent
         var way: BackgroundRules.Advertising
-        /// Tells the manager that it has begun; nil once told.
+        /// Reports to the manager that advertising has started; nil once it has.
         var onStarted: ((ServiceError?) -> Void)?
 
-        /// What others see of it.
+        /// The content as it is advertised.
         var shown: AdvertisingContent {
             var content = content
             content.isHidden = way == .hidden
@@ -19,16 +19,16 @@ final class AdvertisingArbiter {
     }
 
     private var wishes: [Wish] = []
-    /// Puts another plan on the air; nil for none.
+    /// Applies a new plan; nil stops advertising.
     var onChange: ((AdvertisingPlan?) -> Void)?
 
-    /// Whether a manager advertises, or is about to.
+    /// Whether a manager is advertising or about to.
     func contains(_ manager: ManagerKey) -> Bool {
         wishes.contains { $0.manager == manager }
     }
 
-    /// Adds what a manager wants to advertise. `onStarted` is called once. Data that do not fit beside those of others are refused,
-    /// and nothing of it is advertised.
+    /// Adds the advertisement of a manager. `onStarted` is called once. Data that do not fit beside those of other
+    /// managers are refused, and none of `content` is advertised.
     func add(
         _ content: AdvertisingContent,
         for manager: ManagerKey,
@@ -43,14 +43,14 @@ final class AdvertisingArbiter {
         apply()
     }
 
-    /// The app of a manager is somewhere else in its life (behaviour 7.24).
+    /// Changes how a manager advertises, when its app moves to the foreground or background (behaviour 7.24).
     func advertise(_ way: BackgroundRules.Advertising, for manager: ManagerKey) {
         guard let index = wishes.firstIndex(where: { $0.manager == manager }), wishes[index].way != way else { return }
         wishes[index].way = way
         apply()
     }
 
-    /// Ends the advertising of a manager. One whose start has not been told of is told that it was cancelled.
+    /// Stops the advertising of a manager. If its start has not been reported yet, it is reported as cancelled.
     func remove(_ manager: ManagerKey) {
         guard let index = wishes.firstIndex(where: { $0.manager == manager }) else { return }
         let wish = wishes.remove(at: index)
@@ -58,20 +58,20 @@ final class AdvertisingArbiter {
         apply()
     }
 
-    /// Asks for what is wanted, for instance of a controller that has come back (behaviour 1.14).
+    /// Requests the current plan, for instance after a controller has come back (behaviour 1.14).
     func apply() {
         let shown = wishes.filter { $0.way != .none }
         onChange?(shown.isEmpty ? nil : AdvertisingPlanner.plan(for: shown.map(\.shown)))
     }
 
-    /// What was asked for is on the air.
+    /// Called when the requested plan is on the air.
     func started() {
         let waiting = wishes.compactMap(\.onStarted)
         for index in wishes.indices { wishes[index].onStarted = nil }
         for tell in waiting { tell(nil) }
     }
 
-    /// What was asked for cannot be on the air.
+    /// Called when the requested plan cannot be advertised.
     func failed(_ error: GAPError) {
         let waiting = wishes.compactMap(\.onStarted)
         wishes.removeAll()
@@ -80,7 +80,7 @@ final class AdvertisingArbiter {
 }
 
 extension ServiceError {
-    /// Data do not fit beside what is advertised already.
+    /// The error for data that do not fit beside those advertised already.
     fileprivate init(_ data: [AdvertisingStructure], noRoomIn plan: AdvertisingPlan) {
         let needed = data.map { String($0.encodedLength) }.joined(separator: " + ")
         self.init(

@@ -3,13 +3,13 @@ import BluetoothTypes
 import DequeModule
 import GATT
 
-/// The requests of centrals that one manager has to answer: one of each central at a time, and its next one is kept back until
-/// that is answered (behaviour 7.33), whatever bearers they come over.
+/// The requests of centrals that one manager has to answer. Each central has one request open at a time, and its next
+/// one is held back until that is answered (behaviour 7.33), whichever bearers they arrive on.
 struct CentralRequests {
-    /// Requests of one central that may wait: one of each of its bearers, as long as it keeps to the rules.
+    /// The number of requests of one central that may wait: one for each bearer, if the central follows the
+    /// specification.
     static let maximumWaiting = GATTServerSession.maximumBearers
 
-    /// What a central asks for.
     enum Content {
         case read(GATTReadRequest, LocalAttributeID)
         case write(GATTWriteRequest, [WriteRequest])
@@ -21,7 +21,7 @@ struct CentralRequests {
             }
         }
 
-        /// Answers for an app that does not.
+        /// Answers in place of the app.
         func refuse(_ error: ATTErrorCode) {
             switch self {
             case .read(let request, _): request.respond(.failure(error))
@@ -30,19 +30,19 @@ struct CentralRequests {
         }
     }
 
-    /// A request that the app is asked about.
+    /// A request that is passed to the app.
     struct Transaction {
         let id: UInt64
         let content: Content
         let central: CentralInfo
     }
 
-    /// What the app has been asked about.
+    /// Requests that the app has not answered yet.
     private var open: [UInt64: Content] = [:]
     private var waiting = Deque<(content: Content, central: CentralInfo)>()
     private var last: UInt64 = 0
 
-    /// Takes a request up; false when too many of this central wait.
+    /// Queues a request. Returns false if too many requests of this central are waiting.
     mutating func add(_ content: Content, from central: CentralInfo) -> Bool {
         let others = waiting.reduce(0) { $0 + ($1.content.session === content.session ? 1 : 0) }
         guard others < Self.maximumWaiting else { return false }
@@ -50,13 +50,13 @@ struct CentralRequests {
         return true
     }
 
-    /// A number for what nobody waits for an answer to.
+    /// Returns a number for a request that needs no response.
     mutating func nextNumber() -> UInt64 {
         last += 1
         return last
     }
 
-    /// The next request that the app may be asked about.
+    /// Removes and returns the next request that may be passed to the app.
     mutating func next() -> Transaction? {
         guard let index = waiting.firstIndex(where: { !isAsked(by: $0.content.session) }) else { return nil }
         let (content, central) = waiting.remove(at: index)
@@ -69,12 +69,12 @@ struct CentralRequests {
         open.values.contains { $0.session === session }
     }
 
-    /// The app answers; nil for what nobody asks any more.
+    /// Removes the request that the app answers; nil if it was answered already or the central is gone.
     mutating func take(_ id: UInt64) -> Content? {
         open.removeValue(forKey: id)
     }
 
-    /// The app that was asked is gone: what it did not answer is to be asked once more, in the same order.
+    /// Requeues, in the same order, the requests that a process of the app did not answer before it ended.
     mutating func askAgain(_ central: (GATTServerSession) -> CentralInfo?) {
         let asked = open.sorted { $0.key < $1.key }.map(\.value)
         open = [:]
@@ -83,13 +83,13 @@ struct CentralRequests {
         }
     }
 
-    /// Forgets the requests of centrals that are gone.
+    /// Removes the requests of centrals that have disconnected.
     mutating func removeClosed() {
         open = open.filter { !$0.value.session.isClosed }
         waiting.removeAll { $0.content.session.isClosed }
     }
 
-    /// Forgets all, and says what it was, in the order of asking.
+    /// Removes all requests and returns them in the order of arrival.
     mutating func removeAll() -> [Content] {
         defer {
             open = [:]

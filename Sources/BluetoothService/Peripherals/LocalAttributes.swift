@@ -3,8 +3,8 @@ import BluetoothTypes
 import Foundation
 import GATT
 
-/// The attribute table of this system: the services of all apps in one (behaviour 7.11), with the way from an attribute to
-/// the app that it belongs to.
+/// The attribute table of this system: the services of all apps in one database (behaviour 7.11), and the app that owns
+/// each attribute.
 final class LocalAttributes {
     private struct Owner {
         let session: PeripheralSession
@@ -15,12 +15,12 @@ final class LocalAttributes {
     private var owners: [UInt16: Owner] = [:]
     private var centrals: [ObjectIdentifier: UUID] = [:]
     private var sessions: [UUID: GATTServerSession] = [:]
-    /// Called when queues that were full are no longer.
+    /// Called when queues that were full have room again.
     var onRoom: (() -> Void)?
-    /// Called when there is something else to remember of a central, if it is bonded.
+    /// Called when the record of a central has changed. It is stored if the central is bonded.
     var onRecord: ((UUID, ClientRecord) -> Void)?
 
-    /// The table with the services that the system has itself (behaviour 7.14).
+    /// Creates the table with the system's own services (behaviour 7.14).
     init(name: String, appearance: UInt16, features: ServerFeatures) {
         let database = GATTDatabase()
         server = GATTServer(database: database)
@@ -50,7 +50,7 @@ final class LocalAttributes {
         return published
     }
 
-    /// Takes a service back.
+    /// Removes a service.
     func remove(_ service: PublishedService) throws(ServiceError) {
         do {
             try server.database.remove(service.handles.lowerBound)
@@ -62,33 +62,34 @@ final class LocalAttributes {
 
     // MARK: Clients
 
-    /// A session serves this central.
+    /// Registers the session that serves `central`.
     func attach(_ session: GATTServerSession, of central: UUID) {
         centrals[ObjectIdentifier(session)] = central
         sessions[central] = session
     }
 
-    /// The session of a central has ended, and with it its subscriptions (behaviour 7.40).
+    /// Removes a session that has ended, and with it its subscriptions (behaviour 7.40).
     func forget(_ session: GATTServerSession) {
         if let central = centrals.removeValue(forKey: ObjectIdentifier(session)), sessions[central] === session {
             sessions[central] = nil
         }
     }
 
-    /// The sessions of the given centrals, each once however often it is named. Those that are not connected are left out (behaviours 7.42, 7.52).
+    /// Returns the sessions of the given centrals, without duplicates. Centrals that are not connected are left out
+    /// (behaviours 7.42, 7.52).
     func sessions(of centrals: [UUID]) -> [GATTServerSession] {
         var seen: Set<UUID> = []
         return centrals.compactMap { seen.insert($0).inserted ? sessions[$0] : nil }
     }
 
-    /// Who has subscribed to the value at `handle`.
+    /// The centrals that have subscribed to the value at `handle`, in a stable order.
     func subscribers(of handle: UInt16) -> [CentralInfo] {
         sessions.values.filter { $0.configurations[handle]?.isEmpty == false }.compactMap(central).sorted {
             $0.identifier.uuidString < $1.identifier.uuidString
         }
     }
 
-    /// The central behind a session.
+    /// The central that a session serves.
     func central(_ session: GATTServerSession) -> CentralInfo? {
         centrals[ObjectIdentifier(session)].map {
             CentralInfo(identifier: $0, maximumUpdateLength: session.bearer.mtu - 3)
@@ -97,7 +98,7 @@ final class LocalAttributes {
 }
 
 extension LocalAttributes: GATTServerDelegate {
-    /// Asks the app that the value belongs to.
+    /// Passes the request to the app that owns the value.
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
         guard let owner = owners[request.handle], let central = central(request.session) else {
             return request.respond(.failure(.unlikelyError))
@@ -105,8 +106,8 @@ extension LocalAttributes: GATTServerDelegate {
         owner.session.didReceiveRead(request, of: owner.id, from: central)
     }
 
-    /// Asks the app that all the values belong to: what one app takes and another refuses could not be undone
-    /// (behaviour 7.35).
+    /// Passes the request to the app that owns all the values. Writes to values of several apps are refused: an app
+    /// could accept its part when another one rejects its own, and an accepted write cannot be undone (behaviour 7.35).
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
         let owners = request.writes.compactMap { self.owners[$0.handle] }
         guard let first = owners.first, owners.count == request.writes.count,
@@ -118,7 +119,7 @@ extension LocalAttributes: GATTServerDelegate {
         first.session.didReceiveWrite(request, writes, from: central)
     }
 
-    /// Tells the app that somebody subscribed or unsubscribed; a change between notifications and indications is neither.
+    /// Reports a subscription or unsubscription to the app. A change between notifications and indications is neither.
     func server(
         _ server: GATTServer,
         session: GATTServerSession,
@@ -130,13 +131,13 @@ extension LocalAttributes: GATTServerDelegate {
         owner.session.subscriptionChanged(of: central, to: owner.id, isSubscribed: !new.isEmpty)
     }
 
-    /// Has it remembered what the central has chosen.
+    /// Passes the changed record of the central on to be stored.
     func server(_ server: GATTServer, didChangeRecordOf session: GATTServerSession) {
         guard let central = centrals[ObjectIdentifier(session)] else { return }
         onRecord?(central, session.record)
     }
 
-    /// Lets the apps go on.
+    /// Lets the apps continue to send updates.
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
         onRoom?()
     }

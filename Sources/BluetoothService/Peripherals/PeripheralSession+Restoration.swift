@@ -10,7 +10,8 @@ extension PeripheralSession {
             + [advertisedRequest].compactMap { $0 }.map { .peripheral(.startAdvertising($0)) }
     }
 
-    /// See ``ManagerSession/resume(_:)``. What is published still, or advertised, goes on by itself (behaviour 1.13).
+    /// See ``ManagerSession/resume(_:)``. Services that are still published, and their advertising, continue by
+    /// themselves (behaviour 1.13).
     func resume(_ wishes: [Request]) {
         guard publishedServices.isEmpty, !wishes.isEmpty else { return }
         isResuming = true
@@ -18,7 +19,7 @@ extension PeripheralSession {
         isResuming = false
     }
 
-    /// See ``ManagerSession/preserve()``. Centrals that wait for an answer wait for the next process (behaviour 10.4).
+    /// See ``ManagerSession/preserve()``. Pending requests of centrals wait for the next process (behaviour 10.4).
     func preserve() -> Event {
         forgetProcess()
         let published = publishedServices

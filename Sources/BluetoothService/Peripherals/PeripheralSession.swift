@@ -26,17 +26,17 @@ final class PeripheralSession: ManagerSession {
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
     private var updates = Deque<Update>()
-    /// Whether what was asked for in the foreground is asked for once more (behaviour 7.25).
+    /// Whether requests made earlier in the foreground are being repeated (behaviour 7.25).
     var isResuming = false
-    /// What the app advertises.
+    /// The app's current advertisement.
     private(set) var advertisedRequest: AdvertisingRequest?
     private var credits = CreditBatch(limit: ServiceLimits.valueUpdates)
     private let channels: PublishedChannels
-    /// Centrals that the app has heard of.
+    /// The centrals that the app has received events of.
     private var knownCentrals: Set<UUID> = []
-    /// Whether the app wants to know of centrals that come and go.
+    /// Whether the app is notified of centrals that connect and disconnect.
     private var watchesCentrals = false
-    /// Links that the app wants to end.
+    /// The centrals that the app is disconnecting.
     private var releasing: Set<UUID> = []
 
     init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
@@ -69,10 +69,9 @@ final class PeripheralSession: ManagerSession {
         )
     }
 
-    /// Whose it is.
     var appIdentity: AppIdentity? { manager.subject.app }
 
-    /// How what it advertises is put on the air.
+    /// How the manager's advertisement is put on the air.
     var advertisingWay: BackgroundRules.Advertising { manager.life.rules.advertising }
 
     func stateChanged(to state: ManagerState) {
@@ -81,12 +80,12 @@ final class PeripheralSession: ManagerSession {
             releasing.removeAll()
         }
         if state.rawValue < ManagerState.poweredOff.rawValue {
-            // The table is cleared and advertising is over (behaviour 1.13).
+            // The table is cleared and advertising stops (behaviour 1.13).
             stopAdvertising()
             removeAllServices()
             channels.unpublishAll()
         }
-        // The app counts anew from there.
+        // The app starts to count its credits anew after the state change.
         tellCredits()
         manager.tell(.stateChanged(state), on: system.loop)
         resume(manager.takePostponed(in: state))
@@ -110,7 +109,7 @@ final class PeripheralSession: ManagerSession {
         }
         guard state == .poweredOn else {
             system.misuse("\(request.name) can only be asked for while the manager is powered on", by: manager.subject)
-            // The app sent it when there was power, and the credit is its own (behaviour 7.43).
+            // The app sent the update while the radio was on, so it gets the credit back (behaviour 7.43).
             if case .updateValue = request {
                 credits.spend()
                 returnCredits(1)
@@ -147,7 +146,7 @@ final class PeripheralSession: ManagerSession {
     private func add(_ service: LocalService) {
         do throws(ServiceError) {
             services.append(Service(local: service, published: try publish(service)))
-            // Of what goes on the app does not hear.
+            // The app is not notified of services that are merely published again.
             if !isResuming { emit(.serviceAdded(service.id, nil)) }
         } catch {
             emit(.serviceAdded(service.id, error))
@@ -203,7 +202,7 @@ final class PeripheralSession: ManagerSession {
         for characteristic in removed.local.characteristics { handles[characteristic.id] = nil }
     }
 
-    /// Those that include others come after them, and go first.
+    /// Removes the services in reverse order, because a service comes after those that it includes.
     private func removeAllServices() {
         for service in services.reversed() { remove(service.local.id) }
     }
@@ -226,7 +225,8 @@ final class PeripheralSession: ManagerSession {
         }
         let way = manager.life.rules.advertising
         let mayStart = system.configuration.mayStartAdvertisingInBackground
-        // What goes on waits for the foreground where it has to, as that of an app that was left (behaviours 7.24, 10.15).
+        // An advertisement that is resumed waits for the foreground if necessary, like that of an app that has moved to
+        // the background (behaviours 7.24, 10.15).
         guard isResuming || way == .whole || way == .hidden && mayStart else {
             return emit(.advertisingStarted(.startedInBackground, number: request.number))
         }
@@ -234,7 +234,8 @@ final class PeripheralSession: ManagerSession {
         let goesOn = isResuming
         system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
             if error != nil { self?.advertisedRequest = nil }
-            // The app has not asked for this start; that it came to nothing with the radio the state says (behaviour 1.13).
+            // The app did not ask for a resumed start. If it failed because of the radio, the state change tells the
+            // app (behaviour 1.13).
             if goesOn, error == nil || error?.code == .core(.operationCancelled) { return }
             self?.emit(.advertisingStarted(error, number: request.number))
         }
@@ -277,7 +278,8 @@ final class PeripheralSession: ManagerSession {
         }
     }
 
-    /// The first answer counts (behaviour 7.33); one to a write command is for nobody (behaviour 7.36).
+    /// Answers a request. Only the first answer counts (behaviour 7.33); an answer to a write command is ignored
+    /// (behaviour 7.36).
     private func respond(_ id: UInt64, _ status: ATTStatus, _ value: PacketBuffer?) {
         guard let content = requests.take(id) else { return }
         let failure = status == .success ? nil : ATTErrorCode(rawValue: status.rawValue)
@@ -288,7 +290,8 @@ final class PeripheralSession: ManagerSession {
         askApp()
     }
 
-    /// A central is gone: nobody waits for its answers, and the app does not hear of it again.
+    /// Called when a central has disconnected. Its pending requests are dropped, and the app receives no further events
+    /// of it.
     func centralLeft(_ central: UUID) {
         knownCentrals.remove(central)
         requests.removeClosed()
@@ -304,20 +307,20 @@ final class PeripheralSession: ManagerSession {
         for link in system.links where link.servesCentral { centralConnected(link.centralInfo) }
     }
 
-    /// A central can use what is published.
+    /// Called when a central can use the published services.
     func centralConnected(_ central: CentralInfo) {
         guard watchesCentrals else { return }
         knownCentrals.insert(central.identifier)
         emit(.centralConnected(central))
     }
 
-    /// A central is gone, before ``centralLeft(_:)``.
+    /// Called when a central has disconnected, before ``centralLeft(_:)``.
     func centralDisconnected(_ central: UUID, _ error: ServiceError?) {
         if watchesCentrals { emit(.centralDisconnected(central, error)) }
         if releasing.remove(central) != nil { emit(.centralReleased(central, nil)) }
     }
 
-    /// Ends the link to a central, unless somebody here uses it as its central (behaviour 3.10).
+    /// Ends the link to a central, unless a central manager of this system uses it (behaviour 3.10).
     private func disconnect(_ central: UUID) {
         guard let link = system.link(to: central), link.servesCentral else {
             return emit(
@@ -332,17 +335,17 @@ final class PeripheralSession: ManagerSession {
         link.disconnect()
     }
 
-    // MARK: Its process
+    // MARK: Restoration
 
-    /// What is published, in the order of publishing.
+    /// The published services, in the order of publishing.
     var publishedServices: [LocalService] { services.map(\.local) }
 
-    /// Who has subscribed to a characteristic.
+    /// The centrals that have subscribed to a characteristic.
     func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
         handles[characteristic].map(system.attributes.subscribers) ?? []
     }
 
-    /// The process is gone, with what it had queued; what it was asked the next one is asked.
+    /// Drops what the ended process had queued. Requests that it did not answer are passed to the next process.
     func forgetProcess() {
         updates.removeAll()
         credits.reset()
@@ -362,7 +365,7 @@ final class PeripheralSession: ManagerSession {
         )
     }
 
-    /// The MTU of a link is another one.
+    /// Called when the MTU of a link has changed.
     func centralChanged(_ central: CentralInfo) {
         if knownCentrals.contains(central.identifier) { emit(.centralChanged(central)) }
     }
@@ -382,7 +385,7 @@ final class PeripheralSession: ManagerSession {
         pump()
     }
 
-    /// Sends what waits, in order, as long as the queues of the links take it (behaviour 7.43).
+    /// Sends queued updates in order while the queues of the links have room (behaviour 7.43).
     func pump() {
         var sent = 0
         while let update = updates.first {
@@ -407,12 +410,12 @@ final class PeripheralSession: ManagerSession {
 }
 
 extension ATTErrorCode {
-    /// The app that would answer is in the background without the mode for it (behaviour 7.13).
+    /// The app that would answer is in the background without the background mode for it (behaviour 7.13).
     fileprivate static let notServed = ATTErrorCode.unlikelyError
 }
 
 extension ServiceError {
-    /// Behaviours 7.24 and 7.25.
+    /// Advertising was started in the background (behaviours 7.24 and 7.25).
     fileprivate static let startedInBackground = ServiceError(
         .unknown,
         reason: "advertising cannot be started in the background; start it in the foreground, and with the mode "

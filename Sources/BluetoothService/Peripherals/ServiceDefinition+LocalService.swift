@@ -1,13 +1,14 @@
 import BluetoothTypes
 import GATT
 
-/// The bits of `CBCharacteristicProperties` beyond those on the air (behaviour 6.15).
+/// The bits of `CBCharacteristicProperties`, including those that are not sent over the air (behaviour 6.15).
 private enum LocalProperties {
     static let notifyEncryptionRequired: UInt16 = 0x100
     static let indicateEncryptionRequired: UInt16 = 0x200
     static let signedWrites: UInt16 = 0x40
     static let writes: UInt16 = 0x4C
-    /// What a value that never changes may not have (behaviour 7.4), and what no local characteristic has (behaviour 7.7).
+    /// The properties that a constant value may not have (behaviour 7.4), and below those that no local characteristic
+    /// may have (behaviour 7.7).
     static let changing: UInt16 = 0x37C
     static let forbidden: UInt16 = 0x81
 }
@@ -21,14 +22,14 @@ private enum LocalPermissions {
 }
 
 extension ServiceDefinition {
-    /// The services that this system publishes itself; apps cannot (behaviour 7.10).
+    /// The services that the system publishes itself; apps cannot publish them (behaviour 7.10).
     static let reserved: Set<BluetoothUUID> = [GATTUUID.genericAccess, GATTUUID.genericAttribute]
 
-    /// What an app wants to publish, checked.
+    /// Validates and converts a service that an app publishes.
     ///
     /// - Parameters:
     ///   - includedServices: The first handles of the services that it includes.
-    ///   - trust: What attributes that require encryption ask of the link (behaviour 6.9).
+    ///   - trust: The security level that attributes with an encryption requirement demand of the link (behaviour 6.9).
     init(_ service: LocalService, includedServices: [UInt16], trust: SecurityLevel) throws(ServiceError) {
         guard !Self.reserved.contains(service.uuid) else {
             throw ServiceError(.uuidNotAllowed, reason: "the system publishes \(service.uuid) itself")
@@ -47,7 +48,7 @@ extension ServiceDefinition {
 }
 
 extension ServiceDefinition {
-    /// Whether any of its values may be written with a signature.
+    /// Whether any of its values accepts signed writes.
     var takesSignedWrites: Bool {
         characteristics.contains { $0.properties.rawValue & UInt8(LocalProperties.signedWrites) != 0 }
     }
@@ -77,7 +78,7 @@ extension CharacteristicDefinition {
         var descriptors: [DescriptorDefinition] = []
         for descriptor in local.descriptors { descriptors.append(try DescriptorDefinition(descriptor)) }
         var granted = AttributePermissions(permissions, trust: trust)
-        // What can be written in no other way shows who wrote it.
+        // If signed writes are the only way to write the value, they have to be signed.
         granted.needsSignature = local.properties & LocalProperties.writes == LocalProperties.signedWrites
         self.init(
             local.uuid.attributeForm,
@@ -92,7 +93,7 @@ extension CharacteristicDefinition {
 }
 
 extension DescriptorDefinition {
-    /// Only descriptors that say something about the value; those with a function come by themselves (behaviour 7.8).
+    /// Accepts only descriptors that describe the value. Those with a function are added by the system (behaviour 7.8).
     fileprivate init(_ local: LocalDescriptor) throws(ServiceError) {
         guard local.uuid == GATTUUID.userDescription || local.uuid == GATTUUID.presentationFormat else {
             throw ServiceError(.invalidParameters, reason: "a descriptor \(local.uuid) cannot be published")
@@ -115,7 +116,7 @@ extension AttributePermissions {
 }
 
 extension ServiceError {
-    /// Why the database did not take a service or let it go.
+    /// The error for a service that the database could not add or remove.
     init(_ error: GATTDatabaseError) {
         switch error {
         case .full: self.init(.outOfSpace, reason: "there is no room for more attributes")
