@@ -3,22 +3,24 @@ import EventLoops
 import Foundation
 import L2CAP
 
-/// One channel of an app: a credit-based channel of the link below, and the app's streams above. Lives on the loop.
+/// One L2CAP channel of an app: connects the credit-based channel of the link with the app's streams. Used on the event
+/// loop.
 final class AppChannel {
-    /// SDUs that wait in the channel: as many as keep it busy, and the rest waits here, where it is counted in octets.
+    /// The number of SDUs queued in the L2CAP channel: enough to keep it busy. The rest waits in the relay, where it is
+    /// counted in octets.
     static let maximumQueuedSDUs = 4
-    /// The longest SDU that is made of what an app sends.
+    /// The longest SDU that is made of the app's octets.
     static let longestSDU = 2_048
-    /// How long an app's last octets may take after it has closed the channel.
+    /// How long sending the app's last octets may take after the app has closed the channel.
     static let closingTime = Duration.seconds(10)
-    /// What this end takes: nearly 16 kB ahead of an app that does not read.
+    /// The parameters of this end. The window is nearly 16 kB, for an app that does not read.
     static let parameters = ChannelParameters(mtu: longestSDU, mps: 247, window: 64)
 
-    /// The device at the other end.
+    /// The peer at the other end.
     let peer: UUID
-    /// Takes what the app is told.
+    /// Sends an event to the app.
     var tell: ((ChannelEvent) -> Void)?
-    /// Called once when nothing more comes of it.
+    /// Called once, after the last event.
     var onEnd: (() -> Void)?
 
     private let channel: L2CAPCreditBasedChannel
@@ -38,7 +40,7 @@ final class AppChannel {
         }
     }
 
-    /// The app asks for something.
+    /// Handles a request of the app.
     func handle(_ request: ChannelRequest) {
         switch request {
         case .grant(let count): handle(.granted(count))
@@ -48,7 +50,7 @@ final class AppChannel {
         pump()
     }
 
-    /// Closes the channel. The app reads what came before.
+    /// Closes the channel. The app can still read what arrived before.
     func disconnect() {
         channel.disconnect()
     }
@@ -75,7 +77,7 @@ final class AppChannel {
         }
     }
 
-    /// Gives the channel what it has room for.
+    /// Passes the channel as much as it has room for.
     private func pump() {
         guard !isPumping else { return }
         isPumping = true
@@ -93,7 +95,7 @@ final class AppChannel {
 }
 
 extension ServiceError {
-    /// Why a channel is gone; nil when it has ended in order (behaviour 8.8).
+    /// The error that closed a channel; nil after an orderly end (behaviour 8.8).
     fileprivate init?(_ closure: ChannelClosure) {
         switch closure {
         case .local, .peer, .linkLost: return nil

@@ -2,13 +2,13 @@ import EventLoops
 import Foundation
 import L2CAP
 
-/// The channels of one manager: those that are open, and those that have ended while the app has still to take what came
-/// before. Lives on the loop.
+/// The channels of one manager: open ones, and ended ones with octets that the app has not read yet. Used on the event
+/// loop.
 final class AppChannels {
-    /// Takes what the app is told.
+    /// Sends an event of a channel to the app.
     var tell: ((ChannelID, ChannelEvent) -> Void)?
 
-    /// How many more the app may have beside its other managers and other apps.
+    /// How many more channels the limits shared with other managers and other apps allow.
     var shared: () -> Int = { .max }
 
     private let loop: any EventLoop
@@ -19,7 +19,7 @@ final class AppChannels {
         self.loop = loop
     }
 
-    /// How many more there may be.
+    /// How many more channels the manager may have.
     var room: Int { min(ServiceLimits.channels - channels.count, shared()) }
 
     /// The number of channels, including ended ones with unread octets.
@@ -28,7 +28,7 @@ final class AppChannels {
     /// The number of channels to a peer.
     func count(to peer: UUID) -> Int { channels.values.count { $0.peer == peer } }
 
-    /// Takes a channel over, on which nothing has been received yet; nil when there is no room for it, and then it is closed.
+    /// Adds a channel on which nothing has been received yet. If there is no room, closes it and returns nil.
     func add(_ channel: L2CAPCreditBasedChannel, of peer: UUID) -> ChannelID? {
         guard room > 0 else {
             channel.disconnect()
@@ -43,24 +43,24 @@ final class AppChannels {
         return id
     }
 
-    /// The app asks for something about a channel. One that is gone has said so, or nobody wants to know.
+    /// Handles a request of the app for a channel. Requests for channels that are gone are ignored.
     func handle(_ request: ChannelRequest, of id: ChannelID) {
         channels[id]?.handle(request)
     }
 
-    /// Closes those to a peer.
+    /// Closes the channels to a peer.
     func disconnect(from peer: UUID) {
         for id in ids where channels[id]?.peer == peer { channels[id]?.disconnect() }
     }
 
-    /// The app may have none any more: it is told of the end of each at once, and not what came before.
+    /// Ends all channels because the app may not use them any more. Reports each end at once, and drops unread octets.
     func endAll() {
         let ended = ids
         closeAll()
         for id in ended { tell?(id, .ended(nil)) }
     }
 
-    /// The manager is gone: nobody takes anything any more.
+    /// Closes all channels without further events, when the manager is gone.
     func closeAll() {
         for id in ids { channels[id]?.disconnect() }
         channels = [:]

@@ -3,26 +3,28 @@ import BluetoothTypes
 import L2CAP
 import SMP
 
-/// How a channel is opened for an app: in LE Credit Based Flow Control mode, as all peers know it, or in enhanced mode where one
-/// knows only that; and when the link is not good enough for the peer, again once it is (behaviour 8.4).
+/// The steps of opening a channel for an app. LE Credit Based Flow Control mode, which all peers support, comes first;
+/// enhanced mode is for peers that support only that. If the peer requires a more secure link, opening is repeated on
+/// the secured link (behaviour 8.4).
 struct ChannelOpening {
     enum Event {
         case begin
         case refused(ChannelOpenError)
-        /// What came of it that the link was to be made more secure.
+        /// The link was secured; below, it could not be.
         case secured
         case notSecured(UnderlyingError?)
     }
 
     enum Action: Equatable {
         case open(ChannelMode)
-        /// Makes the link as secure as it has to be after such a refusal.
+        /// Secures the link as this refusal requires.
         case secure(ATTErrorCode)
-        /// It cannot be opened; what stood in the way of security, if that was asked for.
+        /// The channel cannot be opened. `because` is why the link could not be secured, if that was tried.
         case fail(ServiceError, because: UnderlyingError?)
     }
 
-    /// How often the link is made more secure: encrypted, then with a better key. A peer that asks again has no end.
+    /// How often the link is secured: first encrypted, then with a better key. The limit is for peers that never
+    /// accept.
     static let maximumAttempts = 2
 
     private var mode = ChannelMode.creditBased
@@ -49,8 +51,8 @@ struct ChannelOpening {
 }
 
 extension ChannelResult {
-    /// What the attribute protocol says for the same: the link is not secure enough (Core Vol 3 Part C 10.3.1, where both
-    /// have one table).
+    /// The ATT error with the same meaning, for results that require a more secure link (Core Vol 3 Part C 10.3.1 has
+    /// one table for both).
     var securityRefusal: ATTErrorCode? {
         switch self {
         case .insufficientAuthentication: .insufficientAuthentication
@@ -62,7 +64,7 @@ extension ChannelResult {
 }
 
 extension ServiceError {
-    /// Why a channel was not opened.
+    /// The error of a channel that was not opened.
     init(_ error: ChannelOpenError) {
         switch error {
         case .refused(let result):

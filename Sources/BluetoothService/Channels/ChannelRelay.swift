@@ -1,36 +1,36 @@
 import BluetoothTypes
 import DequeModule
 
-/// What waits on one channel of an app in both directions, and how the channel comes to its end.
+/// The state of one channel of an app: what is queued in both directions, and how the channel ends.
 ///
-/// An app that does not read grants nothing, and then the channel is paused, so that its peer gets no credits. A peer that gives
-/// none lets pile up what the app has sent, which is ``ServiceLimits/channelWindow`` octets at most. What came before the end
-/// is for the app, whenever it reads.
+/// An app that does not read grants nothing. The channel is then paused, so that its peer gets no credits. If the peer
+/// grants no credits, the app's octets are queued, up to ``ServiceLimits/channelWindow``. The app can read everything
+/// that arrived before the end.
 struct ChannelRelay {
     enum Phase: Hashable {
         case open
-        /// The app has let go; what it has sent is still to go out.
+        /// The app has closed the channel; its queued octets are still being sent.
         case closing
-        /// The channel is gone, and the app has not taken all that came.
+        /// The channel is gone, and the app has not read everything that arrived.
         case ended(ServiceError?)
-        /// Nothing is left of it.
+        /// Nothing remains to be done.
         case over
     }
 
     enum Event {
         /// The peer has sent an SDU.
         case received(PacketBuffer)
-        /// The app takes so many more octets.
+        /// The app can receive this many more octets.
         case granted(Int)
         /// The app has sent octets.
         case sent(PacketBuffer)
-        /// The app lets go.
+        /// The app has closed the channel.
         case closed
-        /// Nothing waits in the channel.
+        /// The queue of the L2CAP channel is empty.
         case drained
-        /// The peer has taken nothing for too long.
+        /// The app's last octets were not sent in time.
         case timedOut
-        /// The channel is gone.
+        /// The L2CAP channel has closed.
         case gone(ServiceError?)
     }
 
@@ -40,7 +40,7 @@ struct ChannelRelay {
         case disconnect
         case startTimer
         case endTimer
-        /// Nothing more comes of it.
+        /// The channel is finished, and its owner can drop it.
         case forget
     }
 
@@ -49,14 +49,14 @@ struct ChannelRelay {
     private var outbox = Deque<PacketBuffer>()
     private var queued = 0
     private var granted = 0
-    /// Whether the app knows the channel: before, nothing is told of it.
+    /// Whether the app has started to receive. Until then it is sent no events.
     private var isTaken = false
     private var isPaused = false
 
     mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.open, .received(let sdu)):
-            // An SDU may be empty; a stream has no use for it.
+            // An SDU may be empty, which has no meaning in a stream.
             if !sdu.isEmpty { inbox.append(sdu) }
             return deliver()
         case (.open, .granted(let count)), (.ended, .granted(let count)): return grant(count)
@@ -73,8 +73,8 @@ struct ChannelRelay {
         }
     }
 
-    /// The next octets to be sent, up to `limit` of them: what the app sent at once goes into as few SDUs as possible, and
-    /// nobody sees where one ends (behaviour 8.13).
+    /// Removes and returns the next octets to send, up to `limit`. Octets that the app sent together are put into as
+    /// few SDUs as possible; SDU boundaries have no meaning to the app (behaviour 8.13).
     mutating func nextSDU(limit: Int) -> PacketBuffer? {
         guard let first = outbox.popFirst() else { return nil }
         guard first.count > limit else {
@@ -86,7 +86,7 @@ struct ChannelRelay {
         return first.prefix(upTo: limit)
     }
 
-    /// An app that sends more than there is room for does not keep to the protocol (AB-G05).
+    /// Queues octets of the app. An app that exceeds its window violates the protocol, and its channel ends (AB-G05).
     private mutating func send(_ octets: PacketBuffer) -> [Action] {
         guard octets.count <= ServiceLimits.channelWindow - queued else {
             outbox = []
@@ -109,12 +109,13 @@ struct ChannelRelay {
     private mutating func close() -> [Action] {
         phase = .closing
         inbox = []
-        // What still comes is not wanted, and must not hold up the answers that are.
+        // Later data of the peer are dropped. The channel must not stay paused, because that could delay credits for
+        // the octets still to be sent.
         defer { isPaused = false }
         return [.startTimer] + (isPaused ? [.pause(false)] : [])
     }
 
-    /// Tells what the app has room for, and the end when there is nothing before it.
+    /// Delivers what the app has room for, and then the end.
     private mutating func deliver() -> [Action] {
         var actions: [Action] = []
         while granted > 0, let first = inbox.popFirst() {

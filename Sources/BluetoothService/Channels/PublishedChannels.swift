@@ -2,9 +2,9 @@ import BluetoothTypes
 import GAP
 import L2CAP
 
-/// The PSMs on which a peripheral manager takes channels of peers.
+/// The PSMs on which a peripheral manager accepts channels.
 final class PublishedChannels {
-    /// Takes each channel that a peer has opened.
+    /// Called with each channel that a peer has opened.
     var onOpen: ((_ psm: UInt16, CentralInfo, ChannelID) -> Void)?
 
     private unowned let system: BluetoothSystem
@@ -16,11 +16,11 @@ final class PublishedChannels {
         self.manager = manager
     }
 
-    /// The number of PSMs.
+    /// The number of published PSMs.
     var count: Int { published.count }
 
-    /// Takes channels on a PSM that is not in use (behaviours 8.1, 8.2), with encryption as attributes ask for it
-    /// (behaviour 8.4).
+    /// Accepts channels on a free PSM (behaviours 8.1, 8.2), with the same encryption requirement as protected
+    /// attributes (behaviour 8.4).
     func publish(needsEncryption: Bool) throws(ServiceError) -> UInt16 {
         let quota = ServiceLimits.publishedChannels
         if let refusal = system.refusal("PSMs", quota, \.publishedChannels, for: manager) { throw refusal }
@@ -38,7 +38,7 @@ final class PublishedChannels {
         return psm.rawValue
     }
 
-    /// Takes no more channels on a PSM, and closes those that are open (behaviour 8.9).
+    /// Stops accepting channels on a PSM, and closes its open channels (behaviour 8.9).
     func unpublish(_ psm: UInt16) -> ServiceError? {
         guard let index = published.firstIndex(of: SPSM(rawValue: psm)) else {
             return ServiceError(.invalidParameters, reason: "no channel is published on PSM \(psm)")

@@ -1,26 +1,27 @@
 import EventLoops
 import Foundation
 
-/// One manager's use of a link: what it is told of the peer passes through here, until it lets go.
+/// One manager's use of a link. Events of the peer pass through it to the manager until the manager disconnects.
 final class Attachment {
     let key: ManagerKey
     fileprivate let manager: AppManager
     fileprivate let peer: UUID
     fileprivate let loop: any EventLoop
-    /// Whose use of which peer it is, for observers.
+    /// The manager and the peer, for observers.
     var subject: Observation.Subject { manager.subject.about(peer) }
     /// The app of the manager.
     var app: AppIdentity? { manager.subject.app }
     /// Whether the manager still counts as connected.
     private(set) var isLive = true
     private var writeCredits = CreditBatch(limit: ServiceLimits.writesWithoutResponse)
-    /// Where its app is in its life.
+    /// The phase of the app's life cycle.
     var phase: AppPhase { manager.life.phase }
-    /// Whether the person may have to be told in place of the app (behaviour 3.15).
+    /// Whether the user may have to be alerted in place of the app (behaviour 3.15).
     var isAlertedFor: Bool { manager.life.rules.isAlertedFor }
-    /// Whether the manager is told of changes of the link.
+    /// Whether the manager is notified of changes of the link.
     var watchesLink = false
-    /// What the manager has found so far: handles of services and of characteristic values (behaviour 4.2).
+    /// The attributes that the manager has discovered: handles of services and of characteristic values
+    /// (behaviour 4.2).
     private var known: Set<AttributeHandle> = []
 
     init(_ key: ManagerKey, _ manager: AppManager, of peer: UUID, loop: any EventLoop) {
@@ -30,7 +31,8 @@ final class Attachment {
         self.loop = loop
     }
 
-    /// The same use for another process of the app, which hears nothing of what this one asked for.
+    /// Ends this attachment and returns one for another process of the app, which receives no answers to requests of
+    /// this one.
     func renewed() -> Attachment {
         let new = Attachment(key, manager, of: peer, loop: loop)
         new.known = known
@@ -38,18 +40,19 @@ final class Attachment {
         return new
     }
 
-    /// Whether the manager has found what is at `handle`.
+    /// Whether the manager has discovered the attribute at `handle`.
     func knows(_ handle: AttributeHandle) -> Bool { known.contains(handle) }
 
-    /// Tells the manager; after the end nothing (behaviour 3.13).
+    /// Sends an event to the manager; no effect after ``end()`` (behaviour 3.13).
     func emit(_ event: PeerEvent, isAwaited: Bool = false) {
         if isLive { manager.tell(.central(.peer(peer, event)), on: loop, isAwaited: isAwaited) }
     }
 
-    /// The manager has sent a write without response, for which it had a credit.
+    /// Called when the manager has sent a write without response, for which it had a credit.
     func spendWriteCredit() { writeCredits.spend() }
 
-    /// The service is done with a write without response, and so many of the manager wait still.
+    /// Returns the credit of a write without response that the service has processed; `waiting` of the manager's are
+    /// still queued.
     func returnWriteCredit(waiting: Int) {
         guard writeCredits.add(1, waiting: waiting) else { return }
         loop.execute { [self] in
@@ -58,12 +61,12 @@ final class Attachment {
         }
     }
 
-    /// The manager is no longer connected.
+    /// Marks the manager as disconnected.
     func end() {
         isLive = false
     }
 
-    /// What was found now, with what the manager had found before, in the order of `all`.
+    /// Adds the elements that match to those discovered before, and returns all of them in the order of `all`.
     func found<Element>(
         _ all: [Element],
         at handle: (Element) -> AttributeHandle,
@@ -73,7 +76,7 @@ final class Attachment {
         return all.filter { known.contains(handle($0)) }
     }
 
-    /// Forgets handles that mean something else now; those of them that the manager knew.
+    /// Forgets the handles in `range`, whose meaning has changed, and returns those that the manager had discovered.
     func invalidate(_ range: ClosedRange<AttributeHandle>) -> [AttributeHandle] {
         let lost = known.filter { range.contains($0) }
         known.subtract(lost)
@@ -81,13 +84,13 @@ final class Attachment {
     }
 }
 
-/// Whoever waits for what comes of one request.
+/// The manager that waits for the outcome of one request.
 struct Asker {
     let user: Attachment
-    /// The app's number of the request; 0 when it has none.
+    /// The app's number of the request; 0 if it has none.
     var number: UInt32 = 0
 
-    /// Tells the manager what came of the request; after its end nothing.
+    /// Sends the outcome of the request to the manager; no effect after the attachment has ended.
     func answer(_ event: PeerEvent) {
         guard user.isLive else { return }
         let (manager, peer) = (user.manager, user.peer)

@@ -1,24 +1,25 @@
 import DequeModule
 
-/// The procedures of one link that apps and the system ask for: discovery that several apps ask for goes on the air once, and
-/// two long writes do not mix their parts. They begin in the order of asking, and what comes of them is told in that order,
-/// however many bearers the link has (behaviours 4.19, 5.22).
+/// Queues the procedures that apps and the system request on one link. A discovery that several apps request is sent
+/// once, and the parts of two long writes do not mix. Procedures start in the order of the requests and their outcomes
+/// are reported in that order, however many bearers the link has (behaviours 4.19, 5.22).
 ///
-/// One that changes something at the peer, or on which others depend, stands alone: whatever was asked for before has ended,
-/// and nothing begins beside it. Those that only look at one attribute each may go side by side, as far as there is room.
+/// A procedure that changes something at the peer, or that others depend on, is exclusive: it starts when all earlier
+/// ones have ended, and no other starts before its end. Procedures that only read one attribute each may run
+/// concurrently, as far as there are bearers.
 final class LinkOperations {
-    /// Starts a procedure, and calls what it is given when that has ended.
+    /// Starts a procedure, which calls `done` when it has ended.
     typealias Procedure = (_ done: @escaping () -> Void) -> Void
-    /// The same for one that somebody asked for: it hands over what they are to be told, if anything.
+    /// Starts a procedure that was requested by a manager, and passes `finish` the event to report, if any.
     typealias AskedProcedure = (_ finish: @escaping (PeerEvent?) -> Void) -> Void
 
     private final class Operation {
-        /// The attribute that it looks at and changes nothing of; nil for one that stands alone.
+        /// The attribute that it reads without changing anything; nil if it is exclusive.
         let attribute: AttributeHandle?
         let asker: Asker?
         let procedure: AskedProcedure
         var hasEnded = false
-        /// What is to be told when all before it has been.
+        /// The event to report once all earlier operations have been reported.
         var outcome: PeerEvent?
 
         init(_ attribute: AttributeHandle?, _ asker: Asker?, _ procedure: @escaping AskedProcedure) {
@@ -28,27 +29,27 @@ final class LinkOperations {
         }
     }
 
-    /// How many may go side by side now.
+    /// The number of operations that may run concurrently at this moment.
     var width: () -> Int = { 1 }
-    /// Whether nobody is told anything any more: with the attribute protocol all is over, and the disconnection says so
+    /// Whether outcomes are no longer reported: once the attribute protocol has ended, only the disconnection is
     /// (behaviour 3.39).
     var isOver: () -> Bool = { false }
 
     private var waiting = Deque<Operation>()
-    /// How many of those that wait each app has asked for.
+    /// The number of waiting operations per app.
     private var counts: [AppIdentity: Int] = [:]
-    /// Those that have begun and were not told of, in the order of asking.
+    /// Operations that have started and have not been reported yet, in the order of the requests.
     private var begun = Deque<Operation>()
     private var isAdvancing = false
     private var isClosed = false
 
-    /// Adds a procedure that stands alone; false when there is no room, or the link is gone.
+    /// Adds an exclusive procedure. Returns false if the queue is full or the link is gone.
     func add(_ procedure: @escaping Procedure) -> Bool {
         add(lookingAt: nil, for: nil) { finish in procedure { finish(nil) } }
     }
 
-    /// Adds a procedure for somebody who is told what comes of it. One that looks at `attribute` alone may have others beside
-    /// it; one without stands alone. False when there is no room, or the link is gone.
+    /// Adds a procedure whose outcome is reported to `asker`. It may run beside others if it only reads `attribute`;
+    /// without an attribute it is exclusive. Returns false if the queue is full or the link is gone.
     func add(lookingAt attribute: AttributeHandle?, for asker: Asker?, _ procedure: @escaping AskedProcedure) -> Bool {
         guard !isClosed, hasRoom(for: asker?.user.app) else { return false }
         waiting.append(Operation(attribute, asker, procedure))
@@ -57,7 +58,7 @@ final class LinkOperations {
         return true
     }
 
-    /// Each app has a share of what may wait (AB-G05). What the system asks for itself has all the room there is.
+    /// Each app has a share of the queue (AB-G05). Requests of the system may use all of it.
     private func hasRoom(for app: AppIdentity?) -> Bool {
         guard waiting.count < ServiceLimits.linkRequests.total else { return false }
         guard let app else { return true }
@@ -69,8 +70,8 @@ final class LinkOperations {
         counts[app] = count > 1 ? count - 1 : nil
     }
 
-    /// Something newer is about to be told of `attribute`, or of all: what has come of it before goes first, whoever else is
-    /// still waited for.
+    /// Reports outcomes that are held back behind earlier operations, because a newer event of `attribute`, or of all
+    /// attributes, is about to be reported.
     func tellWhatIsKnown(of attribute: AttributeHandle? = nil) {
         guard begun.count > 1, !isOver() else { return }
         for operation in begun where attribute == nil || operation.attribute == attribute {
@@ -78,7 +79,7 @@ final class LinkOperations {
         }
     }
 
-    /// Forgets what waits. What is under way ends by itself.
+    /// Drops the waiting operations. Running ones end by themselves.
     func close() {
         isClosed = true
         waiting.removeAll()
@@ -86,7 +87,7 @@ final class LinkOperations {
     }
 
     private func advance() {
-        // A loop and no recursion: procedures that end at once must not pile up on the stack.
+        // A loop rather than recursion: procedures that end at once must not grow the stack.
         guard !isAdvancing else { return }
         isAdvancing = true
         defer { isAdvancing = false }

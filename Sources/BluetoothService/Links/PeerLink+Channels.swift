@@ -8,13 +8,14 @@ import Security
 // MARK: - Channels
 
 extension PeerLink {
-    /// The peer as publishers see it.
+    /// The peer as a central, for the apps that publish services.
     var centralInfo: CentralInfo { CentralInfo(identifier: peer, maximumUpdateLength: maximumCommandLength) }
 
-    /// Opens a channel for a manager when those before it are opened, or not. With too much waiting it ends at once, with an error
-    /// (AB-G05).
+    /// Opens a channel for a manager once the earlier requests of this link have completed. Fails at once if too many
+    /// are waiting (AB-G05).
     func openChannel(_ psm: UInt16, for asker: Asker, in channels: AppChannels) {
-        // The number of the attribute protocol is no app's: to apps nobody listens there, as with a peer that does not have it.
+        // The PSM of the attribute protocol is not for apps. To them it looks like a PSM that the peer does not
+        // support.
         guard SPSM(rawValue: psm) != .enhancedAttribute else {
             return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
         }
@@ -37,7 +38,7 @@ extension PeerLink {
         }
     }
 
-    /// The link has a bounded number of channels, and an app may not take all of them.
+    /// Whether the app may have another channel. The channels of a link are limited, and no app may use all of them.
     private func hasRoomForChannel(of app: AppIdentity?) -> Bool {
         guard let app else { return true }
         let count = system.sessions(of: app).reduce(0) { $0 + $1.manager.channels.count(to: peer) }
@@ -94,7 +95,8 @@ extension PeerLink {
         }
     }
 
-    /// A manager that has let go meanwhile hears nothing (behaviour 3.13), and has no channel.
+    /// Reports the outcome. If the manager has disconnected meanwhile, the channel is closed and nothing is reported
+    /// (behaviour 3.13).
     private func opened(_ psm: UInt16, _ result: OpeningResult, for asker: Asker, in channels: AppChannels) {
         switch result {
         case .success(let channel) where !asker.user.isLive: channel.disconnect()
@@ -104,7 +106,7 @@ extension PeerLink {
             let full = ServiceError(.outOfSpace, reason: "there are too many L2CAP channels: \(limits)")
             let opened = channels.add(channel, of: peer)
             asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
-        // With the link all is over; the disconnection says so (behaviour 3.39).
+        // When the link ends, only the disconnection is reported (behaviour 3.39).
         case .failure where isOver: break
         case .failure(let error): asker.answer(.channelOpened(psm: psm, .failure(error)))
         }

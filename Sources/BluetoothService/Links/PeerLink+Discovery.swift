@@ -3,11 +3,11 @@ import Foundation
 import GATT
 
 extension PeerLink {
-    /// Runs a procedure for a manager when its turn has come, and tells the manager the event that comes of it. With too
-    /// much waiting it ends at once, with an error (AB-G05).
+    /// Queues a procedure for a manager, and reports the event that it finishes with. Fails at once if too many
+    /// requests are waiting (AB-G05).
     ///
-    /// - Parameter attribute: What it looks at, and nothing else; then it may go beside others, if the link has enhanced
-    ///   bearers.
+    /// - Parameter attribute: The only attribute that the procedure reads; it may then run beside others if the link
+    ///   has enhanced bearers. Nil for an exclusive procedure.
     func run(
         lookingAt attribute: AttributeHandle? = nil,
         for asker: Asker,
@@ -23,7 +23,7 @@ extension PeerLink {
         }
     }
 
-    /// Primary services that the list names; nil or empty means all (behaviour 4.1).
+    /// Discovers the primary services named in the list; nil or an empty list means all (behaviour 4.1).
     func discoverServices(_ uuids: [BluetoothUUID]?, for asker: Asker) {
         run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
             link.loadServices { result in
@@ -33,7 +33,7 @@ extension PeerLink {
         }
     }
 
-    /// What a manager has found of services, those hidden from apps left out.
+    /// Returns the services that a manager has discovered, without those hidden from apps.
     func found(
         _ services: [RemoteService],
         by user: Attachment,
@@ -42,7 +42,7 @@ extension PeerLink {
         user.found(services.visible, at: \.handle, where: isWanted)
     }
 
-    /// Services that the service at `handle` includes.
+    /// Discovers the services that the service at `handle` includes.
     func discoverIncludedServices(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.includedServicesDiscovered(of: handle, $0) }
         run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
@@ -52,7 +52,7 @@ extension PeerLink {
         }
     }
 
-    /// Characteristics of the service at `handle`.
+    /// Discovers the characteristics of the service at `handle`.
     func discoverCharacteristics(_ uuids: [BluetoothUUID]?, of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.characteristicsDiscovered(of: handle, $0) }
         run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
@@ -63,7 +63,7 @@ extension PeerLink {
         }
     }
 
-    /// All descriptors of the characteristic whose value is at `handle`.
+    /// Discovers all descriptors of the characteristic whose value is at `handle`.
     func discoverDescriptors(of handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.descriptorsDiscovered(of: handle, $0) }
         run(lookingAt: handle, for: asker, orFail: { event(.failure($0)) }) { link, finish in
@@ -72,7 +72,7 @@ extension PeerLink {
     }
 }
 
-// MARK: - From the cache, or else from the air
+// MARK: - Reads through the cache
 
 extension PeerLink {
     func loadServices(_ completion: @escaping (Result<[RemoteService], ServiceError>) -> Void) {
@@ -84,7 +84,8 @@ extension PeerLink {
         }
     }
 
-    /// Who hears of connections by the services of a peer hears of this one now (behaviour 3.22).
+    /// Stores the services, and on the first discovery notifies the managers that watch connections by service
+    /// (behaviour 3.22).
     private func explored(_ found: [RemoteService]) {
         let isFirst = services.isEmpty
         database.services = found
@@ -140,7 +141,7 @@ extension PeerLink {
 }
 
 extension ServiceError {
-    /// A handle that stands for nothing, perhaps not any more (behaviour 4.16).
+    /// The error for a handle that is unknown, or no longer valid (behaviour 4.16).
     static func unknown(_ handle: AttributeHandle) -> ServiceError {
         ServiceError(.invalidHandle, reason: "nothing is known of the attribute \(handle)")
     }
@@ -179,7 +180,7 @@ extension [RemoteService] {
 }
 
 extension [BluetoothUUID]? {
-    /// Whether a list of wanted UUIDs has this one; none, or an empty one, has all.
+    /// Whether the list of UUIDs contains this one; nil or an empty list contains all.
     fileprivate func names(_ uuid: BluetoothUUID) -> Bool {
         guard let self, !self.isEmpty else { return true }
         return self.contains(uuid)

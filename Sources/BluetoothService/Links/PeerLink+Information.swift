@@ -7,10 +7,10 @@ import HCIHost
 import L2CAP
 import Security
 
-// MARK: - What the link is like (behaviour 15.4)
+// MARK: - Link information (behaviour 15.4)
 
 extension PeerLink {
-    /// What the controller and the layers above it have told of the link.
+    /// The properties of the link that the controller and the layers above it have reported.
     var facts: LinkFacts {
         var facts = LinkFacts()
         facts.interval = Int(connection.interval) * 1_250
@@ -28,7 +28,7 @@ extension PeerLink {
         return facts
     }
 
-    /// Tells a manager what the link is like, with its signal strength.
+    /// Reports the properties of the link, including its signal strength, to a manager.
     func readInformation(for asker: Asker) {
         readStrength { [weak self] result in
             guard let self else { return }
@@ -38,7 +38,7 @@ extension PeerLink {
         }
     }
 
-    /// A manager wants to know of changes, and what the link is like to begin with, or does not any more.
+    /// Starts or stops notifying a manager of changes of the link. Starting reports the current properties at once.
     func watch(_ isWatched: Bool, for user: Attachment) {
         user.watchesLink = isWatched
         guard isWatched else { return }
@@ -47,7 +47,7 @@ extension PeerLink {
         user.emit(.linkInformation(facts))
     }
 
-    /// The link is another one than before, perhaps: those who want to know hear what it is like.
+    /// Notifies the watching managers if the properties of the link have changed.
     func informationChanged() {
         guard users.contains(where: \.watchesLink) else { return }
         let facts = facts
@@ -56,7 +56,8 @@ extension PeerLink {
         for user in users where user.watchesLink { user.emit(.linkInformation(facts)) }
     }
 
-    /// Asks for what a manager would like. What the other device or the rules forbid stays as it is, and nobody is told.
+    /// Requests the connection parameters and PHY that a manager prefers. If the peer or the rules refuse, nothing
+    /// changes and nothing is reported to the app.
     func prefer(_ preference: LinkPreference) {
         if let phy = preference.phy { link.prefer(phy: LEPHY(rawValue: UInt8(clamping: phy))) }
         guard preference.minimumInterval != nil || preference.maximumInterval != nil else { return }
@@ -79,10 +80,11 @@ extension PeerLink {
     }
 }
 
-// MARK: - What is known of the peer's services is not believed any more (behaviour 15.6)
+// MARK: - Refreshing the services (behaviour 15.6)
 
 extension PeerLink {
-    /// Forgets what is known, on this link and beyond it, tells all who use the link, and discovers the services anew.
+    /// Forgets all cached services, on this link and beyond it, notifies all managers on the link, and discovers the
+    /// services anew.
     func refreshServices(for asker: Asker) {
         run(for: asker, orFail: { .servicesDiscovered(.failure($0)) }) { link, finish in
             link.forgetTable { [weak link] in

@@ -4,7 +4,7 @@ import GATT
 // MARK: - Restoration
 
 extension PeerLink {
-    /// Puts another use in the place of one whose process is gone; what that one had queued is given up.
+    /// Replaces the attachment of an ended process by a new one, and drops the writes that the process had queued.
     func renew(_ user: Attachment) -> Attachment {
         commands.removeAll { $0.user === user }
         let new = user.renewed()
@@ -12,12 +12,12 @@ extension PeerLink {
         return new
     }
 
-    /// The peer as a manager finds it that is connected to it.
+    /// The peer's state for a manager that is connected to it.
     func restored(for user: Attachment, _ info: PeerInfo) -> RestoredPeer {
         RestoredPeer(info: info, maximumWriteWithoutResponse: maximumCommandLength, services: services(for: user))
     }
 
-    /// What a manager has found of the peer (behaviour 10.9).
+    /// The services that a manager has discovered (behaviour 10.9).
     private func services(for user: Attachment) -> [RestoredService] {
         (database.services ?? []).visible.filter { user.knows($0.handle) }.map { service in
             let characteristics = (database.characteristics(of: service.handle) ?? []).filter { user.knows($0.value) }

@@ -7,10 +7,10 @@ import GATT
 import SMP
 import Security
 
-// MARK: - Trust
+// MARK: - Pairing and bonding
 
 extension PeerLink {
-    /// Hears of what pairing makes of the link, and gives the attribute protocol what only trusted peers have.
+    /// Subscribes to security events of the link, and restores what the attribute protocol keeps for bonded peers.
     func followSecurity() {
         secured.identifier = BondIdentifier(peer)
         secured.name = system.peers[peer]?.name
@@ -22,14 +22,14 @@ extension PeerLink {
         secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
         secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
         secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
-        // A request was refused, or may not even be made: the link is encrypted, or the two devices pair, and nobody but the
-        // person notices (behaviour 6.1).
+        // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
+        // pair; only the user notices (behaviour 6.1).
         client.onInsufficientSecurity = { [weak self] in self?.secured.secure(after: $0, completion: $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
         if let record = secured.bond?.record { served?.restore(record) }
     }
 
-    /// The peer is trusted from now on. What it has chosen so far is remembered with the bond.
+    /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
     private func bonded() {
         guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
         system.keeper.note(identifier) { $0.record = record }
@@ -54,21 +54,21 @@ extension PeerLink {
         }
     }
 
-    /// What persons know the peer by: its name, else its address.
+    /// The peer's name for the user, or else its address.
     private var label: String { (system.peers[peer]?.name ?? secured.name)?.quotedName ?? "\(secured.peer)" }
 }
 
-// MARK: - What could not be had
+// MARK: - Security errors
 
 extension PeerLink {
-    /// Why a procedure failed. One that was held while the link was to be secured fails for the reason of that, where the
-    /// API has a word for it, and else as the peer refused it (behaviours 6.5, 6.6).
+    /// The error of a procedure. If the procedure waited for the link to be secured, the error is the reason why that
+    /// failed, where the API has a code for it, or else the peer's refusal (behaviours 6.5, 6.6).
     func serviceError(_ error: GATTError) -> ServiceError {
         guard case .notSecured(_, let reason) = error else { return ServiceError(error) }
         return serviceError(reason, otherwise: ServiceError(error))
     }
 
-    /// The same for whatever else was held for it: `refusal` is how the peer refused.
+    /// The same for other operations that waited for the link to be secured; `refusal` is the peer's refusal.
     func serviceError(_ reason: UnderlyingError, otherwise refusal: ServiceError) -> ServiceError {
         guard let security = reason.error as? SecurityError else { return refusal }
         switch security {
@@ -86,11 +86,11 @@ extension PeerLink {
     }
 }
 
-// MARK: - What is known of a bonded peer's services
+// MARK: - Cached services of bonded peers
 
 extension PeerLink {
-    /// Takes up what was found on earlier connections with a bonded peer, as long as its database is still the same: then
-    /// nothing of it goes on the air (behaviour 4.10). One without a hash tells of changes, or never changes.
+    /// Adopts what was discovered on earlier connections with a bonded peer if its database is unchanged; nothing is
+    /// then sent for it (behaviour 4.10). A peer without a database hash either indicates changes or never changes.
     func adoptCache(_ done: @escaping () -> Void) {
         let known = system.tables[peer]
         guard let bond = secured.bond else {
@@ -116,8 +116,9 @@ extension PeerLink {
         }
     }
 
-    /// Keeps what is known of a peer's services: with its bond, or in memory if it is not bonded and what was found is for good.
-    /// A peer that was bonded on this link is asked for its hash the next time, and all of it found again.
+    /// Stores the cached services: with the peer's bond, or in memory if the peer is not bonded and its services never
+    /// change. After a pairing on this link nothing is stored; on the next connection the hash is read and the services
+    /// are discovered again.
     func keepCache() {
         guard let cache = client.cache, cache.services != nil else { return }
         guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
@@ -135,10 +136,11 @@ extension PeerLink {
     }
 }
 
-// MARK: - This system's notifications
+// MARK: - Notifications of this system (ANCS)
 
 extension PeerLink {
-    /// The peer wants this system's notifications: the link is paired, and then it is decided (behaviour 3.19).
+    /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
+    /// (behaviour 3.19).
     func authorizeNotifications(for user: Attachment) {
         secured.pair { [weak self] result in
             guard let self else { return }

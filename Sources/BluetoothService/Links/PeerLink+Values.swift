@@ -32,7 +32,7 @@ extension PeerLink {
         }
     }
 
-    /// Writes a characteristic and waits for the answer.
+    /// Writes a characteristic with response for a manager.
     func write(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.valueWritten(handle, $0) }
         run(for: asker, orFail: event) { link, finish in
@@ -41,7 +41,7 @@ extension PeerLink {
         }
     }
 
-    /// Writes a descriptor. The client configuration belongs to the system (behaviour 4.7).
+    /// Writes a descriptor for a manager. The client configuration can only be written by the system (behaviour 4.7).
     func writeDescriptor(_ value: PacketBuffer, to handle: AttributeHandle, for asker: Asker) {
         let event = { PeerEvent.descriptorWritten(handle, $0) }
         run(for: asker, orFail: event) { link, finish in
@@ -74,7 +74,7 @@ extension PeerLink {
         sendCommands()
     }
 
-    /// Sends what waits, in order, as long as the link takes it.
+    /// Sends queued writes in order while the link accepts them.
     func sendCommands() {
         while let command = commands.first, client.write(command.value, withoutResponseTo: command.handle) {
             commands.removeFirst()
@@ -86,7 +86,7 @@ extension PeerLink {
         commands.reduce(0) { $0 + ($1.user === user ? 1 : 0) }
     }
 
-    /// Reads the signal strength, which is no attribute and waits for none.
+    /// Reads the signal strength. It is not an attribute, so the request does not wait for the queue of procedures.
     func readRSSI(for asker: Asker) {
         readStrength { result in
             let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
@@ -96,7 +96,7 @@ extension PeerLink {
 }
 
 extension PeerLink {
-    /// Asks the controller for the signal strength, once for all requests that come before it answers.
+    /// Reads the signal strength from the controller, once for all requests that arrive before it answers.
     func readStrength(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
         guard strengthRequests.count < ServiceLimits.linkRequests.total else { return completion(.failure(.queueFull)) }
         strengthRequests.append(completion)
@@ -162,12 +162,14 @@ extension PeerLink {
         }
     }
 
-    /// After Service Changed there may be nobody left to hear of it, and behaviour 3.39 holds here too.
+    /// Ends the pending write of a subscription. After Service Changed the subscription may be gone; at the end of the
+    /// link nothing is reported (behaviour 3.39).
     private func configurationWritten(_ handle: AttributeHandle, _ result: Result<Void, ServiceError>) {
         if subscriptions[handle] != nil, !isOver { subscription(handle, .written(result)) }
     }
 
-    /// A value that nobody subscribed to is for nobody (AB-A09).
+    /// Delivers a notification or indication to the subscribed managers. Values without a subscriber are dropped
+    /// (AB-A09).
     func valueArrived(_ value: PacketBuffer, of handle: AttributeHandle) {
         guard let subscribers = subscriptions[handle]?.subscribers else { return }
         operations.tellWhatIsKnown(of: handle)
@@ -181,7 +183,7 @@ extension PeerLink {
 }
 
 extension Result where Failure == GATTError {
-    /// The error alone.
+    /// The error of a failure; nil on success.
     fileprivate var failure: GATTError? {
         if case .failure(let error) = self { error } else { nil }
     }

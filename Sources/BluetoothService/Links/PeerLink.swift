@@ -11,31 +11,32 @@ import L2CAP
 import SMP
 import Security
 
-/// A link to a peer as the managers see it that share it (behaviours 3.9, 3.10).
+/// A link to a peer, shared by all managers that use it (behaviours 3.9, 3.10).
 final class PeerLink {
     let link: AccessLink
     let peer: UUID
     unowned let system: BluetoothSystem
     let client: GATTClient
     let operations = LinkOperations()
-    /// Channels that are to be opened, one at a time: a failure cannot say which it was (behaviour 8.5).
+    /// Requests to open channels, one at a time: a failure does not identify its request (behaviour 8.5).
     let channelOpenings = LinkOperations()
     var database = RemoteDatabase()
-    /// The services of the peer, as far as they are known; those of before while they are looked for anew.
+    /// The peer's services as far as they have been discovered. During a rediscovery, those discovered before.
     var services: Set<BluetoothUUID> = []
-    /// Whether what is found of the peer's table is kept with its bond, or in memory.
+    /// Whether the peer's attribute table is cached with its bond rather than in memory.
     var tableIsBonded = false
     var subscriptions: [AttributeHandle: SubscriptionArbiter<ManagerKey>] = [:]
     var commands = Deque<(user: Attachment, handle: AttributeHandle, value: PacketBuffer)>()
     private(set) var users: [Attachment] = []
-    /// Whether this side has asked for the end of the link: nobody can join it any more.
+    /// Whether this side has requested the end of the link. No manager can join it any more.
     private(set) var isEnding = false
-    /// Requests for the signal strength, which one HCI command answers: apps cannot fill the command queue that all links share (AB-G05).
+    /// Pending requests for the signal strength, which one HCI command answers together, so that apps cannot fill the
+    /// command queue that all links share (AB-G05).
     var strengthRequests: [(Result<Int, HCICommandError>) -> Void] = []
-    /// What those who want to know were last told of the link.
+    /// The properties of the link that were last reported to the managers that watch it.
     var lastFacts: LinkFacts?
 
-    /// Whether what the system does before anybody may use the link is done.
+    /// Whether the system has finished preparing the link for use.
     private(set) var isReady = false
     let served: GATTServerSession?
 
@@ -44,7 +45,7 @@ final class PeerLink {
     private var hasBegunExchange = false
     private var closure: ATTBearerClosure?
 
-    /// Takes a link over before anything is received on it.
+    /// Takes over a link on which nothing has been received yet.
     init(_ link: AccessLink, peer: UUID, system: BluetoothSystem) {
         self.link = link
         self.peer = peer
@@ -70,7 +71,8 @@ final class PeerLink {
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
-        // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral whatever the specification allows.
+        // As central Apple's rules hold (behaviours 3.27, 3.29); as peripheral, all parameters that the specification
+        // allows are accepted.
         if connection.role == .central {
             link.parameterPolicy = { [weak self] in
                 let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
@@ -89,25 +91,25 @@ final class PeerLink {
         }
     }
 
-    /// The link as HCI knows it.
+    /// The link's HCI connection.
     var connection: HCIConnection { link.connection }
 
-    /// Whether a central made the link, and it can be used.
+    /// Whether the peer is a central, and the link is ready for use.
     var servesCentral: Bool { isReady && connection.role == .peripheral }
 
-    /// What it is called, for observers.
+    /// The peer and the link, for observers.
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
-    /// The security of the link, and the bond with the peer.
+    /// The security state of the link, and the bond with the peer.
     var secured: SecureLink { link.security }
 
-    /// Whether nothing comes of procedures any more: the attribute protocol, or the whole link, has come to its end.
+    /// Whether procedures can no longer complete, because the attribute protocol or the whole link has ended.
     var isOver: Bool {
         !link.isOpen || closure != nil || bearer.closure != nil
             || client.bearers.contains { $0.closure?.isFailure == true }
     }
 
-    /// The most octets of a write without response: MTU less 3 (behaviour 5.7).
+    /// The maximum length of a write without response: MTU - 3 octets (behaviour 5.7).
     var maximumCommandLength: Int { bearer.mtu - 3 }
 
     private func mtuChanged(_ mtu: Int) {
@@ -116,9 +118,9 @@ final class PeerLink {
         system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
-    /// An attribute protocol that is stuck takes the link with it (behaviour 5.23).
+    /// Ends the link if the attribute protocol has failed (behaviour 5.23).
     private func bearerClosed(_ closure: ATTBearerClosure) {
-        // The first one says why; the others end with the link.
+        // The first closure is the cause; later ones are consequences.
         self.closure = self.closure ?? closure
         if closure.isFailure { disconnect() }
     }
@@ -127,8 +129,9 @@ final class PeerLink {
 // MARK: - Users
 
 extension PeerLink {
-    /// Does what comes before all use of the link: one to a bonded peer is encrypted, as central, or fails (behaviour 6.11,
-    /// AB-A10); with any other peer something has to come from it first (behaviour 3.41).
+    /// Prepares the link before anything uses it. As central, the link to a bonded peer is encrypted, or the
+    /// preparation fails (behaviour 6.11, AB-A10). On any other link, the preparation waits for the first packet of the
+    /// peer (behaviour 3.41).
     func prepare(_ completion: @escaping (Result<Void, SecurityError>) -> Void) {
         secured.prepare { [weak self] result in
             guard let self, case .success = result else { return completion(result) }
@@ -142,7 +145,7 @@ extension PeerLink {
         completion(.success(()))
     }
 
-    /// Adds a manager, which is connected from now on (behaviour 3.9).
+    /// Adds a manager, which is connected from then on (behaviour 3.9).
     func attach(_ user: Attachment, name: String?) {
         if let lingering { system.loop.cancel(lingering) }
         lingering = nil
@@ -151,12 +154,12 @@ extension PeerLink {
         beginExchange()
     }
 
-    /// Another use takes the place of `user`.
+    /// Replaces `user` by `new`.
     func replace(_ user: Attachment, by new: Attachment) {
         if let index = users.firstIndex(where: { $0 === user }) { users[index] = new }
     }
 
-    /// A manager lets go. After the last one the link ends, if it was made by this side (behaviours 3.10, 3.11).
+    /// Removes a manager. After the last one, a link that this side created ends (behaviours 3.10, 3.11).
     func detach(_ user: Attachment) {
         user.end()
         users.removeAll { $0 === user }
@@ -165,7 +168,7 @@ extension PeerLink {
         endIfUnused()
     }
 
-    /// Ends a link that nobody uses, at once or after the linger.
+    /// Ends a link that has no users, at once or after the configured linger.
     func endIfUnused() {
         guard users.isEmpty, connection.role == .central, lingering == nil else { return }
         guard system.configuration.linger > .zero else { return disconnect() }
@@ -181,7 +184,8 @@ extension PeerLink {
         link.terminate()
     }
 
-    /// The link is gone. Returns those who used it, who hear nothing of what was under way (behaviour 3.39).
+    /// Called when the link has ended. Returns the managers that used it, which receive no outcomes of pending requests
+    /// (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
         if let lingering { system.loop.cancel(lingering) }
@@ -198,14 +202,15 @@ extension PeerLink {
         return left
     }
 
-    /// Why the link is gone, for those who did not ask for it.
+    /// The error that describes the end of the link to managers that did not request it.
     func error(for reason: HCIStatus) -> ServiceError {
         switch closure {
         case .requestTimeout, .indicationTimeout:
             ServiceError(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
         case .tooManyRequests:
             ServiceError(.peripheralDisconnected, reason: "the peer flooded this host with requests")
-        // What was to be done first on a link to a bonded peer, and had no answer (behaviour 6.13).
+        // Encryption comes first on a link to a bonded peer, so this time-out means that the peer did not answer it
+        // (behaviour 6.13).
         case .linkLost, .local, nil:
             !isReady && reason == .linkLayerResponseTimeout
                 ? ServiceError(SecurityError.encryptionTimedOut)
@@ -213,7 +218,8 @@ extension PeerLink {
         }
     }
 
-    /// As peripheral: asks the central for other connection parameters, 0 for low latency to 2 for high (behaviour 7.47).
+    /// As peripheral, requests other connection parameters from the central: 0 for low latency to 2 for high
+    /// (behaviour 7.47).
     func requestLatency(_ latency: Int) {
         let parameters =
             switch latency {
@@ -227,10 +233,11 @@ extension PeerLink {
     }
 }
 
-// MARK: - What the system does by itself on a link that somebody uses
+// MARK: - Initial exchange
 
 extension PeerLink {
-    /// MTU, Service Changed, services, name (behaviours 3.23, 3.24), before anything that an app asks for.
+    /// Starts the exchange of MTU, Service Changed, services and name (behaviours 3.23, 3.24), before any request of an
+    /// app.
     private func beginExchange() {
         guard !hasBegunExchange else { return }
         hasBegunExchange = true
@@ -242,7 +249,8 @@ extension PeerLink {
             guard let self else { return done() }
             adoptCache(done)
         }
-        // What changes after the services are read is told of, so that nothing is missed in between (Core Vol 3 Part G 7.1).
+        // Service Changed is enabled before the services are read, so that no change in between is missed (Core
+        // Vol 3 Part G 7.1).
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
             client.watchServices { _ in done() }
@@ -281,7 +289,7 @@ extension PeerLink {
     func servicesChanged(_ range: ClosedRange<AttributeHandle>) {
         operations.tellWhatIsKnown()
         database.invalidate(range)
-        // Whoever waits for a subscription hears that nothing comes of it (behaviour 15.11).
+        // Pending subscription requests fail (behaviour 15.11).
         for handle in subscriptions.keys.sorted() where range.contains(handle) {
             subscription(handle, .gone(.unknown(handle)))
         }

@@ -1,18 +1,18 @@
 import BluetoothTypes
 import GATT
 
-/// What has been found in a peer's attribute table while the link is up, shared by all apps: what is in here is not asked
-/// for on the air again (behaviour 4.8).
+/// The attributes of a peer discovered while the link is up, shared by all apps. What it contains is not requested from
+/// the peer again (behaviour 4.8).
 struct RemoteDatabase {
-    /// All primary services; nil before they were discovered.
+    /// All primary services; nil until they have been discovered.
     var services: [RemoteService]?
     private var secondary: [RemoteService] = []
     private var included: [AttributeHandle: [RemoteService]] = [:]
     private var characteristics: [AttributeHandle: [Characteristic]] = [:]
     private var descriptors: [AttributeHandle: [RemoteDescriptor]] = [:]
-    /// What was read last, by the handle of the value (behaviour 4.9).
+    /// The values last read, by the handle of the value (behaviour 4.9).
     var values: [AttributeHandle: PacketBuffer] = [:]
-    /// Values that are remembered of a peer.
+    /// The maximum number of values kept per peer.
     static let maximumValues = 256
 
     typealias Characteristic = GATT.RemoteCharacteristic
@@ -30,7 +30,7 @@ struct RemoteDatabase {
         return nil
     }
 
-    /// The descriptor at `handle`, if its characteristic's descriptors were discovered.
+    /// The descriptor at `handle`, if the descriptors of its characteristic have been discovered.
     func descriptor(at handle: AttributeHandle) -> RemoteDescriptor? {
         for found in descriptors.values {
             if let descriptor = found.first(where: { $0.handle == handle }) { return descriptor }
@@ -38,13 +38,13 @@ struct RemoteDatabase {
         return nil
     }
 
-    /// The services that the one at `handle` includes; nil before they were discovered.
+    /// The services that the one at `handle` includes; nil until they have been discovered.
     func includedServices(of handle: AttributeHandle) -> [RemoteService]? { included[handle] }
 
-    /// The characteristics of the service at `handle`; nil before they were discovered.
+    /// The characteristics of the service at `handle`; nil until they have been discovered.
     func characteristics(of handle: AttributeHandle) -> [Characteristic]? { characteristics[handle] }
 
-    /// The descriptors of the characteristic at `handle`; nil before they were discovered.
+    /// The descriptors of the characteristic at `handle`; nil until they have been discovered.
     func descriptors(of handle: AttributeHandle) -> [RemoteDescriptor]? { descriptors[handle] }
 
     mutating func setIncludedServices(_ found: [RemoteService], of handle: AttributeHandle) {
@@ -60,12 +60,13 @@ struct RemoteDatabase {
         descriptors[handle] = found
     }
 
-    /// Remembers a value that was read, as long as there is room.
+    /// Stores a value that was read, if there is room.
     mutating func remember(_ value: PacketBuffer, of handle: AttributeHandle) {
         if values[handle] != nil || values.count < Self.maximumValues { values[handle] = value }
     }
 
-    /// Forgets what lies in `range`; the list of services as a whole has to be asked for again (behaviour 4.13).
+    /// Removes everything in `range`, and the list of services, which has to be discovered again as a whole
+    /// (behaviour 4.13).
     mutating func invalidate(_ range: ClosedRange<AttributeHandle>) {
         let touched = ((services ?? []) + secondary).filter { range.overlaps($0.handle...$0.endHandle) }
         for service in touched {
@@ -73,7 +74,7 @@ struct RemoteDatabase {
             characteristics[service.handle] = nil
             descriptors = descriptors.filter { !(service.handle...service.endHandle).contains($0.key) }
         }
-        // A service may have come to include another one.
+        // Another service may now include one that changed.
         included = included.filter { entry in !entry.value.contains { touched.contains($0) } }
         secondary.removeAll { touched.contains($0) }
         values = values.filter { !range.contains($0.key) }
@@ -81,7 +82,7 @@ struct RemoteDatabase {
     }
 }
 
-/// What apps never see of a peer's table: the services that the system uses itself (behaviour 4.5).
+/// The services of a peer that are hidden from apps because the system uses them itself (behaviour 4.5).
 enum HiddenServices {
     static let humanInterfaceDevice: BluetoothUUID = 0x1812
 

@@ -2,32 +2,33 @@ import BluetoothTypes
 import Cryptography
 import Foundation
 
-/// The identifiers that this host gives peers. One follows from the peer's address and from a secret of the host: it is the
-/// same after a restart (behaviours 6.19, 11.3), another one on each host, says nothing about the address to whoever has not
-/// the secret, and leads back to it without a table.
+/// The identifiers that this host assigns to peers. An identifier is derived from the peer's address and a secret of
+/// the host. It is the same after a restart (behaviours 6.19, 11.3) and different on each host. With the secret, the
+/// address can be recovered without a table; without it, the identifier reveals nothing about the address.
 ///
-/// A deterministic encryption with the check in place of a nonce, as in RFC 5297: 70 bits of a pseudorandom function of the
-/// address, and the address hidden by the same function of these. An app cannot make one that stands for an address.
+/// A deterministic encryption with the check in place of a nonce, as in RFC 5297: 70 bits of a pseudorandom function of
+/// the address, and the address masked by the same function of the check. An app cannot forge an identifier that
+/// decodes to an address.
 struct PeerNames {
-    /// Identifiers that one address may have; another one than the first when a bonded peer has taken the first with it to its
-    /// identity address.
+    /// The number of identifiers that one address may have. One other than the first is used when a bonded peer has
+    /// kept the first after its address was replaced by its identity address.
     static let perAddress: UInt8 = 8
 
     private let cipher: AES128
 
-    /// - Parameter secret: Of the host, for nothing else.
+    /// - Parameter secret: A secret of the host that is used for nothing else.
     init(_ secret: Key128) {
         cipher = AES128(secret)
     }
 
-    /// The identifier of a peer; `number` is below ``perAddress``.
+    /// Returns the identifier of an address. `number` is below ``perAddress``.
     func name(of address: BluetoothAddress, number: UInt8 = 0) -> UUID {
         let plain = UInt64(number) << 49 | (address.kind.isRandom ? 1 << 48 : 0) | address.value
         let check = check(plain)
         return UUID(plain ^ mask(check), check)
     }
 
-    /// The peer that has this identifier; nil for one that this host has not given.
+    /// Returns the address with this identifier; nil if this host did not assign it.
     func address(of name: UUID) -> (address: BluetoothAddress, number: UInt8)? {
         guard let (hidden, check) = name.parts else { return nil }
         let plain = hidden ^ mask(check)
@@ -46,17 +47,17 @@ struct PeerNames {
     }
 }
 
-/// 70 bits.
+/// The 70 bits of the pseudorandom function that authenticate an identifier.
 private struct Check: Equatable {
     let high: UInt8
     let low: UInt64
 }
 
 extension UUID {
-    /// 52 bits: an address, its kind, and a number.
+    /// A mask of the 52 bits with the address, its kind, and the number.
     fileprivate static let hiddenBits: UInt64 = (1 << 52) - 1
 
-    /// Version and variant are those of a random one (RFC 9562 5.4), which it looks like.
+    /// Sets the version and variant of a random UUID (RFC 9562 5.4).
     fileprivate init(_ hidden: UInt64, _ check: Check) {
         var octets = (0..<6).map { UInt8(truncatingIfNeeded: hidden >> (8 * $0)) }
         octets.append(0x40 | UInt8(hidden >> 48))

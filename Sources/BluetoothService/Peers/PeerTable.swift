@@ -4,46 +4,48 @@ import EventLoops
 import Foundation
 import GAP
 
-/// What this host knows of a peer.
+/// The state that this host keeps of a peer.
 struct Peer {
-    /// How apps name it. It says nothing about the address (behaviour 6.19).
+    /// The identifier that apps use. It reveals nothing about the address (behaviour 6.19).
     let identifier: UUID
-    /// Its identity address if that is known, else the one that it had when it was seen.
+    /// The identity address if it is known, or else the address last received.
     var address: BluetoothAddress
-    /// The name in its last advertisement that had one.
+    /// The name in the last advertisement that contained one.
     var advertisedName: String?
-    /// The name in its Generic Access service, once read.
+    /// The name in the peer's Generic Access service, once read.
     var deviceName: String?
-    /// When the advertised name was last heard.
+    /// When the advertised name was last received.
     var advertisedNameTime: Instant?
-    /// When the device name was read; nil when it is from before.
+    /// When the device name was read; nil if it is a stored one.
     var deviceNameTime: Instant?
-    /// When it was last heard advertising, and how strong that was in dBm.
+    /// When an advertisement was last received, and its signal strength in dBm.
     var lastHeard: (time: Instant, rssi: Int)?
 
-    /// The device name once it is known wins over what is advertised (behaviour 2.23).
+    /// The device name once it is known, or else the advertised name (behaviour 2.23).
     var name: String? { deviceName ?? advertisedName }
 
     var info: PeerInfo { PeerInfo(identifier: identifier, name: name) }
 }
 
-/// The peers that this host knows, by identifier and by address.
+/// The peers known to this host, by identifier and by address.
 ///
-/// Bounded (AB-G02): peers that nobody holds on to are forgotten, those unseen for longest first. A peer is held while a
-/// manager wants to be connected to it and while there is a link.
+/// Bounded (AB-G02): peers that are not held are dropped, those unseen for longest first. A peer is held while a
+/// manager waits for a connection to it, and while there is a link.
 struct PeerTable {
-    /// Peers known at most, besides those that are held.
+    /// The maximum number of known peers, besides those that are held.
     static let maximumPeers = 4_096
 
     private var peers = RecencyTable<UUID, Peer>(limit: maximumPeers)
     private var identifiers: [BluetoothAddress: UUID] = [:]
-    /// What peers that are not bonded call themselves, also those that are not known at this moment (behaviour 2.25).
+    /// The names of peers that are not bonded, including peers that are not in the table at this moment
+    /// (behaviour 2.25).
     var names = NameRecord()
     private let secret: () -> Key128
-    /// What peers are called.
+    /// The mapping between addresses and identifiers.
     private lazy var identities = PeerNames(secret())
 
-    /// - Parameter secret: Of this host, from which identifiers follow. Asked for when there is a first peer.
+    /// - Parameter secret: Returns the host's secret, from which identifiers are derived. Called when the first
+    ///   identifier is needed.
     init(secret: @escaping () -> Key128) {
         self.secret = secret
     }
@@ -52,31 +54,31 @@ struct PeerTable {
 
     subscript(_ identifier: UUID) -> Peer? { peers[identifier] }
 
-    /// The peer at `address`, if it is known.
+    /// The identifier of the peer at `address`; nil if there is none in the table.
     func identifier(at address: BluetoothAddress) -> UUID? { identifiers[address.asDevice] }
 
-    /// The peer at `address`, known from now on.
+    /// Returns the peer at `address`, adding it to the table if necessary.
     mutating func see(_ address: BluetoothAddress) -> Peer {
         let known = identifiers[address.asDevice].flatMap { peers[$0] }
         return note(known ?? make(name(of: address.asDevice), at: address))
     }
 
-    /// The peer that apps know by `identifier`, perhaps from before a restart; nil when this host never knew one
-    /// (behaviour 11.3).
+    /// Returns the peer with `identifier`, perhaps from before a restart; nil if this host did not assign that
+    /// identifier (behaviour 11.3).
     mutating func recall(_ identifier: UUID) -> Peer? {
         if let known = peers[identifier] { return known }
         guard let address = identities.address(of: identifier)?.address, identifiers[address] == nil else { return nil }
         return note(make(identifier, at: address))
     }
 
-    /// A peer that comes to be known, or is known once more.
+    /// Creates the entry of a peer that is not in the table, with its stored name.
     private func make(_ identifier: UUID, at address: BluetoothAddress) -> Peer {
         var peer = Peer(identifier: identifier, address: address.asDevice)
         peer.deviceName = names.name(of: identifier)
         return peer
     }
 
-    /// The first name of the address, unless a bonded peer that has once had this address has taken it along.
+    /// The first identifier of the address that is not kept by a bonded peer which had that address before.
     private mutating func name(of address: BluetoothAddress) -> UUID {
         let names = identities
         let all = (0..<PeerNames.perAddress).lazy.map { names.name(of: address, number: $0) }
@@ -89,8 +91,8 @@ struct PeerTable {
         return peer
     }
 
-    /// The bonded peer that apps know by `identifier`, and that is now known to have this identity address: whatever
-    /// private address it shows, it stays who it is (behaviour 6.18).
+    /// Updates and returns the bonded peer with `identifier`, whose identity address is now known. It keeps its
+    /// identifier, whatever private address it uses (behaviour 6.18).
     mutating func see(_ identity: BluetoothAddress, as identifier: UUID) -> Peer {
         var peer = peers[identifier] ?? make(identifier, at: identity)
         let address = identity.asDevice
@@ -101,32 +103,32 @@ struct PeerTable {
         return peer
     }
 
-    /// All that are known, in no particular order.
+    /// All known peers, in no particular order.
     var all: [Peer] { peers.values }
 
-    /// Remembers that an advertisement was heard.
+    /// Records the reception of an advertisement.
     mutating func heard(_ identifier: UUID, rssi: Int, at time: Instant) {
         peers.update(identifier) { $0.lastHeard = (time, rssi) }
     }
 
-    /// Remembers the name in an advertisement.
+    /// Stores the name in an advertisement.
     mutating func setAdvertisedName(_ name: String?, of identifier: UUID, at time: Instant? = nil) {
         guard let name else { return }
         peers.update(identifier) { ($0.advertisedName, $0.advertisedNameTime) = (name, time) }
     }
 
-    /// Remembers the device name.
+    /// Stores the device name.
     mutating func setDeviceName(_ name: String, of identifier: UUID, at time: Instant? = nil) {
         peers.update(identifier) { ($0.deviceName, $0.deviceNameTime) = (name, time) }
     }
 
-    /// Keeps a peer until as many ``release(_:)`` have come.
+    /// Keeps a peer in the table until ``release(_:)`` has been called as often.
     mutating func hold(_ identifier: UUID) {
         guard peers[identifier] != nil else { return }
         peers.keep(identifier)
     }
 
-    /// Takes one ``hold(_:)`` back.
+    /// Undoes one ``hold(_:)``.
     mutating func release(_ identifier: UUID) {
         forget(peers.release(identifier)?.value)
     }
@@ -138,8 +140,8 @@ struct PeerTable {
 }
 
 extension BluetoothAddress {
-    /// The address as connections and advertisements both name it: a controller that has resolved a private address says
-    /// so in the kind.
+    /// The address in the form that connections and advertisements share. In advertisements, the kind also tells that
+    /// the controller has resolved a private address.
     fileprivate var asDevice: BluetoothAddress {
         BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
     }

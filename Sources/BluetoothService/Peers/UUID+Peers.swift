@@ -2,12 +2,12 @@ import Bonds
 import Foundation
 
 extension UUID {
-    /// The name of a bonded peer, as apps see it.
+    /// The identifier of a bonded peer, as apps see it.
     init(_ identifier: BondIdentifier) {
         self.init(identifier.bytes)
     }
 
-    /// From 16 octets.
+    /// Creates a UUID from 16 octets.
     init(_ b: [UInt8]) {
         self.init(
             uuid: (
@@ -18,7 +18,7 @@ extension UUID {
 }
 
 extension BondIdentifier {
-    /// The name of a peer, as its bond is to have it.
+    /// The identifier of a peer, as stored with its bond.
     init(_ uuid: UUID) {
         let octets = withUnsafeBytes(of: uuid.uuid) { Array($0) }
         let halves = [octets.prefix(8), octets.suffix(8)].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
