@@ -1,35 +1,37 @@
 import BluetoothTypes
 
-/// Names a channel of a manager. The service gives the numbers, and none comes twice.
+/// Identifies a channel of a manager. The service assigns the numbers and never reuses one.
 public struct ChannelID: Hashable, Sendable {
-    /// The number.
+    /// The number on the wire.
     public var rawValue: UInt32
 
-    /// The channel with this number.
+    /// Creates the identifier with this number.
     public init(_ rawValue: UInt32) {
         self.rawValue = rawValue
     }
 }
 
-/// What an app asks about one of its L2CAP channels. Each side has so many octets on their way to the other as that has
-/// allowed, and no more: an app that does not read stops its peer, and one that writes sees when its peer takes no more
-/// (behaviour 8.13).
+/// A request of an app for one of its L2CAP channels.
+///
+/// Each side may only have as many octets in transit as the other has allowed. An app that does not read thus stops its
+/// peer, and an app that writes notices when its peer stops reading (behaviour 8.13).
 public enum ChannelRequest: Hashable, Sendable {
-    /// So many more octets may come. Nothing comes before the first of these, by which the app takes the channel over; up to
-    /// ``ServiceLimits/channelWindow`` may be on their way.
+    /// Allows the service to deliver this many more octets. The first grant adopts the channel; nothing is delivered
+    /// before it. Up to ``ServiceLimits/channelWindow`` octets may be granted at a time.
     case grant(Int)
-    /// Sends octets. Up to ``ServiceLimits/channelWindow`` may wait; ``ChannelEvent/room(_:)`` gives room back.
+    /// Sends octets. Up to ``ServiceLimits/channelWindow`` may be queued; ``ChannelEvent/room(_:)`` reports those that
+    /// have left the queue.
     case send(PacketBuffer)
-    /// The app lets go of the channel. What it has sent before goes out first.
+    /// Closes the channel after the octets sent before have gone out.
     case close
 }
 
-/// What the service tells about a channel.
+/// An event of a channel.
 public enum ChannelEvent: Hashable, Sendable {
     /// Octets of the peer, at most as many as were granted.
     case received(PacketBuffer)
-    /// So many octets that the app has sent wait no longer.
+    /// This many octets of the app have left the queue.
     case room(Int)
-    /// The channel has ended, in order or with an error, and this is the last that is told of it (behaviour 8.8).
+    /// The channel has ended, in order or with an error. The last event of the channel (behaviour 8.8).
     case ended(ServiceError?)
 }

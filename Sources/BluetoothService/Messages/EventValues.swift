@@ -3,7 +3,7 @@ import Foundation
 
 /// The states of `CBManagerState`, with its raw values.
 public enum ManagerState: Int, Hashable, Sendable {
-    /// Behaviours 1.3 and 1.4 say what they mean.
+    /// See behaviours 1.3 and 1.4 for the meaning of each state.
     case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
 }
 
@@ -12,61 +12,61 @@ public enum AppPermission: Int, Hashable, Sendable {
     case notDetermined, restricted, denied, allowedAlways
 }
 
-/// What a system can do, and what an app may do with it.
+/// The capabilities of the system, and the app's permission to use them.
 public struct SystemInfo: Hashable, Sendable {
-    /// Whether there is a controller that scans for extended advertisements and connects to them (behaviour 1.25).
+    /// Whether a controller is present that supports extended scanning and connecting (behaviour 1.25).
     public var hasExtendedScanAndConnect: Bool
     /// Whether the app may use Bluetooth.
     public var permission: AppPermission
 
-    /// A system without a controller, that is open to all.
+    /// Creates the information of a system without a controller that all apps may use.
     public init() { self.init(hasExtendedScanAndConnect: false, permission: .allowedAlways) }
 
-    /// A system.
+    /// Creates the information of a system.
     public init(hasExtendedScanAndConnect: Bool, permission: AppPermission) {
         self.hasExtendedScanAndConnect = hasExtendedScanAndConnect
         self.permission = permission
     }
 }
 
-/// A peripheral as an app knows it.
+/// A peripheral, as apps identify it.
 public struct PeerInfo: Hashable, Sendable {
-    /// Given by this host; says nothing about the address (behaviour 6.19).
+    /// The identifier assigned by this host. It reveals nothing about the address (behaviour 6.19).
     public var identifier: UUID
-    /// The GAP name once it is known, the advertised name before (behaviour 2.23).
+    /// The GAP name once it is known, or else the advertised name (behaviour 2.23).
     public var name: String?
 
-    /// A peripheral.
+    /// Creates the description of a peripheral.
     public init(identifier: UUID, name: String? = nil) {
         self.identifier = identifier
         self.name = name
     }
 }
 
-/// A central as an app knows it.
+/// A central, as apps identify it.
 public struct CentralInfo: Hashable, Sendable {
-    /// Given by this host; says nothing about the address.
+    /// The identifier assigned by this host. It reveals nothing about the address.
     public var identifier: UUID
-    /// The most octets of one notification or indication: ATT MTU less 3.
+    /// The maximum length of a notification or indication, in octets: ATT MTU - 3.
     public var maximumUpdateLength: Int
 
-    /// A central.
+    /// Creates the description of a central.
     public init(identifier: UUID, maximumUpdateLength: Int) {
         self.identifier = identifier
         self.maximumUpdateLength = maximumUpdateLength
     }
 }
 
-/// One write of a batch.
+/// One write of a batch that a central requests.
 public struct WriteRequest: Hashable, Sendable {
-    /// What is written.
+    /// The characteristic to be written.
     public var characteristic: LocalAttributeID
-    /// Where in the value, in octets.
+    /// The offset into the value, in octets.
     public var offset: Int
-    /// The octets.
+    /// The octets to be written at the offset.
     public var value: PacketBuffer
 
-    /// A write.
+    /// Creates a write of `value` at `offset`.
     public init(characteristic: LocalAttributeID, offset: Int, value: PacketBuffer) {
         self.characteristic = characteristic
         self.offset = offset
@@ -74,113 +74,112 @@ public struct WriteRequest: Hashable, Sendable {
     }
 }
 
-/// What a peripheral advertises; a field that is not there is nil or empty (behaviour 2.9).
+/// The content of a peripheral's advertisement. Absent fields are nil or empty (behaviour 2.9).
 public struct Advertisement: Hashable, Sendable {
-    /// The name.
+    /// The local name; nil if there is none.
     public var localName: String?
-    /// The company's number, least significant octet first, and its data.
+    /// The company identifier, least significant octet first, followed by the company's data.
     public var manufacturerData: PacketBuffer?
-    /// Data by service.
+    /// Service data by service.
     public var serviceData: [BluetoothUUID: PacketBuffer] = [:]
-    /// Services in the packets themselves.
+    /// The services listed in the packets themselves.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// Services of the filter whose bit is set in the overflow area (behaviour 2.34).
+    /// Services of the scan's filter whose bits are set in the overflow area (behaviour 2.34).
     public var overflowServiceUUIDs: [BluetoothUUID] = []
-    /// Services that the peripheral looks for in a central.
+    /// The services that the peripheral solicits from centrals.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// dBm.
+    /// The transmit power in dBm.
     public var txPowerLevel: Int?
-    /// Whether the packet invites connections (behaviour 2.12).
+    /// Whether the packet is connectable (behaviour 2.12).
     public var isConnectable = false
-    /// The PHY that it was heard on, by the numbers of HCI (behaviour 2.11).
+    /// The PHY on which it was received, by its HCI number (behaviour 2.11).
     public var primaryPHY = 1
-    /// The PHY that the data of an extended advertisement came on, by the numbers of HCI; 0 for a legacy one.
+    /// The PHY that carried the data of an extended advertisement, by its HCI number; 0 for a legacy one.
     public var secondaryPHY = 0
-    /// When it was heard, in seconds since the beginning of 2001, UTC; nil when the service has no calendar.
+    /// When it was received, in seconds since the beginning of 2001, UTC; nil if the service has no calendar.
     public var timestamp: TimeInterval?
 
-    /// An empty advertisement.
+    /// Creates an empty advertisement.
     public init() {}
 }
 
-/// What a link is like at a moment (behaviour 15.4).
+/// The properties of a link at one moment (behaviour 15.4).
 public struct LinkFacts: Hashable, Sendable {
     /// The connection interval, in microseconds.
     public var interval = 0
-    /// Connection events in a row that the peripheral may leave out.
+    /// The number of consecutive connection events that the peripheral may skip.
     public var latency = 0
-    /// How long silence is borne, in milliseconds.
+    /// The supervision time-out, in milliseconds.
     public var supervisionTimeout = 0
-    /// The PHY for sending, by the numbers of HCI.
+    /// The PHY for transmission, by its HCI number.
     public var txPHY = 1
-    /// The PHY for receiving.
+    /// The PHY for reception, by its HCI number.
     public var rxPHY = 1
-    /// The MTU of the attribute protocol.
+    /// The ATT MTU, in octets.
     public var mtu = 23
-    /// The longest link-layer payload that is sent, in octets.
+    /// The maximum link-layer payload for transmission, in octets.
     public var maxTxOctets = 27
-    /// The longest link-layer payload that is received, in octets.
+    /// The maximum link-layer payload for reception, in octets.
     public var maxRxOctets = 27
-    /// The signal strength in dBm, where it was asked for.
+    /// The signal strength in dBm; nil if it was not requested.
     public var rssi: Int?
     /// Whether the link is encrypted.
     public var isEncrypted = false
-    /// Whether nobody can be in the middle.
+    /// Whether the key is authenticated (MITM-protected).
     public var isAuthenticated = false
     /// Whether the peer is bonded.
     public var isBonded = false
-    /// Octets of the key; 0 without encryption.
+    /// The size of the encryption key in octets; 0 without encryption.
     public var keySize = 0
 
-    /// A link as it begins.
+    /// Creates the properties of an unencrypted link with the default packet length and MTU.
     public init() {}
 }
 
-/// The names that this host knows of a peer, and how old they are, in milliseconds; an age is nil where the name is from before
-/// (behaviour 15.7).
+/// The names of a peer, and their ages in milliseconds. An age is nil if the name is a stored one (behaviour 15.7).
 public struct KnownNames: Hashable, Sendable {
-    /// The name in its advertisements.
+    /// The name in the peer's advertisements.
     public var advertised: String?
-    /// When that was last heard.
+    /// The time since an advertisement with that name was last received.
     public var advertisedAge: Int?
-    /// The name in its Generic Access service.
+    /// The name in the peer's Generic Access service.
     public var device: String?
-    /// When that was read.
+    /// The time since that name was read.
     public var deviceAge: Int?
 
-    /// No names.
+    /// Creates an empty value, for a peer without names.
     public init() {}
 }
 
-/// What the filter of a scan has done so far (behaviour 15.29).
+/// The counters of a scan's filter (behaviour 15.29).
 public struct ScanCounts: Hashable, Sendable {
-    /// Advertisements that the scan asked for.
+    /// Advertisements that matched the scan.
     public var heard = 0
-    /// Those that the app was told of.
+    /// Advertisements that were reported to the app.
     public var reported = 0
-    /// Those that it was not told of, since it knew the device.
+    /// Advertisements that were not reported because the device had been reported before.
     public var suppressed = 0
-    /// Devices that are remembered.
+    /// Devices that are remembered as reported.
     public var remembered = 0
-    /// Devices that were forgotten since there is a bound (AB-G02); they are told of again.
+    /// Devices that were forgotten to keep memory bounded (AB-G02). They are reported again.
     public var forgotten = 0
 
-    /// Nothing so far.
+    /// Creates counters at zero.
     public init() {}
 }
 
 /// A service of a peer.
 public struct RemoteService: Hashable, Sendable {
-    /// Its first handle.
+    /// The first handle of the service.
     public var handle: AttributeHandle
-    /// Its last handle.
+    /// The last handle of the service.
     public var endHandle: AttributeHandle
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
-    /// Whether it describes the main function (behaviour 0.6).
+    /// Whether it is a primary service (behaviour 0.6).
     public var isPrimary: Bool
 
-    /// A service.
+    /// Creates a service from its attributes.
     public init(handle: AttributeHandle, endHandle: AttributeHandle, uuid: BluetoothUUID, isPrimary: Bool) {
         self.handle = handle
         self.endHandle = endHandle
@@ -191,16 +190,16 @@ public struct RemoteService: Hashable, Sendable {
 
 /// A characteristic of a peer.
 public struct RemoteCharacteristic: Hashable, Sendable {
-    /// The handle of its value.
+    /// The handle of the value.
     public var handle: AttributeHandle
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
-    /// The bits of the declaration.
+    /// The properties of the characteristic declaration.
     public var properties: UInt8
-    /// What was read last, by whichever app (behaviour 4.9).
+    /// The value last read, by any app (behaviour 4.9); nil if there is none.
     public var value: PacketBuffer?
 
-    /// A characteristic.
+    /// Creates a characteristic from its attributes.
     public init(handle: AttributeHandle, uuid: BluetoothUUID, properties: UInt8, value: PacketBuffer? = nil) {
         self.handle = handle
         self.uuid = uuid
@@ -211,12 +210,12 @@ public struct RemoteCharacteristic: Hashable, Sendable {
 
 /// A descriptor of a peer.
 public struct RemoteDescriptor: Hashable, Sendable {
-    /// Its handle.
+    /// The handle of the descriptor.
     public var handle: AttributeHandle
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
 
-    /// A descriptor.
+    /// Creates a descriptor from its attributes.
     public init(handle: AttributeHandle, uuid: BluetoothUUID) {
         self.handle = handle
         self.uuid = uuid

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 extension ServiceError {
-    /// A list in a message is longer than its rule allows (AB-G05). Nil for a list within its limit.
+    /// The error for a list in a message that exceeds its limit (AB-G05); nil for a list within its limit.
     fileprivate init?(_ list: String, _ count: Int, limit: Int) {
         guard count > limit else { return nil }
         self.init(.invalidParameters, reason: "\(count) \(list) in one request, and the limit is \(limit)")
@@ -9,7 +9,8 @@ extension ServiceError {
 }
 
 extension Request {
-    /// What the app is told of the first list that is too long; nil when all of them are within their limits. The wire format refuses the same lists.
+    /// The error of the first list that is too long; nil if all lists are within their limits. Decoding refuses the
+    /// same lists.
     package var listError: ServiceError? {
         switch self {
         case .central(.startScan(let scan)):
@@ -33,7 +34,7 @@ extension Request {
         }
     }
 
-    /// What the manager is told when the request fails; nil for a request that has no answer.
+    /// The event that reports the failure of the request to the manager; nil for a request without an answer.
     package func refusal(_ error: ServiceError) -> Event? {
         switch self {
         case .central(.peer(let peer, .link(let request))): request.refusal(error).map { .central(.peer(peer, $0)) }
@@ -42,7 +43,7 @@ extension Request {
         case .peripheral(.addService(let service)): .peripheral(.serviceAdded(service.id, error))
         case .peripheral(.startAdvertising(let request)):
             .peripheral(.advertisingStarted(error, number: request.number))
-        // The manager has spent a credit.
+        // Returns the credit that the manager has spent.
         case .peripheral(.updateValue): .peripheral(.updateCreditsReturned(1))
         case .central, .peripheral, .channel: nil
         }
@@ -80,7 +81,7 @@ extension LocalService {
 }
 
 extension Query {
-    /// What the app is told of a list that is too long; nil when it is within its limit.
+    /// The error of a list that is too long; nil if it is within its limit.
     package var listError: ServiceError? {
         switch self {
         case .peripherals(let identifiers):

@@ -1,4 +1,5 @@
-// The names of requests, for messages to developers. A request in full may be as long as an app likes (AB-G05).
+// The names of requests in messages for developers, which leave out the parameters: those may be as long as an app
+// likes (AB-G05).
 
 extension Request {
     /// The name of the innermost request.

@@ -1,67 +1,68 @@
 import BluetoothTypes
 import Foundation
 
-/// What a manager asks of the service; what comes of it comes as ``Event``s.
+/// A request of a manager to the service. Its outcome is reported by ``Event``s.
 ///
-/// Messages are plain values, whose wire format is described beside them: in one process they are handed over as they are, and
-/// a daemon gets them through a socket.
+/// Messages are plain values with a declared wire format. Within one process they are passed as values; a daemon
+/// receives them through a socket.
 public enum Request: Hashable, Sendable {
-    /// Of a central manager.
+    /// A request of a central manager.
     case central(CentralRequest)
-    /// Of a peripheral manager.
+    /// A request of a peripheral manager.
     case peripheral(PeripheralRequest)
-    /// Of either, about one of its channels.
+    /// A request for one of the manager's channels.
     case channel(ChannelID, ChannelRequest)
 }
 
-/// What a central manager asks.
+/// A request of a central manager.
 public enum CentralRequest: Hashable, Sendable {
     /// Starts a scan, or replaces the parameters of the running one (behaviour 2.6).
     case startScan(ScanRequest)
-    /// Ends the scan.
+    /// Stops the scan, if one is running.
     case stopScan
-    /// About one peripheral.
+    /// A request for one peripheral.
     case peer(UUID, PeerRequest)
-    /// Tells of connections by anyone on this system from now on, in place of those asked for before; nil ends it (behaviour
-    /// 3.22).
+    /// Reports connections of all apps on this system, as the new watch selects them; it replaces the current watch.
+    /// Nil stops the reports (behaviour 3.22).
     case watchConnections(ConnectionWatch?)
-    /// The scan forgets which devices it has told of.
+    /// Makes the scan forget which devices it has reported.
     case resetScanFilter
 }
 
-/// What a central manager asks about one peripheral.
+/// A request of a central manager for one peripheral.
 public enum PeerRequest: Hashable, Sendable {
-    /// Connects, without a time limit (behaviour 3.1).
+    /// Connects to the peripheral, without a time limit (behaviour 3.1).
     case connect(ConnectOptions)
-    /// Gives up a pending or live connection of this manager (behaviours 3.6, 3.7).
+    /// Cancels a pending or established connection of this manager (behaviours 3.6, 3.7).
     case cancelConnection
-    /// The app has let go of its last reference to the peripheral (behaviours 2.20, 3.5).
+    /// The app has released its last reference to the peripheral (behaviours 2.20, 3.5).
     case forget
-    /// Of the peripheral itself, once it is connected (behaviour 1.7).
+    /// A request to the peripheral itself, which has to be connected (behaviour 1.7).
     case link(LinkRequest)
-    /// The same with a number of the app's, other than 0, which the answer comes with: ``CentralEvent/answered(_:number:_:)``.
+    /// The same with a number chosen by the app, other than 0, which the answer repeats:
+    /// ``CentralEvent/answered(_:number:_:)``.
     case ask(UInt32, LinkRequest)
 }
 
-/// What is asked of a connected peripheral.
+/// A request to a connected peripheral.
 public enum LinkRequest: Hashable, Sendable {
-    /// Discovers primary services; nil means all.
+    /// Discovers primary services; nil for all.
     case discoverServices([BluetoothUUID]?)
-    /// Discovers the services that a service includes; nil means all.
+    /// Discovers the services that a service includes; nil for all.
     case discoverIncludedServices(of: AttributeHandle, [BluetoothUUID]?)
-    /// Discovers the characteristics of a service; nil means all.
+    /// Discovers the characteristics of a service; nil for all.
     case discoverCharacteristics(of: AttributeHandle, [BluetoothUUID]?)
     /// Discovers all descriptors of a characteristic.
     case discoverDescriptors(of: AttributeHandle)
-    /// Reads a whole value, however long.
+    /// Reads a value of any length.
     case readCharacteristic(AttributeHandle)
-    /// Reads a whole descriptor, however long.
+    /// Reads a descriptor of any length.
     case readDescriptor(AttributeHandle)
-    /// Writes and waits for the answer; long values are prepared and executed (behaviour 5.9).
+    /// Writes a value with response. Long values are prepared and executed (behaviour 5.9).
     case writeCharacteristic(AttributeHandle, value: PacketBuffer)
-    /// Writes without an answer. Takes one of the credits that ``PeerEvent/writeCreditsReturned(_:)`` gives back.
+    /// Writes a value without response. Spends one of the credits that ``PeerEvent/writeCreditsReturned(_:)`` returns.
     case writeWithoutResponse(AttributeHandle, value: PacketBuffer)
-    /// Writes a descriptor.
+    /// Writes a descriptor with response.
     case writeDescriptor(AttributeHandle, value: PacketBuffer)
     /// Subscribes or unsubscribes this manager (behaviours 5.16 to 5.18).
     case setNotify(AttributeHandle, isEnabled: Bool)
@@ -69,73 +70,74 @@ public enum LinkRequest: Hashable, Sendable {
     case readRSSI
     /// Opens an L2CAP channel (behaviour 8.5).
     case openChannel(psm: UInt16)
-    /// Measures the distance by Channel Sounding.
+    /// Measures the distance with Channel Sounding.
     case startChannelSounding
-    /// Ends measuring.
+    /// Stops measuring the distance.
     case cancelChannelSounding
-    /// Forgets what is known of the peer's services, and discovers them anew (behaviour 15.6).
+    /// Forgets the cached services of the peer, and discovers them anew (behaviour 15.6).
     case refreshServices
-    /// Asks what the link is like (behaviour 15.4).
+    /// Requests the properties of the link (behaviour 15.4).
     case readLinkInformation
-    /// Tells of changes of the link from now on, or not any more.
+    /// Starts or stops the reports of changes of the link.
     case watchLink(Bool)
-    /// Says what would be welcome; nothing is answered.
+    /// States preferred properties of the link. There is no answer.
     case preferLink(LinkPreference)
 }
 
-/// What a peripheral manager asks.
+/// A request of a peripheral manager.
 public enum PeripheralRequest: Hashable, Sendable {
-    /// Publishes a service.
+    /// Publishes a service. Answered by ``PeripheralEvent/serviceAdded(_:_:)``.
     case addService(LocalService)
-    /// Takes a service back.
+    /// Removes a published service of this manager.
     case removeService(LocalAttributeID)
-    /// Takes all services of this manager back.
+    /// Removes all services of this manager.
     case removeAllServices
-    /// Starts advertising.
+    /// Starts advertising. Answered by ``PeripheralEvent/advertisingStarted(_:number:)``.
     case startAdvertising(AdvertisingRequest)
-    /// Ends it.
+    /// Stops the advertising of this manager.
     case stopAdvertising
-    /// Answers a read or write; `value` is for reads.
+    /// Answers a read or write request; `value` is for reads.
     case respond(transaction: UInt64, ATTStatus, value: PacketBuffer?)
-    /// Sends a new value to subscribers; nil means all of them. Takes one of the credits that
-    /// ``PeripheralEvent/updateCreditsReturned(_:)`` gives back.
+    /// Sends a new value to subscribers; nil for all of them. Spends one of the credits that
+    /// ``PeripheralEvent/updateCreditsReturned(_:)`` returns.
     case updateValue(LocalAttributeID, value: PacketBuffer, centrals: [UUID]?)
-    /// Asks the central for faster or slower connection events (behaviour 7.47).
+    /// Requests a different latency of the link from the central (behaviour 7.47).
     case setDesiredConnectionLatency(central: UUID, latency: Int)
-    /// Takes L2CAP channels of peers, on a PSM that the service picks (behaviour 8.1). The answer repeats the number.
+    /// Accepts L2CAP channels on a PSM that the service chooses (behaviour 8.1). The answer repeats `number`.
     case publishChannel(needsEncryption: Bool, number: UInt32 = 0)
-    /// Takes none any more on this PSM, and closes those that are open (behaviour 8.9).
+    /// Stops accepting channels on this PSM, and closes its open channels (behaviour 8.9).
     case unpublishChannel(psm: UInt16)
-    /// Tells of centrals that connect and disconnect from now on, and of those that are connected; or not any more (behaviour 15.15).
+    /// Starts or stops the reports of centrals that connect and disconnect. Starting reports those already connected
+    /// (behaviour 15.15).
     case watchCentrals(Bool)
     /// Ends the link to a central.
     case disconnectCentral(UUID)
 }
 
-/// What an app asks and waits for.
+/// A question of an app to the service, answered by a ``Reply``.
 public enum Query: Hashable, Sendable {
-    /// Known peripherals by identifier, in the order asked, unknown ones left out (behaviour 11.2).
+    /// The known peripherals among these identifiers, in the same order; unknown ones are left out (behaviour 11.2).
     case peripherals(identifiers: [UUID])
-    /// Peripherals connected to this system by anyone that have one of the services (behaviour 11.7).
+    /// The peripherals connected to this system by any app that have one of the services (behaviour 11.7).
     case connectedPeripherals(services: [BluetoothUUID])
-    /// What the system can do, and what the app may; no manager is needed (behaviours 1.20, 1.25).
+    /// The capabilities of the system and the app's permission. Does not need a manager (behaviours 1.20, 1.25).
     case system
     /// The names of a peripheral.
     case names(UUID)
-    /// What the filter of the manager's scan has done.
+    /// The counters of the manager's scan.
     case scanCounts
 }
 
-/// The answer to a ``Query`` of the same name.
+/// The answer to the ``Query`` of the same name.
 public enum Reply: Hashable, Sendable {
-    /// In the order asked.
+    /// In the order of the query.
     case peripherals([PeerInfo])
-    /// In the order in which they were connected.
+    /// In the order of connection.
     case connectedPeripherals([PeerInfo])
-    /// At this moment.
+    /// The present capabilities and permission.
     case system(SystemInfo)
-    /// At this moment.
+    /// The names known at present.
     case names(KnownNames)
-    /// Nil when the manager does not scan.
+    /// The counters; nil if the manager is not scanning.
     case scanCounts(ScanCounts?)
 }

@@ -1,21 +1,22 @@
 import BluetoothTypes
 import Foundation
 
-/// A scan as an app asks for it.
+/// The parameters of a scan.
 public struct ScanRequest: Hashable, Sendable {
-    /// Report only peripherals that advertise one of these; nil or empty means all (behaviour 2.4).
+    /// Reports only peripherals that advertise one of these services; nil or empty for all (behaviour 2.4).
     public var services: [BluetoothUUID]?
-    /// Report every packet (behaviour 2.3).
+    /// Reports every packet, rather than each peripheral once (behaviour 2.3).
     public var allowsDuplicates: Bool
-    /// Report peripherals that solicit one of these as well (behaviour 2.8).
+    /// Reports peripherals that solicit one of these services as well (behaviour 2.8).
     public var solicitedServices: [BluetoothUUID]
-    /// After how many milliseconds without a packet a peripheral counts as lost; nil when nobody wants to know (behaviour 15.3).
+    /// The time without a packet after which a peripheral counts as lost, in milliseconds; nil to report no losses
+    /// (behaviour 15.3).
     public var lostAfter: Int?
 
-    /// A scan for all services.
+    /// Creates a scan for all services.
     public init() { self.init(services: nil) }
 
-    /// A scan for all or for some services.
+    /// Creates a scan for some or all services.
     public init(
         services: [BluetoothUUID]? = nil,
         allowsDuplicates: Bool = false,
@@ -29,77 +30,78 @@ public struct ScanRequest: Hashable, Sendable {
     }
 }
 
-/// How an app wants to be connected.
+/// The options of a connection.
 public struct ConnectOptions: Hashable, Sendable {
-    /// Alert the user when it connects while the app is suspended (behaviour 3.15).
+    /// Alerts the user when the peripheral connects while the app is suspended (behaviour 3.15).
     public var notifiesOnConnection = false
-    /// Alert the user when it disconnects while the app is suspended.
+    /// Alerts the user when the peripheral disconnects while the app is suspended.
     public var notifiesOnDisconnection = false
-    /// Alert the user on every notification while the app is suspended.
+    /// Alerts the user on every notification while the app is suspended.
     public var notifiesOnNotification = false
-    /// Whole seconds to wait before the attempt starts (behaviour 3.16).
+    /// The time to wait before the connection attempt starts, in whole seconds (behaviour 3.16).
     public var startDelay = 0
-    /// Connect again by itself when the link is lost (behaviour 3.17).
+    /// Reconnects automatically when the link is lost (behaviour 3.17).
     public var reconnectsAutomatically = false
-    /// Pair, and let the peer have this system's notifications if the person agrees (behaviour 3.19).
+    /// Pairs, and shares this system's notifications with the peer if the user agrees (behaviour 3.19).
     public var requiresNotifications = false
 
-    /// No options.
+    /// Creates the default options.
     public init() {}
 }
 
-/// Which connections by anyone on this system a manager is told of: those of peers that have one of the services, and those of
-/// the given peers (behaviour 3.22).
+/// Selects the connections of all apps on this system that are reported to a manager: those of peers with one of the
+/// services, and those of the given peers (behaviour 3.22).
 public struct ConnectionWatch: Hashable, Sendable {
-    /// Services that may be given (behaviour 14.23).
+    /// The maximum number of services (behaviour 14.23).
     public static let maximumServices = 4
-    /// Peers that may be given (AB-G05).
+    /// The maximum number of peers (AB-G05).
     public static let maximumPeers = 256
 
-    /// Peers with one of these.
+    /// Reports peers that have one of these services.
     public var services: [BluetoothUUID]
-    /// These peers.
+    /// Reports the peers with these identifiers.
     public var peers: [UUID]
 
-    /// Connections of nobody.
+    /// Creates a watch that reports no connections.
     public init() { self.init(services: []) }
 
-    /// Connections of some peers.
+    /// Creates a watch for peers with one of `services`, and for `peers`.
     public init(services: [BluetoothUUID] = [], peers: [UUID] = []) {
         self.services = services
         self.peers = peers
     }
 }
 
-/// Names a service, characteristic or descriptor that an app publishes: unique within its manager, chosen by the app's
-/// side.
+/// Identifies a service, characteristic or descriptor that an app publishes. The app chooses the number, which is
+/// unique within the manager.
 public struct LocalAttributeID: Hashable, Sendable {
-    /// The number.
+    /// The number on the wire.
     public var rawValue: UInt32
 
-    /// The attribute with this number.
+    /// Creates the identifier with this number.
     public init(_ rawValue: UInt32) {
         self.rawValue = rawValue
     }
 }
 
-/// The number of an attribute in a peer's table: for a service its first handle, for a characteristic that of its value.
+/// The handle of an attribute in a peer's table: for a service its first handle, for a characteristic that of its
+/// value.
 public typealias AttributeHandle = UInt16
 
 /// A service that an app publishes.
 public struct LocalService: Hashable, Sendable {
-    /// Names it within its manager.
+    /// The identifier, unique within the manager.
     public var id: LocalAttributeID
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
-    /// Whether it describes the main function (behaviour 0.6).
+    /// Whether it is a primary service (behaviour 0.6).
     public var isPrimary: Bool
-    /// Services published before that this one includes (behaviour 7.9).
+    /// The services that it includes, which have to be published before it (behaviour 7.9).
     public var includedServices: [LocalAttributeID]
-    /// Its characteristics, in order.
+    /// The characteristics, in order.
     public var characteristics: [LocalCharacteristic]
 
-    /// A service.
+    /// Creates a service for publication.
     public init(
         id: LocalAttributeID,
         uuid: BluetoothUUID,
@@ -117,20 +119,21 @@ public struct LocalService: Hashable, Sendable {
 
 /// A characteristic that an app publishes.
 public struct LocalCharacteristic: Hashable, Sendable {
-    /// Names it within its manager.
+    /// The identifier, unique within the manager.
     public var id: LocalAttributeID
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
-    /// The bits of `CBCharacteristicProperties`, with 0x100 and 0x200 for subscriptions that need encryption.
+    /// The bits of `CBCharacteristicProperties`, including 0x100 and 0x200 for subscriptions that require encryption.
     public var properties: UInt16
     /// The bits of `CBAttributePermissions`.
     public var permissions: UInt8
-    /// A value that the service answers with by itself; nil means that the app is asked (behaviours 7.3, 7.5).
+    /// A constant value, which the service provides by itself; nil if read requests are passed to the app
+    /// (behaviours 7.3, 7.5).
     public var value: PacketBuffer?
-    /// Its descriptors, in order.
+    /// The descriptors, in order.
     public var descriptors: [LocalDescriptor]
 
-    /// A characteristic.
+    /// Creates a characteristic for publication.
     public init(
         id: LocalAttributeID,
         uuid: BluetoothUUID,
@@ -148,54 +151,55 @@ public struct LocalCharacteristic: Hashable, Sendable {
     }
 }
 
-/// A descriptor that an app publishes; its value never changes (behaviour 7.8).
+/// A descriptor that an app publishes. Its value is constant (behaviour 7.8).
 public struct LocalDescriptor: Hashable, Sendable {
-    /// What it is.
+    /// The UUID of its type.
     public var uuid: BluetoothUUID
-    /// The octets.
+    /// The constant value of the descriptor.
     public var value: PacketBuffer
 
-    /// A descriptor.
+    /// Creates a descriptor for publication.
     public init(uuid: BluetoothUUID, value: PacketBuffer) {
         self.uuid = uuid
         self.value = value
     }
 }
 
-/// What an app would like a link to be like; the two devices decide (behaviour 15.4).
+/// Properties that an app prefers for a link; the two devices decide (behaviour 15.4).
 public struct LinkPreference: Hashable, Sendable {
-    /// The shortest and the longest connection interval, in microseconds; nil for no wish.
+    /// The shortest connection interval, in microseconds; nil for no preference.
     public var minimumInterval: Int?
-    /// The longest connection interval, in microseconds.
+    /// The longest connection interval, in microseconds; nil for no preference.
     public var maximumInterval: Int?
-    /// Connection events in a row that the peripheral may leave out.
+    /// The number of consecutive connection events that the peripheral may skip.
     public var latency = 0
-    /// How long silence is borne, in milliseconds.
+    /// The supervision time-out, in milliseconds.
     public var supervisionTimeout = 6_000
-    /// The PHY, by the numbers of HCI; nil for no wish.
+    /// The PHY, by its HCI number; nil for no preference.
     public var phy: Int?
 
-    /// No wish.
+    /// Creates a value without preferences.
     public init() {}
 }
 
-/// What an app wants to advertise (behaviours 7.15, 15.16).
+/// The content of an app's advertisement (behaviours 7.15, 15.16).
 public struct AdvertisingRequest: Hashable, Sendable {
-    /// The name.
+    /// The local name; nil for none.
     public var localName: String?
-    /// Its services.
+    /// The services to advertise.
     public var services: [BluetoothUUID]
-    /// The company's number, least significant octet first, and its data; for who asked for more than Apple's systems have.
+    /// The company identifier, least significant octet first, followed by the company's data. An extension: Apple's
+    /// systems do not offer it.
     public var manufacturerData: PacketBuffer?
-    /// Data by service, in the order in which they are put on the air.
+    /// Service data, in the order in which they are advertised.
     public var serviceData: [LocalDescriptor] = []
-    /// Names the request in its answer.
+    /// The number that the answer repeats.
     public var number: UInt32 = 0
 
-    /// Nothing but flags.
+    /// Creates an advertisement that only contains flags.
     public init() { self.init(localName: nil) }
 
-    /// A name, services, or both.
+    /// Creates an advertisement with a name, services, or both.
     public init(localName: String? = nil, services: [BluetoothUUID] = []) {
         self.localName = localName
         self.services = services

@@ -1,17 +1,17 @@
 import BluetoothTypes
 
-/// What a central manager finds that takes the place of one whose app has ended: as it was then, and what has happened since comes as
-/// events (behaviours 10.3, 10.7 to 10.10).
+/// The state of a central manager that replaces one whose process has ended. It is the state at that time; later
+/// changes are reported as events (behaviours 10.3, 10.7 to 10.10).
 public struct RestoredCentral: Hashable, Sendable {
-    /// The scan that goes on; nil for none.
+    /// The scan that continues; nil for none.
     public var scan: ScanRequest?
-    /// The peripherals that are connected, or are to be.
+    /// The peripherals that are connected or that the manager waits for.
     public var peers: [RestoredPeer]
 
-    /// A manager with nothing going on.
+    /// Creates the state of an idle manager.
     public init() { self.init(peers: []) }
 
-    /// A manager.
+    /// Creates the state of a manager.
     public init(scan: ScanRequest? = nil, peers: [RestoredPeer]) {
         self.scan = scan
         self.peers = peers
@@ -20,17 +20,17 @@ public struct RestoredCentral: Hashable, Sendable {
 
 /// A peripheral of a ``RestoredCentral``.
 public struct RestoredPeer: Hashable, Sendable {
-    /// Who it is.
+    /// The peripheral's identifier and name.
     public var info: PeerInfo
-    /// The most octets of a write without response; nil while it is not connected.
+    /// The maximum length of a write without response, in octets; nil while the peripheral is not connected.
     public var maximumWriteWithoutResponse: Int?
-    /// What the manager had found of it.
+    /// The services that the manager had discovered.
     public var services: [RestoredService]
 
-    /// Nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(info: PeerInfo()) }
 
-    /// A peripheral.
+    /// Creates the state of a peripheral.
     public init(info: PeerInfo, maximumWriteWithoutResponse: Int? = nil, services: [RestoredService] = []) {
         self.info = info
         self.maximumWriteWithoutResponse = maximumWriteWithoutResponse
@@ -40,17 +40,17 @@ public struct RestoredPeer: Hashable, Sendable {
 
 /// A service of a ``RestoredPeer``.
 public struct RestoredService: Hashable, Sendable {
-    /// What it is.
+    /// The service, as it was discovered.
     public var service: RemoteService
-    /// The services that it includes, as far as they were discovered.
+    /// The services that it includes, as far as they have been discovered.
     public var includedServices: [RemoteService]
-    /// Its characteristics, as far as they were discovered.
+    /// Its characteristics, as far as they have been discovered.
     public var characteristics: [RestoredCharacteristic]
 
-    /// A service without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(service: RemoteService()) }
 
-    /// A service.
+    /// Creates the state of a service.
     public init(
         service: RemoteService,
         includedServices: [RemoteService] = [],
@@ -64,17 +64,17 @@ public struct RestoredService: Hashable, Sendable {
 
 /// A characteristic of a ``RestoredService``.
 public struct RestoredCharacteristic: Hashable, Sendable {
-    /// What it is.
+    /// The characteristic, as it was discovered.
     public var characteristic: RemoteCharacteristic
-    /// Whether the manager has subscribed to it.
+    /// Whether the manager is subscribed to it.
     public var isNotifying: Bool
-    /// Its descriptors, as far as they were discovered.
+    /// Its descriptors, as far as they have been discovered.
     public var descriptors: [RemoteDescriptor]
 
-    /// A characteristic without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(characteristic: RemoteCharacteristic()) }
 
-    /// A characteristic.
+    /// Creates the state of a characteristic.
     public init(
         characteristic: RemoteCharacteristic,
         isNotifying: Bool = false,
@@ -86,19 +86,19 @@ public struct RestoredCharacteristic: Hashable, Sendable {
     }
 }
 
-/// What a peripheral manager finds that takes the place of one whose app has ended (behaviours 10.3, 10.12).
+/// The state of a peripheral manager that replaces one whose process has ended (behaviours 10.3, 10.12).
 public struct RestoredPeripheral: Hashable, Sendable {
-    /// What is published, in the order of publishing.
+    /// The published services, in the order of publishing.
     public var services: [LocalService]
-    /// Who has subscribed to what.
+    /// The subscriptions of centrals.
     public var subscriptions: [RestoredSubscription]
-    /// What is advertised; nil for nothing.
+    /// The current advertisement; nil for none.
     public var advertising: AdvertisingRequest?
 
-    /// A manager with nothing going on.
+    /// Creates the state of an idle manager.
     public init() { self.init(services: []) }
 
-    /// A manager.
+    /// Creates the state of a manager.
     public init(
         services: [LocalService],
         subscriptions: [RestoredSubscription] = [],
@@ -110,17 +110,17 @@ public struct RestoredPeripheral: Hashable, Sendable {
     }
 }
 
-/// A central that has subscribed to a characteristic of a ``RestoredPeripheral``.
+/// A subscription of a central to a characteristic of a ``RestoredPeripheral``.
 public struct RestoredSubscription: Hashable, Sendable {
-    /// Whose it is.
+    /// The central that is subscribed.
     public var central: CentralInfo
-    /// To what.
+    /// The characteristic that it is subscribed to.
     public var characteristic: LocalAttributeID
 
-    /// Nobody's.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(central: CentralInfo(), characteristic: LocalAttributeID(0)) }
 
-    /// A subscription.
+    /// Creates a subscription of a central.
     public init(central: CentralInfo, characteristic: LocalAttributeID) {
         self.central = central
         self.characteristic = characteristic

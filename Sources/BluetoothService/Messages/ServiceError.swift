@@ -1,26 +1,26 @@
 import BluetoothTypes
 
-/// The error codes of the attribute protocol, as an app answers with them and is told of them; 0 is success.
+/// An error code of the attribute protocol, as an app sends and receives it; 0 for success.
 public struct ATTStatus: WireValue {
     /// The number on the wire.
     public var rawValue: UInt8
 
-    /// Any number, known or not.
+    /// Creates a status from any number, including unassigned ones.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// No error.
+    /// No error (0).
     public static let success = ATTStatus(rawValue: 0)
 }
 
-/// Why something that an app asked for failed: the code that the API shows, and what lies behind it.
+/// The reason why a request of an app failed: the code that the API shows, and its cause.
 public struct ServiceError: Error, Hashable, Sendable {
-    /// The error domains of the API.
+    /// The code of an error in one of the API's error domains.
     public enum Code: Hashable, Sendable {
         /// `CBError`.
         case core(CoreCode)
-        /// `CBATTError`: the peer's attribute server refused.
+        /// `CBATTError`: the peer's attribute server returned an error.
         case att(ATTStatus)
     }
 
@@ -45,45 +45,45 @@ public struct ServiceError: Error, Hashable, Sendable {
         case tooManyLEPairedDevices = 16
     }
 
-    /// The protocols whose codes may lie behind an error.
+    /// A protocol layer whose error code can be the cause of an error.
     public enum Layer: UInt8, Hashable, Sendable {
         /// The attribute protocol: an Error Response (Core Vol 3 Part F 3.4.1.1).
         case att
-        /// The security manager: why a pairing failed (Core Vol 3 Part H 3.5.5).
+        /// The Security Manager: the reason why pairing failed (Core Vol 3 Part H 3.5.5).
         case smp
         /// The controller: an error code (Core Vol 1 Part F).
         case hci
     }
 
-    /// The code that lies behind an error (behaviours 15.9, 15.10).
+    /// The code that caused an error (behaviours 15.9, 15.10).
     public struct Cause: Hashable, Sendable {
-        /// Whose code it is.
+        /// The layer that defines the code.
         public var layer: Layer
-        /// The code.
+        /// The code, as that layer numbers it.
         public var code: UInt8
 
-        /// A code of a layer.
+        /// Creates a cause from a code of a layer.
         public init(_ layer: Layer, _ code: UInt8) {
             self.layer = layer
             self.code = code
         }
     }
 
-    /// What the API shows.
+    /// The code that the API shows.
     public var code: Code
-    /// The layer below that failed and how, for a person.
+    /// A description of what failed in which layer, for people to read; nil if there is none.
     public var reason: String?
-    /// The same for a program, where that layer has a code for it.
+    /// The same for programs; nil if the layer has no code for it.
     public var cause: Cause?
 
-    /// An error of the API's own domain.
+    /// Creates an error of the API's own domain.
     public init(_ code: CoreCode, reason: String? = nil, cause: Cause? = nil) {
         self.code = .core(code)
         self.reason = reason
         self.cause = cause
     }
 
-    /// An error that a peer's attribute server answered with.
+    /// Creates an error that a peer's attribute server returned.
     public init(att status: ATTStatus, reason: String? = nil, cause: Cause? = nil) {
         code = .att(status)
         self.reason = reason

@@ -1,78 +1,78 @@
 import BluetoothTypes
 
-/// What a process says to the service first of all, and once: who it is. What both sides say after it follows from that.
+/// The first message of a process to the service, sent once. It determines the messages that follow in both directions.
 public enum Opening: Hashable, Sendable {
-    /// An app, which goes on with ``AppMessage``, and hears ``ServiceMessage``.
+    /// An app. It continues with ``AppMessage``, and receives ``ServiceMessage``.
     case app(Hello)
-    /// A tool of the person's, with the version that it speaks.
+    /// A tool of the user, with the protocol version that it implements.
     case tool(version: UInt16)
 }
 
-/// What the process of an app says to the service.
+/// A message of an app's process to the service.
 public enum AppMessage: Hashable, Sendable {
-    /// A manager is made; the app chooses its number.
+    /// Opens a manager, whose number the app chooses.
     case openManager(ManagerID, ManagerRole, ManagerOptions)
-    /// A manager is gone.
+    /// Closes a manager and ends all its activity.
     case closeManager(ManagerID)
-    /// A manager asks for something.
+    /// A request of a manager.
     case request(ManagerID, Request)
-    /// A manager waits for an answer, which has the same number.
+    /// A query of a manager. The reply repeats its number.
     case query(ManagerID, number: UInt32, Query)
-    /// The app did something that has no effect, and why; its own log has it already (behaviour 1.26).
+    /// Reports why a call of the app had no effect. The app's own log contains it already (behaviour 1.26).
     case misuse(String)
-    /// The number of events of a manager that the app has been called with since the manager was opened. Sent for managers with a restore
-    /// identifier, for many events at once where they come fast. Events of channels don't count.
+    /// The number of events that have been delivered to the app since the manager was opened, without events of
+    /// channels. Sent for managers with a restore identifier; one message may cover many events.
     case eventsRead(ManagerID, count: UInt64)
 }
 
-/// What the service says to the process of an app.
+/// A message of the service to an app's process.
 public enum ServiceMessage: Hashable, Sendable {
     /// The answer to ``Opening``.
     case welcome(Welcome)
-    /// A manager is told something.
+    /// An event for a manager.
     case event(ManagerID, Event)
-    /// The answer to the query of this number.
+    /// The reply to the query with this number.
     case reply(number: UInt32, Result<Reply, ServiceError>)
-    /// The service ends the conversation, and why.
+    /// The service closes the conversation for this reason.
     case goodbye(ServiceError)
 }
 
-/// How an app begins.
+/// The first message of an app.
 public struct Hello: Hashable, Sendable {
-    /// The version that this code speaks. Another one is refused: both sides come from one release.
+    /// The protocol version of this code. Other versions are refused, since both sides come from one release.
     public static let version: UInt16 = 6
 
-    /// The version that the app's side speaks.
+    /// The protocol version of the app's side.
     public var version = Hello.version
-    /// Who the app is.
+    /// The identity of the app.
     public var app: AppIdentity
-    /// What it says of itself.
+    /// The properties that the app declares.
     public var declaration: AppDeclaration
 
-    /// The beginning of an app of this version.
+    /// Creates the first message of an app of this version.
     public init(_ app: AppIdentity, declaring declaration: AppDeclaration = .unmanaged) {
         self.app = app
         self.declaration = declaration
     }
 }
 
-/// How the service answers, with the bounds that an app has to keep to.
+/// The service's answer to an app, with the limits that the app has to observe.
 public struct Welcome: Hashable, Sendable {
-    /// The version that the service speaks.
+    /// The protocol version of the service.
     public var version = Hello.version
-    /// Writes without response, per manager and peripheral, that may wait for the controller (behaviour 5.14).
+    /// The number of writes without response that may be queued, per manager and peripheral (behaviour 5.14).
     public var writesWithoutResponse = ServiceLimits.writesWithoutResponse
-    /// Value updates, per manager, that may wait for the controller.
+    /// The number of value updates that may be queued, per manager.
     public var valueUpdates = ServiceLimits.valueUpdates
-    /// Managers that an app may have at a time (AB-G05).
+    /// The number of managers that an app may have at a time (AB-G05).
     public var managers = ServiceLimits.managers
-    /// L2CAP channels that a manager may have at a time.
+    /// The number of L2CAP channels that a manager may have at a time.
     public var channels = ServiceLimits.channels
-    /// Octets, per channel and direction, that may be on their way.
+    /// The number of octets that may be in transit, per channel and direction.
     public var channelWindow = ServiceLimits.channelWindow
-    /// Octets of a message.
+    /// The maximum length of a message, in octets.
     public var message = ServiceLimits.message
 
-    /// The bounds of this version.
+    /// Creates the limits of this version.
     public init() {}
 }

@@ -1,104 +1,106 @@
 import BluetoothTypes
 import Foundation
 
-/// What a tool of the person's says to the service, after ``Opening/tool(version:)``.
+/// A message of a tool to the service, after ``Opening/tool(version:)``.
 public enum ToolMessage: Hashable, Sendable {
-    /// Asks; the answer has the same number, which the tool chooses. A number is free again when its answer has come.
+    /// A question. The answer repeats its number, which the tool chooses and may reuse after the answer.
     case ask(number: UInt32, ToolQuestion)
-    /// What the person does about ``ToolReply/prompt(number:_:)``.
+    /// The user's answer to ``ToolReply/prompt(number:_:)``.
     case answer(number: UInt32, PersonAnswer)
-    /// Ends the stream that was asked for with this number; its answer comes as the last of it.
+    /// Ends the stream that the question with this number started. The answer is the last message of the stream.
     case stop(number: UInt32)
 }
 
-/// What a tool asks.
+/// A question of a tool.
 public enum ToolQuestion: Hashable, Sendable {
-    /// How the system is.
+    /// The state of the system.
     case status
-    /// The devices that the system knows.
+    /// The devices known to the system.
     case devices
-    /// The devices that the system is paired with, without their keys.
+    /// The bonded devices, without their keys.
     case bonds
-    /// Forgets a device that the system is paired with (behaviour 6.12).
+    /// Removes the bond of a device (behaviour 6.12).
     case forgetBond(UUID)
-    /// A stream of what happens, of the kinds whose bits are set. It is answered when it ends.
+    /// A stream of events of the kinds whose bits are set. Answered when it ends.
     case monitor(kinds: UInt16)
-    /// The tool puts questions to a person from now on. It is answered when that ends.
+    /// Registers the tool to show prompts to the user. Answered when that ends.
     case prompts
-    /// The apps that run, that are kept, and that can be launched.
+    /// The apps that are running, kept, or installed.
     case apps
-    /// Does something to the app of this name. The owner is the number of its user; nil where one user alone has an app of this name.
+    /// Applies a command to the app of this name. `owner` is the number of its user; nil if only one user has an app of
+    /// this name.
     case app(AppVerb, name: String, owner: UInt32? = nil)
 }
 
-/// What can be done to an app.
+/// A command for an app.
 public enum AppVerb: UInt8, Hashable, Sendable, CaseIterable {
-    /// Starts its process.
+    /// Launches the process of the app.
     case launch
-    /// Leaves it for another one.
+    /// Moves it to the background.
     case background
-    /// Brings it in front of the person.
+    /// Moves it to the foreground.
     case foreground
-    /// Lets it run no more for now.
+    /// Suspends the app in the background.
     case suspend
-    /// Ends its process as a system does that needs the memory: what the app wants goes on.
+    /// Ends its process as for lack of memory; its scans, connections and advertising continue.
     case terminate
-    /// Ends it as the person does: nothing of it goes on (behaviour 10.16).
+    /// Ends it on behalf of the user: nothing of it continues (behaviour 10.16).
     case forceQuit
-    /// Forgets whether it may use Bluetooth.
+    /// Resets its permission to use Bluetooth.
     case resetPermission
-    /// Denies it Bluetooth in the settings, which ends a managed app that runs (behaviour 1.27).
+    /// Denies it Bluetooth in the settings, which ends a managed app that is running (behaviour 1.27).
     case revokePermission
 }
 
-/// What the service says to a tool.
+/// A message of the service to a tool.
 public enum ToolReply: Hashable, Sendable {
-    /// The answer to the question of this number: JSON, or why there is none.
+    /// The answer to the question with this number: JSON, or an error.
     case answer(number: UInt32, Result<String, ServiceError>)
-    /// Something happened: a line of JSON in the stream of this number.
+    /// An event as a line of JSON, in the stream with this number.
     case happening(number: UInt32, String)
-    /// A person is asked, or told. The number is the service's and not that of any ``ToolMessage/ask(number:_:)``; 0 for what needs
-    /// no answer.
+    /// A prompt for the user. The number is assigned by the service, independently of ``ToolMessage/ask(number:_:)``; 0
+    /// for a prompt without an answer.
     case prompt(number: UInt32, PersonQuestion)
-    /// What was shown or asked with this number is over.
+    /// The prompt with this number is no longer needed.
     case promptClosed(number: UInt32)
-    /// The service ends the conversation, and why.
+    /// The service closes the conversation for this reason.
     case goodbye(ServiceError)
 }
 
-/// What a person is asked, or told.
+/// A question or a notice for the user.
 public enum PersonQuestion: Hashable, Sendable {
-    /// Two devices pair.
+    /// A question or passkey of a pairing.
     case pairing(PairingQuestion)
-    /// May an app use Bluetooth? (behaviour 1.18)
+    /// Whether an app may use Bluetooth (behaviour 1.18).
     case permission(AppQuestion)
-    /// Something that needs no answer.
+    /// A notice without an answer.
     case notice(String)
 }
 
-/// Whether an app may use Bluetooth, as a person is asked (behaviour 1.18).
+/// The question whether an app may use Bluetooth (behaviour 1.18).
 ///
-/// Each text is one line without control characters, and bounded: an app cannot make its words look like those of the system (AB-G07).
+/// Each text is one line of bounded length without control characters, so that an app cannot imitate texts of the
+/// system (AB-G07).
 public struct AppQuestion: Hashable, Sendable {
-    /// Scalars of the longest names and identifiers.
+    /// The maximum length of names and identifiers, in Unicode scalars.
     static let maximumName = 64
-    /// Scalars of the longest reason.
+    /// The maximum length of the usage description, in Unicode scalars.
     static let maximumUsage = 200
-    /// Scalars of the longest path.
+    /// The maximum length of the path, in Unicode scalars.
     static let maximumExecutable = 256
 
-    /// The identifier that the app gives for itself.
+    /// The identifier that the app claims.
     public var identifier: String
-    /// The number of the user that it runs as, which the kernel names.
+    /// The number of the user that it runs as, according to the kernel.
     public var owner: UInt32
-    /// What the app calls itself, in its own words; nil for one that goes by its identifier.
+    /// The display name that the app has chosen; nil if it is shown by its identifier.
     public var displayName: String?
-    /// What it says that Bluetooth is for, in its own words; nil where it does not say.
+    /// The app's description of its use of Bluetooth; nil if it has none.
     public var usage: String?
-    /// The program that it runs, by the path that the kernel names; nil where that is not known.
+    /// The path of the program that it runs, according to the kernel; nil if it is not known.
     public var executable: String?
 
-    /// A question about an app.
+    /// Creates a question about an app, with its texts reduced to one line and cut to their limits.
     public init(
         _ app: AppIdentity,
         displayName: String? = nil,
@@ -113,37 +115,38 @@ public struct AppQuestion: Hashable, Sendable {
     }
 }
 
-/// What a person is asked while two devices pair.
+/// A question or a passkey for the user while two devices pair.
 public struct PairingQuestion: Hashable, Sendable {
-    /// Scalars of the longest name of a device that is shown.
+    /// The maximum length of a device name that is shown, in Unicode scalars.
     static let maximumName = 64
 
-    /// What is asked or shown.
+    /// The kind of a prompt.
     public enum Kind: Hashable, Sendable {
-        /// Pair or not? Nothing protects against somebody in the middle.
+        /// Whether to pair, without MITM protection.
         case confirm
-        /// Pair anew with a device that has not shown that it still has its keys?
+        /// Whether to pair again with a device that has not proved that it still has its keys.
         case confirmReplacement
-        /// A code to be entered on the other device. To refuse is the only answer.
+        /// A passkey to be entered on the other device. The only possible answer is to refuse.
         case showPasskey(UInt32)
-        /// Which code does the other device show?
+        /// Asks for the passkey that the other device shows.
         case enterPasskey
-        /// Does the other device show this number too?
+        /// Whether the other device shows this number too.
         case compare(UInt32)
     }
 
-    /// What is asked or shown.
+    /// The kind of the prompt.
     public var kind: Kind
-    /// The name of the other device, which it has chosen itself, as one line; nil for one without.
+    /// The name that the other device has chosen, as one line; nil if it has none.
     public var peerName: String?
-    /// Its address.
+    /// The address of the other device.
     public var peerAddress: String
-    /// What apps call it, where that is known.
+    /// The identifier that apps use for the other device; nil if it is not known.
     public var peer: UUID?
-    /// Whether it is for apps that are all in the background: then it waits as a notification does (behaviour 6.21).
+    /// Whether only apps in the background are waiting for the pairing. The prompt then waits like a notification
+    /// (behaviour 6.21).
     public var isInBackground = false
 
-    /// A question about a device.
+    /// Creates a question about a device.
     public init(_ kind: Kind, peerName: String? = nil, peerAddress: String, peer: UUID? = nil) {
         self.kind = kind
         self.peerName = peerName
@@ -152,16 +155,16 @@ public struct PairingQuestion: Hashable, Sendable {
     }
 }
 
-/// What a person answers.
+/// The user's answer to a prompt.
 public enum PersonAnswer: Hashable, Sendable {
-    /// Yes, pair.
+    /// Agrees to pair with the device.
     case accept
-    /// No, do not pair.
+    /// Refuses to pair with the device.
     case refuse
-    /// The six digits that the other device shows, 0 to 999,999.
+    /// The six-digit passkey that the other device shows, 0 to 999,999.
     case passkey(UInt32)
-    /// The app may use Bluetooth.
+    /// Let the app use Bluetooth.
     case allow
-    /// It may not.
+    /// Do not let the app use Bluetooth.
     case deny
 }

@@ -128,7 +128,7 @@ struct PeerTable {
         peers.keep(identifier)
     }
 
-    /// Undoes one ``hold(_:)``.
+    /// Undoes one call of ``hold(_:)``.
     mutating func release(_ identifier: UUID) {
         forget(peers.release(identifier)?.value)
     }

@@ -50,7 +50,7 @@ final class LocalAttributes {
         return published
     }
 
-    /// Removes a service.
+    /// Removes a service that was published.
     func remove(_ service: PublishedService) throws(ServiceError) {
         do {
             try server.database.remove(service.handles.lowerBound)

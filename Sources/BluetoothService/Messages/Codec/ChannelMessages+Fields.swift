@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-// The wire format of what is said about channels.
+// The wire format of channel messages.
 
 extension ChannelID: WireValue {
-    /// The channel with this number.
+    /// Creates the identifier with this number.
     public init(rawValue: UInt32) { self.init(rawValue) }
 }
 
@@ -26,7 +26,7 @@ extension ChannelRequest: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .grant(var count):
@@ -59,7 +59,7 @@ extension ChannelEvent: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .received(var octets):

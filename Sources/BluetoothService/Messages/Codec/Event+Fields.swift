@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Foundation
 
-// The wire format of what managers are told.
+// The wire format of events.
 
 extension Event: MessageKinds {
     /// See ``MessageKinds/kinds``.
@@ -24,7 +24,7 @@ extension Event: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .stateChanged(var state):
@@ -69,7 +69,7 @@ extension CentralEvent: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .discovered(var peer, var advertisement, var rssi):
@@ -143,7 +143,7 @@ extension PeripheralEvent: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .serviceAdded(let service, let error):

@@ -1,18 +1,19 @@
 import BluetoothTypes
 import Foundation
 
-/// What may be in a message at most, besides ``ServiceLimits/message``.
+/// Limits of the wire format, in addition to ``ServiceLimits/message``.
 enum MessageLimits {
-    /// Octets of a text.
+    /// The maximum length of a text, in octets.
     static let text = 4_096
-    /// Octets of a value: attributes have up to 512.
+    /// The maximum length of a value, in octets; attributes have up to 512.
     static let value = 65_535
-    /// Elements of a list on the wire. ``ServiceLimits`` has the bound of each list.
+    /// The maximum number of elements of any list. ``ServiceLimits`` contains the limit of each list.
     static let list = 65_535
 }
 
-// How the values of messages stand on the wire, in terms of the fields that packets use: integers least significant octet first,
-// texts, values and lists behind their length in two octets, what may be missing behind an octet that says so.
+// The wire format of the values in messages, in terms of packet fields. Integers are little-endian. Texts, values and
+// lists are preceded by their length in two octets. Optional values are preceded by an octet that tells whether they
+// are present.
 extension FieldCoder {
     mutating func number(_ name: String, _ value: inout Int) throws(PacketError) {
         var wide = Int64(value)
@@ -23,7 +24,7 @@ extension FieldCoder {
     mutating func number(_ name: String, _ value: inout Double) throws(PacketError) {
         var bits = value.bitPattern
         try field(name, &bits)
-        // What is no number is not equal to itself, and no time.
+        // NaN is not a valid time, and would make a decoded value unequal to itself.
         guard !Double(bitPattern: bits).isNaN else { throw PacketError(.value(bits), at: name) }
         value = Double(bitPattern: bits)
     }
@@ -52,7 +53,7 @@ extension FieldCoder {
         if isReading { value = UUID(Array(octets)) }
     }
 
-    /// Its octets, the most significant first: 2, 4 or 16.
+    /// Codes the UUID as 2, 4 or 16 octets, most significant first, after their count.
     mutating func uuid(_ name: String, _ value: inout BluetoothUUID) throws(PacketError) {
         var octets = PacketBuffer(value.bigEndianBytes)
         try countedBytes(name, &octets)
@@ -63,7 +64,7 @@ extension FieldCoder {
         value = uuid
     }
 
-    /// What may be missing.
+    /// Codes an optional value after an octet that tells whether it is present.
     mutating func optional<T>(
         _ name: String,
         _ value: inout T?,
@@ -78,9 +79,11 @@ extension FieldCoder {
         value = present
     }
 
-    /// A list: the number of elements, then the elements. Memory grows with the octets that are there, since each element has at least one.
+    /// Codes a list: the number of elements, followed by the elements. Each element has at least one octet, so memory
+    /// use is bounded by the length of the message.
     ///
-    /// - Parameter limit: The most elements a reader takes. A writer writes them all, so that the reader can say what is wrong.
+    /// - Parameter limit: The maximum number of elements when reading. When writing, all elements are written, so that
+    ///   the reader can report the error.
     mutating func list<T>(
         _ name: String,
         _ values: inout [T],
@@ -150,7 +153,7 @@ extension FieldCoder {
         try optional(name, &value, 0) { coder, value throws(PacketError) in try coder.number(name, &value) }
     }
 
-    /// What came of something: a value, or an error.
+    /// Codes a result: an optional error, followed by the value if there is none.
     mutating func result<T>(
         _ name: String,
         _ value: inout Result<T, ServiceError>,
@@ -179,7 +182,7 @@ extension FieldCoder {
         try result(name, &value, []) { coder, value throws(PacketError) in try coder.octets(name, &value) }
     }
 
-    /// A length in two octets, then what is so long.
+    /// Codes a length in two octets, followed by content of that length.
     private mutating func length(
         _ name: String,
         _ count: Int,
@@ -194,6 +197,6 @@ extension FieldCoder {
 }
 
 extension UUID {
-    /// All bits clear.
+    /// The nil UUID, with all bits clear.
     static let blank = UUID([UInt8](repeating: 0, count: 16))
 }

@@ -1,7 +1,8 @@
 import BluetoothTypes
 import Foundation
 
-// Fields of messages that are made anew: each of these gives what was read, or what it was given.
+// Variants for fields of values that are rebuilt: each returns the value that was read, or the one passed in when
+// writing.
 extension FieldCoder {
     mutating func field<T: FixedWidthInteger>(_ name: String, _ value: T) throws(PacketError) -> T {
         var value = value

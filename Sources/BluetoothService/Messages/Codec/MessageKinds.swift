@@ -1,23 +1,24 @@
 import BluetoothTypes
 
-/// A message, or a part of one, that is one of several kinds: its number in an octet, then the fields of that kind.
+/// A message, or a part of one, that has several kinds. On the wire it is the number of the kind in one octet, followed
+/// by the fields of that kind.
 ///
-/// The numbers follow from the order in ``kinds`` and never change their meaning: a new kind is added at the end, with a new
-/// version of the messages where the other side has to know.
+/// The number of a kind is its index in ``kinds`` and never changes its meaning. A new kind is appended, with a new
+/// protocol version if the other side has to support it.
 public protocol MessageKinds: PacketFields {
-    /// The registry: one value of each kind, to be read into.
+    /// One placeholder of each kind, to decode into, in the order of their numbers.
     static var kinds: [Self] { get }
-    /// The kind that this value is of.
+    /// The kind of this value.
     var kind: MessageKind { get }
-    /// The fields of the kind that this value is of, in wire order.
+    /// Codes the fields of this value's kind, in wire order.
     mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError)
 }
 
-/// A kind of a message: its number on the wire, and what a person reads instead.
+/// The kind of a message: its number on the wire, and its name in logs.
 public struct MessageKind: Sendable {
-    /// Its place in ``MessageKinds/kinds``.
+    /// The index in ``MessageKinds/kinds``.
     public let number: UInt8
-    /// Its name.
+    /// The name for logs and traces.
     public let name: StaticString
 
     init(_ number: UInt8, _ name: StaticString) {
@@ -27,10 +28,10 @@ public struct MessageKind: Sendable {
 }
 
 extension MessageKinds {
-    /// The first kind, to be read into.
+    /// Creates a placeholder of the first kind, to decode into.
     public init() { self = Self.kinds[0] }
 
-    /// Passes the number and the fields to `coder`.
+    /// Codes the number of the kind and its fields.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         let kind = kind
         var number = kind.number

@@ -58,7 +58,7 @@ extension PeerEvent: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .connected(let name, let maximum):

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Foundation
 
-// The wire format of what managers ask.
+// The wire format of requests, queries and replies.
 
 extension Request: MessageKinds {
     /// See ``MessageKinds/kinds``.
@@ -22,7 +22,7 @@ extension Request: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .central(var request):
@@ -62,7 +62,7 @@ extension CentralRequest: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .startScan(var scan):
@@ -103,7 +103,7 @@ extension PeerRequest: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .connect(var options):
@@ -170,7 +170,7 @@ extension LinkRequest: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .discoverServices(var services):
@@ -260,7 +260,7 @@ extension PeripheralRequest: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .addService(var service):
@@ -327,7 +327,7 @@ extension Query: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .peripherals(var identifiers):
@@ -367,7 +367,7 @@ extension Reply: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .peripherals(var peripherals):

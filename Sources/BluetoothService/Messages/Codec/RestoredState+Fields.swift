@@ -1,9 +1,9 @@
 import BluetoothTypes
 
-// The wire format of what is restored.
+// The wire format of restored state.
 
 extension RestoredCentral: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("scan", &scan)
         try coder.list("peers", &peers, limit: ServiceLimits.peersOfManager)
@@ -11,7 +11,7 @@ extension RestoredCentral: PacketFields {
 }
 
 extension RestoredPeer: PacketFields {
-    /// The fields in wire order; a peer that is not connected takes no octets at a time.
+    /// Codes the fields in wire order. The maximum length is 0 for a peer that is not connected.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("peer", &info)
         var isConnected = maximumWriteWithoutResponse != nil
@@ -24,7 +24,7 @@ extension RestoredPeer: PacketFields {
 }
 
 extension RestoredService: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("service", &service)
         try coder.list("included services", &includedServices, limit: ServiceLimits.includedServices)
@@ -33,7 +33,7 @@ extension RestoredService: PacketFields {
 }
 
 extension RestoredCharacteristic: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("characteristic", &characteristic)
         try coder.field("is notifying", &isNotifying)
@@ -42,7 +42,7 @@ extension RestoredCharacteristic: PacketFields {
 }
 
 extension RestoredPeripheral: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("services", &services, limit: ServiceLimits.servicesOfManager)
         try coder.list("subscriptions", &subscriptions, limit: ServiceLimits.restoredSubscriptions)
@@ -51,7 +51,7 @@ extension RestoredPeripheral: PacketFields {
 }
 
 extension RestoredSubscription: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("central", &central)
         try coder.field("characteristic", &characteristic)

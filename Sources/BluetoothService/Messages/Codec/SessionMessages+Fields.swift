@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-// The wire format of the conversation between an app and the service.
+// The wire format of the messages between an app and the service.
 
 extension Opening: MessageKinds {
     /// See ``MessageKinds/kinds``.
@@ -14,7 +14,7 @@ extension Opening: MessageKinds {
         }
     }
 
-    /// The fields of each kind. The version comes first in all versions.
+    /// Codes the fields of this kind. The version comes first in every protocol version.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .app(var hello):
@@ -28,7 +28,7 @@ extension Opening: MessageKinds {
 }
 
 extension Opening {
-    /// The version that an opening of whatever version is of; nil for octets that are none.
+    /// Returns the version of an opening of any protocol version; nil if the octets are not an opening.
     package static func version(in octets: PacketBuffer) -> UInt16? {
         var reader = FieldReader(octets)
         var (kind, version): (UInt8, UInt16) = (0, 0)
@@ -67,7 +67,7 @@ extension AppMessage: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .openManager(var manager, var role, var options):
@@ -119,7 +119,7 @@ extension ServiceMessage: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .welcome(var welcome):
@@ -143,10 +143,10 @@ extension ServiceMessage: MessageKinds {
 }
 
 extension Hello: PacketFields {
-    /// Of nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(AppIdentity(name: "")) }
 
-    /// The fields in wire order. The version comes first in all versions.
+    /// Codes the fields in wire order. The version comes first in every protocol version.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("version", &version)
         try coder.text("app", &app.name)
@@ -155,10 +155,10 @@ extension Hello: PacketFields {
 }
 
 extension AppDeclaration: PacketFields {
-    /// An app of which nothing else is declared.
+    /// Creates the declaration of an app that declares nothing.
     public init() { self.init(displayName: nil) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("display name", &displayName)
         try coder.optional("usage description", &usageDescription)
@@ -176,7 +176,7 @@ extension AppDeclaration: PacketFields {
 }
 
 extension Welcome: PacketFields {
-    /// The fields in wire order. The version comes first in all versions.
+    /// Codes the fields in wire order. The version comes first in every protocol version.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("version", &version)
         try coder.number("writes without response", &writesWithoutResponse)
@@ -189,15 +189,15 @@ extension Welcome: PacketFields {
 }
 
 extension ManagerID: WireValue {
-    /// The manager with this number.
+    /// Creates the identifier with this number.
     public init(rawValue: UInt32) { self.init(rawValue) }
 }
 
 extension ManagerRole: PacketFields {
-    /// A central manager.
+    /// Creates the role of a central manager.
     public init() { self = .central }
 
-    /// 0 for a central manager, 1 for a peripheral manager.
+    /// Codes the role: 0 for a central manager, 1 for a peripheral manager.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var number: UInt8 =
             switch self {
@@ -211,10 +211,10 @@ extension ManagerRole: PacketFields {
 }
 
 extension ManagerOptions: PacketFields {
-    /// The options of an app that gives none.
+    /// Creates the default options.
     public init() { self.init(showsPowerAlert: true) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("shows power alert", &showsPowerAlert)
         try coder.optional("restore identifier", &restoreIdentifier)
@@ -223,6 +223,6 @@ extension ManagerOptions: PacketFields {
 }
 
 extension LocalAttributeID {
-    /// The attribute with this number.
+    /// Creates the identifier with this number.
     public init(rawValue: UInt32) { self.init(rawValue) }
 }

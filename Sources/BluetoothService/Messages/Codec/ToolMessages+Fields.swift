@@ -1,7 +1,7 @@
 import BluetoothTypes
 import Foundation
 
-// The wire format of the conversation between a tool and the service.
+// The wire format of the messages between a tool and the service.
 
 extension ToolMessage: MessageKinds {
     /// See ``MessageKinds/kinds``.
@@ -18,7 +18,7 @@ extension ToolMessage: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .ask(let number, let question):
@@ -57,7 +57,7 @@ extension ToolQuestion: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .status, .devices, .bonds, .prompts, .apps: break
@@ -75,10 +75,10 @@ extension ToolQuestion: MessageKinds {
 }
 
 extension AppVerb: PacketFields {
-    /// The first one.
+    /// Creates a placeholder, to decode into.
     public init() { self = .launch }
 
-    /// Its number.
+    /// Codes the number of the command in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         let number = try coder.field("verb", rawValue)
         guard let verb = AppVerb(rawValue: number) else { throw PacketError(.value(UInt64(number)), at: "verb") }
@@ -87,7 +87,7 @@ extension AppVerb: PacketFields {
 }
 
 extension ToolReply: MessageKinds {
-    /// Octets of the longest text in one: there has to be room for what stands around it.
+    /// The maximum length of the text in a reply, in octets. It leaves room for the other fields of the message.
     public static let maximumText = ServiceLimits.message - 64
 
     /// See ``MessageKinds/kinds``.
@@ -109,7 +109,7 @@ extension ToolReply: MessageKinds {
         }
     }
 
-    /// The fields of each kind.
+    /// Codes the fields of this kind.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .answer(var number, let result):
@@ -135,7 +135,7 @@ extension ToolReply: MessageKinds {
 }
 
 extension Result<String, ServiceError> {
-    /// What goes into one message; an error in place of what does not.
+    /// The result if it fits in one message; otherwise an error.
     fileprivate var bounded: Self {
         switch self {
         case .success(let text):
@@ -165,7 +165,7 @@ extension PersonQuestion: MessageKinds {
         }
     }
 
-    /// The fields of each kind. What is too long for its field is cut.
+    /// Codes the fields of this kind. A notice that is too long is truncated.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .pairing(let question): self = .pairing(try coder.field("pairing", question))
@@ -178,10 +178,10 @@ extension PersonQuestion: MessageKinds {
 }
 
 extension AppQuestion: PacketFields {
-    /// About nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(AppIdentity(name: "")) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.cutText("identifier", &identifier)
         try coder.field("owner", &owner)
@@ -192,10 +192,10 @@ extension AppQuestion: PacketFields {
 }
 
 extension PairingQuestion: PacketFields {
-    /// About nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(.confirm, peerAddress: "") }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("what", &kind)
         if !coder.isReading { peerName = peerName?.prefix(octets: MessageLimits.text) }
@@ -225,7 +225,7 @@ extension PairingQuestion.Kind: MessageKinds {
         }
     }
 
-    /// The fields of each kind. Codes are shown to nobody but the person.
+    /// Codes the fields of this kind. Passkeys are secret fields, which logs leave out.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .confirm, .confirmReplacement, .enterPasskey: break
@@ -254,7 +254,7 @@ extension PersonAnswer: MessageKinds {
         }
     }
 
-    /// The fields of each kind. A code is shown to nobody.
+    /// Codes the fields of this kind. A passkey is a secret field, which logs leave out.
     public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .accept, .refuse, .allow, .deny: break
@@ -266,7 +266,7 @@ extension PersonAnswer: MessageKinds {
 }
 
 extension FieldCoder {
-    /// A text that may be as long as a message, behind its length in four octets. What is longer is cut.
+    /// Codes a text that may be as long as a message, after its length in four octets. A longer text is truncated.
     fileprivate mutating func longText(_ name: String, _ value: inout String) throws(PacketError) {
         let limit = ToolReply.maximumText
         var octets = PacketBuffer(isReading ? [] : Array(value.prefix(octets: limit).utf8))
@@ -280,7 +280,7 @@ extension FieldCoder {
         value = text
     }
 
-    /// A text of which the beginning is told when it is too long.
+    /// Codes a text, truncated if it is too long.
     fileprivate mutating func cutText(_ name: String, _ value: inout String) throws(PacketError) {
         if !isReading { value = value.prefix(octets: MessageLimits.text) }
         try text(name, &value)
@@ -288,10 +288,10 @@ extension FieldCoder {
 }
 
 extension String {
-    /// The beginning that has up to `count` octets of UTF-8, whole scalars of it.
+    /// Returns the longest prefix of whole Unicode scalars with at most `count` octets of UTF-8.
     func prefix(octets count: Int) -> String {
         guard utf8.count > count else { return self }
-        // An end between the octets of a scalar counts as one before it.
+        // An index within a scalar is rounded down to its beginning.
         return String(self[..<utf8.index(utf8.startIndex, offsetBy: count)])
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 // The wire format of the values in messages.
 
 extension ScanRequest: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("services", &services, limit: ServiceLimits.scannedServices)
         try coder.field("allows duplicates", &allowsDuplicates)
@@ -14,7 +14,7 @@ extension ScanRequest: PacketFields {
 }
 
 extension ConnectOptions: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("notifies on connection", &notifiesOnConnection)
         try coder.field("notifies on disconnection", &notifiesOnDisconnection)
@@ -26,7 +26,7 @@ extension ConnectOptions: PacketFields {
 }
 
 extension LinkPreference: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("minimum interval", &minimumInterval)
         try coder.optional("maximum interval", &maximumInterval)
@@ -37,7 +37,7 @@ extension LinkPreference: PacketFields {
 }
 
 extension LinkFacts: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.number("interval", &interval)
         try coder.number("latency", &latency)
@@ -56,7 +56,7 @@ extension LinkFacts: PacketFields {
 }
 
 extension KnownNames: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("advertised", &advertised)
         try coder.optional("advertised age", &advertisedAge)
@@ -66,7 +66,7 @@ extension KnownNames: PacketFields {
 }
 
 extension ScanCounts: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.number("heard", &heard)
         try coder.number("reported", &reported)
@@ -77,7 +77,7 @@ extension ScanCounts: PacketFields {
 }
 
 extension ConnectionWatch: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.list("services", &services, limit: Self.maximumServices)
         try coder.list("peers", &peers, limit: Self.maximumPeers)
@@ -85,7 +85,7 @@ extension ConnectionWatch: PacketFields {
 }
 
 extension SystemInfo: PacketFields {
-    /// The fields in wire order; the permission by its raw value, in an octet.
+    /// Codes the fields in wire order; the permission as its raw value in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("has extended scan and connect", &hasExtendedScanAndConnect)
         var raw = UInt8(permission.rawValue)
@@ -100,10 +100,10 @@ extension SystemInfo: PacketFields {
 extension LocalAttributeID: WireValue {}
 
 extension LocalService: PacketFields {
-    /// A service without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(id: LocalAttributeID(0), uuid: 0, isPrimary: false) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("id", &id)
         try coder.uuid("type", &uuid)
@@ -119,10 +119,10 @@ extension LocalService: PacketFields {
 }
 
 extension LocalCharacteristic: PacketFields {
-    /// A characteristic without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(id: LocalAttributeID(0), uuid: 0, properties: 0, permissions: 0) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("id", &id)
         try coder.uuid("type", &uuid)
@@ -134,10 +134,10 @@ extension LocalCharacteristic: PacketFields {
 }
 
 extension LocalDescriptor: PacketFields {
-    /// A descriptor without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(uuid: 0, value: []) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.uuid("type", &uuid)
         try coder.octets("value", &value)
@@ -145,7 +145,7 @@ extension LocalDescriptor: PacketFields {
 }
 
 extension AdvertisingRequest: PacketFields {
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("local name", &localName)
         try coder.list("services", &services, limit: ServiceLimits.advertisedServices)
@@ -156,10 +156,10 @@ extension AdvertisingRequest: PacketFields {
 }
 
 extension ManagerState: PacketFields {
-    /// Unknown.
+    /// Creates the state ``unknown``.
     public init() { self = .unknown }
 
-    /// The raw value, in an octet.
+    /// Codes the raw value in one octet.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var raw = UInt8(rawValue)
         try coder.field("state", &raw)
@@ -169,10 +169,10 @@ extension ManagerState: PacketFields {
 }
 
 extension PeerInfo: PacketFields {
-    /// Nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(identifier: .blank) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.uuid("identifier", &identifier)
         try coder.optional("name", &name)
@@ -180,10 +180,10 @@ extension PeerInfo: PacketFields {
 }
 
 extension CentralInfo: PacketFields {
-    /// Nobody.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(identifier: .blank, maximumUpdateLength: 0) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.uuid("identifier", &identifier)
         try coder.number("maximum update length", &maximumUpdateLength)
@@ -191,10 +191,10 @@ extension CentralInfo: PacketFields {
 }
 
 extension WriteRequest: PacketFields {
-    /// A write of nothing.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(characteristic: LocalAttributeID(0), offset: 0, value: []) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("characteristic", &characteristic)
         try coder.number("offset", &offset)
@@ -203,7 +203,8 @@ extension WriteRequest: PacketFields {
 }
 
 extension Advertisement: PacketFields {
-    /// The fields in wire order; service data by service, so that equal advertisements are equal on the wire.
+    /// Codes the fields in wire order; service data sorted by service, so that equal advertisements are equal on the
+    /// wire.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.optional("local name", &localName)
         try coder.optional("manufacturer data", &manufacturerData)
@@ -225,10 +226,10 @@ extension Advertisement: PacketFields {
 }
 
 extension RemoteService: PacketFields {
-    /// A service without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, endHandle: 0, uuid: 0, isPrimary: false) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("handle", &handle)
         try coder.field("end handle", &endHandle)
@@ -238,10 +239,10 @@ extension RemoteService: PacketFields {
 }
 
 extension RemoteCharacteristic: PacketFields {
-    /// A characteristic without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, uuid: 0, properties: 0) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("handle", &handle)
         try coder.uuid("type", &uuid)
@@ -251,10 +252,10 @@ extension RemoteCharacteristic: PacketFields {
 }
 
 extension RemoteDescriptor: PacketFields {
-    /// A descriptor without anything.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(handle: 0, uuid: 0) }
 
-    /// The fields in wire order.
+    /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("handle", &handle)
         try coder.uuid("type", &uuid)
@@ -262,10 +263,10 @@ extension RemoteDescriptor: PacketFields {
 }
 
 extension ServiceError: PacketFields {
-    /// An unknown error.
+    /// Creates an unknown error.
     public init() { self.init(.unknown) }
 
-    /// The domain, the code in it, and the reason.
+    /// Codes the domain, the code within it, the reason and the cause.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var (domain, number): (UInt8, UInt8) =
             switch code {
@@ -289,10 +290,10 @@ extension ServiceError: PacketFields {
 }
 
 extension ServiceError.Cause: PacketFields {
-    /// A cause without a meaning.
+    /// Creates a placeholder, to decode into.
     public init() { self.init(.att, 0) }
 
-    /// The layer, in an octet, and the code.
+    /// Codes the layer in one octet, followed by the code.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         var raw = layer.rawValue
         try coder.field("kind", &raw)
