@@ -6,21 +6,22 @@ import Foundation
     import Musl
 #endif
 
-/// Where services listen.
+/// The paths of services.
 package enum ServicePath {
     /// The environment variable that names the socket of a service.
     package static let variable = "HARALD_SERVICE"
-    /// The service of the machine.
+    /// The service of the whole machine.
     package static let ofMachine = "/run/harald/service"
 
-    /// The service of the user: below the directory for what lives as long as the user is logged in (XDG Base Directory Specification);
-    /// nil where there is no such directory.
+    /// The service of the user, in the runtime directory, which exists while the user is logged in (XDG Base Directory
+    /// Specification). Nil if there is no such directory.
     package static func ofUser(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
-        // A path that is not absolute does not count.
+        // A relative path is invalid.
         environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 + "/harald/service" : nil }
     }
 
-    /// Where a tool looks, one after the other: the socket that is named, else the one that the environment names, else the usual ones.
+    /// The paths that a tool tries in turn: the given one, or else the one in the environment, or else the default
+    /// ones.
     package static func places(
         named: String?,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -30,17 +31,17 @@ package enum ServicePath {
         return [ofUser(environment: environment), ofMachine].compactMap(\.self)
     }
 
-    /// Whether somebody listens at a path, and this process may connect there. A socket that a dead service has left is none; one
-    /// with a full backlog is.
+    /// Whether a service is listening at a path where this process may connect. False for the abandoned socket of a
+    /// dead service, and true for one whose backlog is full.
     package static func isListening(_ path: String) -> Bool { [0, EAGAIN].contains(knock(path)) }
 
-    /// Whether a socket has no program that listens on it, of whatever kind.
+    /// Whether a socket is abandoned: no program is listening on it.
     package static func isAbandoned(_ path: String) -> Bool { knock(path) == ECONNREFUSED }
 
-    /// Connects and hangs up. Returns 0, or the error number of connect(2).
+    /// Connects and disconnects. Returns 0, or the error number of connect(2).
     private static func knock(_ path: String) -> Int32 {
         guard var address = sockaddr_un(path: path) else { return ENAMETOOLONG }
-        // Without waiting for a program that accepts nobody.
+        // Non-blocking, so that a program that does not accept connections cannot delay this one.
         let kind = [SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return errno }
@@ -55,7 +56,7 @@ package enum ServicePath {
 }
 
 extension sockaddr_un {
-    /// The address of a path; nil for one that is empty or too long.
+    /// Creates the address of a path; nil if the path is empty or too long.
     package init?(path: String) {
         self.init()
         sun_family = sa_family_t(AF_UNIX)

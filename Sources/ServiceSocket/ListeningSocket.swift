@@ -7,28 +7,28 @@ import ServiceProcess
     import Musl
 #endif
 
-/// A Unix socket that is bound to a path, before anybody listens there. Its owner has the lock beside it for as long as the process runs, so
-/// that a socket that a dead service has left is told from one that is in use.
+/// A Unix socket that is bound to a path, and not listening yet. Its owner holds a lock file beside it for as long as
+/// the process runs. The lock distinguishes the abandoned socket of a dead service from one that is in use.
 package struct ListeningSocket {
-    /// Why there is none.
+    /// The reason why the socket cannot be bound.
     package struct Failure: Error, Hashable, CustomStringConvertible {
         package let description: String
 
-        /// What happened, and what to do.
+        /// Creates a failure from a description of the problem and its remedy.
         package init(_ description: String) {
             self.description = description
         }
     }
 
-    /// What was bound.
+    /// The descriptor of the bound socket, owned by the caller.
     package let descriptor: Int32
     private let lock: Int32
 
-    /// Binds a socket in a directory, which is made for this user alone if there is none.
+    /// Binds a socket. If its directory does not exist, it is created for this user alone.
     ///
     /// - Parameters:
-    ///   - mode: Who may connect, as permission bits of the socket.
-    ///   - group: The group that the socket belongs to; nil for that of the process.
+    ///   - mode: The permission bits of the socket, which determine who may connect.
+    ///   - group: The group of the socket; nil for that of the process.
     package init(path: String, mode: UInt32, group: UInt32?) throws(Failure) {
         guard sockaddr_un(path: path) != nil else {
             throw Failure("\(path) is too long for a socket; choose a shorter path with --socket")
@@ -38,7 +38,7 @@ package struct ListeningSocket {
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw Self.failure("the directory of \(path) cannot be made")
         }
-        // Whoever can rename what is in one of them can put a socket of his own there, and be taken for the service.
+        // A user who can rename entries on the path could replace the socket and impersonate the service.
         if let fault = PathTrust.fault(on: directory, owners: [0, geteuid()]) {
             throw Failure("\(path) is not safe to listen at: \(fault), or choose another path with --socket")
         }
@@ -62,8 +62,8 @@ package struct ListeningSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw failure("no socket can be made") }
-        // Nobody connects between its making and the bits that are asked for: Linux makes the file with those of the socket. Not umask(2),
-        // which is for the whole process.
+        // On Linux the file is created with the permission bits of the socket, so no other user can connect before the
+        // final bits are set. umask(2) would affect the whole process.
         _ = fchmod(descriptor, 0o600)
         let isBound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -81,7 +81,8 @@ package struct ListeningSocket {
         return descriptor
     }
 
-    /// Removes the socket that a service of this user has left. The lock is held, so no other service is about to listen there.
+    /// Removes the socket of a service of this user that has ended. The lock is held, so no other service is about to
+    /// listen there.
     private static func removeRest(at path: String) throws(Failure) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -106,7 +107,7 @@ package struct ListeningSocket {
     }
 }
 
-/// `bind(2)`, which ``ListeningSocket`` has a method of the same name beside.
+/// `bind(2)`, for use in ``ListeningSocket``, which has a method of the same name.
 private func bindSocket(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
     bind(descriptor, address, size)
 }

@@ -5,26 +5,26 @@ import NIOCore
 import NIOPosix
 import ServiceProcess
 
-/// Listens on a Unix socket for the clients of a service. Lives on the loop.
+/// Listens on a Unix socket for the clients of a service. Used on the event loop.
 package final class ServiceListener {
-    /// Octets that are read of one process before others have their turn (AB-G05).
+    /// The number of octets that are read from one process before others have their turn (AB-G05).
     static let readAtOnce = 2_048
-    /// Connections that wait to be let in.
+    /// The maximum number of connections that wait to be accepted.
     static let backlog: Int32 = 64
 
     let clients: ServiceClients
     private let loop: NIOEventLoop
     private var channel: (any Channel)?
 
-    /// A listener for `clients`. On the loop.
+    /// Creates a listener for `clients`. Call on the event loop.
     package init(_ clients: ServiceClients, loop: NIOEventLoop) {
         self.clients = clients
         self.loop = loop
     }
 
-    /// Listens on a socket that is bound already. On the loop.
+    /// Listens on a socket that is already bound. Call on the event loop.
     ///
-    /// - Parameter completion: Called on the loop once it does, or with the reason why it does not.
+    /// - Parameter completion: Called on the event loop with the outcome.
     package func listen(on descriptor: Int32, completion: @escaping (Result<Void, MessageLineError>) -> Void) {
         let listener = LoopBound(self, loop: loop)
         let done = LoopBound(completion, loop: loop)
@@ -47,7 +47,7 @@ package final class ServiceListener {
             }
     }
 
-    /// Lets nobody in any more, and ends all conversations. On the loop.
+    /// Stops accepting connections, and ends all conversations. Call on the event loop.
     package func close() {
         channel?.close(promise: nil)
         clients.close()

@@ -6,21 +6,22 @@ import NIOCore
 import NIOPosix
 import ServiceProcess
 
-/// Makes lines to the service that listens at a path.
+/// Connects to the service that is listening at a path.
 package struct SocketDialer: Dialer {
-    /// Octets that are read at once: nobody else waits on the loop of an app's connection.
+    /// The number of octets that are read at a time. It may be large because no other client uses the loop of an app's
+    /// connection.
     static let readAtOnce = 64 << 10
 
     private let path: String
     private let loop: NIOEventLoop
 
-    /// Lines to the service at `path`.
+    /// Creates a dialer for the service at `path`.
     package init(path: String, loop: NIOEventLoop) {
         self.path = path
         self.loop = loop
     }
 
-    /// Connects.
+    /// See ``Dialer/dial(_:)``.
     package func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void) {
         let (path, loop, done) = (path, loop, LoopBound(completion, loop: loop))
         ClientBootstrap(group: loop.nio)
@@ -41,7 +42,8 @@ package struct SocketDialer: Dialer {
 }
 
 extension RemoteConnection {
-    /// A connection to the service at `path`, for an app. It is made at once, or whenever there is a service.
+    /// Creates the connection of an app to the service at `path`. It connects at once, or when a service becomes
+    /// available.
     package convenience init(
         path: String,
         hello: Hello,

@@ -6,16 +6,16 @@ import NIOCore
 import NIOPosix
 import ServiceProcess
 
-/// One end of a connected socket that takes messages to the other end, and brings what comes from there. What is sent within one
-/// task of the loop goes out in one piece.
+/// One end of a connected socket that sends and receives messages. The messages sent within one task of the loop are
+/// written together.
 ///
-/// Lives on its loop.
+/// Used on its event loop.
 final class SocketLine: MessageLine {
-    /// Octets that may wait for an end that does not read before ``onRoom`` says that there is no room.
+    /// The number of queued octets from which ``onRoom`` reports that the peer does not read.
     static let highWaterMark = 256 << 10
-    /// Octets that have to be left before there is room again.
+    /// The number of queued octets below which there is room again.
     static let lowWaterMark = 64 << 10
-    /// Octets that may wait in all; then the line ends.
+    /// The maximum number of queued octets, beyond which the connection ends.
     static let maximumUnsent = 16 << 20
 
     var onReceive: ((PacketBuffer) -> Void)?
@@ -24,7 +24,7 @@ final class SocketLine: MessageLine {
 
     private enum State {
         case open
-        /// Gone; the task that reports it has not run.
+        /// The connection has ended; the task that reports it has not run yet.
         case failing(MessageLineError)
         case closed
     }
@@ -41,14 +41,15 @@ final class SocketLine: MessageLine {
 
     var hasRoom: Bool { isOpen && channel.isWritable && outgoing.readableBytes < Self.highWaterMark }
 
-    /// A line over `channel`, which is connected and does not read yet. On the loop only.
+    /// Creates a line over `channel`, which is connected and does not read yet. Call on the event loop.
     private init(_ channel: any Channel, loop: NIOEventLoop) {
         self.channel = channel
         self.loop = loop
         outgoing = channel.allocator.buffer(capacity: 4_096)
     }
 
-    /// Puts a line over a connected channel and lets it read, `atOnce` octets at a time at most: then others on the loop have their turn.
+    /// Creates a line over a connected channel, and lets the channel read. It reads at most `atOnce` octets at a time,
+    /// so that other connections on the loop have their turn.
     static func attach(to channel: any Channel, loop: NIOEventLoop, atOnce: Int) -> Result<SocketLine, MessageLineError>
     {
         let line = SocketLine(channel, loop: loop)
@@ -67,7 +68,7 @@ final class SocketLine: MessageLine {
         return .success(line)
     }
 
-    /// Sends a message, with what else is sent in this task.
+    /// Sends a message, together with the others that are sent in this task.
     func send(_ message: PacketBuffer) {
         guard isOpen else { return }
         FrameParser.frame(message).withUnsafeBytes { _ = outgoing.writeBytes($0) }
@@ -93,15 +94,15 @@ final class SocketLine: MessageLine {
         try? channel.syncOptions?.setOption(.autoRead, value: isReading)
     }
 
-    /// Closes the line when what was sent is out, or at once where it does not go out.
+    /// Closes the line after the queued messages have been sent, or after a second if the peer does not read them.
     func close() {
         if isOpen { flush() }
-        // An owner that closes a line is not told that it failed.
+        // The owner has closed the line, so it is not notified of the failure.
         guard isOpen else { return state = .closed }
         state = .closed
         let channel = channel
         guard unsent > 0 else { return channel.close(promise: nil) }
-        // What waits behind an end that does not read is for nobody.
+        // Messages to a peer that does not read are dropped.
         let deadline = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
         channel.writeAndFlush(channel.allocator.buffer(capacity: 0)).whenComplete { _ in
             deadline.cancel()
@@ -132,12 +133,12 @@ final class SocketLine: MessageLine {
         onClose?(error)
     }
 
-    /// What the operating system says, in words.
+    /// The operating system's description of an error.
     static func reason(of error: any Error) -> String {
         (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
-    /// The handler of the pipeline: from the channel to the line, on the loop's time.
+    /// The channel handler that passes events of the channel to the line, at the time of the loop.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 

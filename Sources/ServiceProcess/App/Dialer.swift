@@ -1,5 +1,5 @@
-/// Makes lines to a service. On the loop.
+/// Connects to a service. Used on the event loop.
 package protocol Dialer {
-    /// Tries once. `completion` is called on the loop.
+    /// Tries to connect once. `completion` is called on the event loop.
     func dial(_ completion: @escaping (Result<any MessageLine, MessageLineError>) -> Void)
 }

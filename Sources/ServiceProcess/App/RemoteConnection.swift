@@ -6,22 +6,22 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The line of an app to a service in another process. A service that goes away is `.resetting` for its managers, and is looked for until
-/// it is back; then they are opened anew, as they were.
+/// The connection of an app to a service in another process. When the service goes away, the managers are in the state
+/// `.resetting` while the connection is retried; then they are opened again with their previous parameters.
 package final class RemoteConnection: ServiceConnection {
-    /// How long a question may wait for its answer.
+    /// How long a query waits for its reply, and before that for the first attempt to reach a service.
     static let patience = DispatchTimeInterval.seconds(10)
 
     private struct Manager {
         let role: ManagerRole
         let options: ManagerOptions
         let outlet: EventOutlet
-        /// It has been told something, by this service or one before it.
+        /// Whether the manager has received an event, from this service or an earlier one.
         var isKnown = false
-        /// The number of events of this service that the app has been called with.
+        /// The number of events of this service that were delivered to the app.
         var eventsRead: UInt64 = 0
 
-        /// How it is opened.
+        /// The options to open the manager with.
         var currentOptions: ManagerOptions {
             var options = options
             options.isReopened = isKnown
@@ -29,16 +29,16 @@ package final class RemoteConnection: ServiceConnection {
         }
     }
 
-    /// What other threads than the loop's touch.
+    /// The state shared with threads other than the event loop's.
     private struct Shared {
         var lastManager: UInt32 = 0
         var lastQuery: UInt32 = 0
         var managers: [ManagerID: Manager] = [:]
         var questions: [UInt32: Question] = [:]
         var outgoing: [PacketBuffer] = []
-        /// Managers whose ``Manager/eventsRead`` the service does not know yet.
+        /// Managers whose ``Manager/eventsRead`` has not been reported to the service yet.
         var unreported: Set<ManagerID> = []
-        /// Which service it is, counted from the first.
+        /// The number of the current service process, counted from the first.
         var generation = 0
         var isOpen = false
         var isOnItsWay = true
@@ -54,7 +54,7 @@ package final class RemoteConnection: ServiceConnection {
     ///
     /// - Parameters:
     ///   - isLaunched: Whether a service has launched this process.
-    ///   - dialer: Makes the dialer; called on the loop.
+    ///   - dialer: Creates the dialer; called on the event loop.
     package init(
         hello: Hello,
         isLaunched: Bool = false,
@@ -79,7 +79,7 @@ package final class RemoteConnection: ServiceConnection {
         link.loop.submit { link.value.close() }
     }
 
-    /// Registers a manager.
+    /// Registers a manager, and opens it once there is a service.
     package func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
@@ -96,7 +96,7 @@ package final class RemoteConnection: ServiceConnection {
         }
     }
 
-    /// Ends everything that the manager has going on.
+    /// Closes the manager and ends all its activity.
     package func closeManager(_ manager: ManagerID) {
         let closed = shared.withLock { shared in
             send(.closeManager(manager), &shared)
@@ -105,9 +105,9 @@ package final class RemoteConnection: ServiceConnection {
         closed?.outlet.close()
     }
 
-    /// Sends a request; one that is made while there is no service is answered by the state that its manager is told.
+    /// Sends a request. Without a service the request is dropped; the state of the manager tells the app.
     ///
-    /// A list that is too long is refused here: the service would close the connection for it.
+    /// A list that is too long is refused here, because the service would close the connection.
     package func send(_ request: Request, from manager: ManagerID) {
         if let error = request.listError { return refuse(request, error, from: manager) }
         shared.withLock { send(.request(manager, request), &$0) }
@@ -123,15 +123,15 @@ package final class RemoteConnection: ServiceConnection {
         loop.submit { [loop] in outlet.take(event, on: loop) }
     }
 
-    /// Not in virtual time, where nothing comes while an app waits.
+    /// Whether a caller may block. Not in virtual time, which does not advance while an app waits.
     package var canWait: Bool { !(loop is VirtualEventLoop) }
 
-    /// Tells those who observe the service.
+    /// Reports misuse to the observers of the service.
     package func noteMisuse(_ text: String) {
         shared.withLock { send(.misuse(text), &$0) }
     }
 
-    /// Calls the app.
+    /// Calls `body` on the callback queue of the manager.
     package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         shared.withLock { $0.managers[manager]?.outlet }?.call(body)
     }
@@ -142,7 +142,7 @@ package final class RemoteConnection: ServiceConnection {
         shared.outgoing.append(message.encoded())
     }
 
-    /// Wakes the loop, once for all that comes before it gets there.
+    /// Schedules a flush, once for all messages that are added before it runs.
     private func wake(_ shared: inout Shared) {
         guard shared.outgoing.isEmpty, shared.unreported.isEmpty else { return }
         loop.submit { [weak self] in self?.flush() }
@@ -159,12 +159,12 @@ package final class RemoteConnection: ServiceConnection {
             }
             return (counts, shared.outgoing)
         }
-        // What the app has read comes before what it asked for then.
+        // Read counts go first, because the app read those events before it made the requests.
         for count in counts { link.value.send(count.encoded()) }
         for message in messages { link.value.send(message) }
     }
 
-    /// The app is about to be called with an event of a service.
+    /// Counts an event of a service that is about to be delivered to the app.
     private func willRead(_ manager: ManagerID, generation: Int) {
         shared.withLock { shared in
             guard shared.isOpen, shared.generation == generation, shared.managers[manager] != nil else { return }
@@ -175,10 +175,10 @@ package final class RemoteConnection: ServiceConnection {
     }
 }
 
-// MARK: - Questions
+// MARK: - Queries
 
 extension RemoteConnection {
-    /// A question that a thread waits with.
+    /// A query whose caller is blocked until the reply.
     fileprivate final class Question: Sendable {
         let reply = Mutex<Result<Reply, ServiceError>?>(nil)
         let semaphore = DispatchSemaphore(value: 0)
@@ -189,7 +189,8 @@ extension RemoteConnection {
         }
     }
 
-    /// Asks, and waits for the answer: not longer than ``patience``, and not at all where there is no service.
+    /// Sends a query and blocks until the reply. Waits up to ``patience`` for the first attempt to reach a service, and
+    /// up to ``patience`` for the reply. After that, fails at once while there is no service.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         if let error = query.listError { return .failure(error) }
         precondition(!loop.isCurrent, "a question cannot be waited for where its answer comes in")
@@ -209,7 +210,7 @@ extension RemoteConnection {
     }
 }
 
-// MARK: - On the loop
+// MARK: - On the event loop
 
 extension RemoteConnection {
     private func take(_ message: ServiceMessage) {
@@ -261,7 +262,7 @@ extension RemoteConnection {
         isClear()
     }
 
-    /// Whether there is a service is known from now on.
+    /// Called when it is known whether there is a service.
     private func isClear() {
         let isFirst = shared.withLock { shared in
             defer { shared.isOnItsWay = false }
@@ -272,7 +273,7 @@ extension RemoteConnection {
 }
 
 extension ServiceError {
-    /// A question that nobody answers.
+    /// The error of a query without a reply.
     fileprivate static let noService = ServiceError(
         .operationNotSupported,
         reason: "the Bluetooth service does not answer"

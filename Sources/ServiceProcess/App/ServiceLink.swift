@@ -3,12 +3,13 @@ import BluetoothTypes
 import EventLoops
 import Logging
 
-/// Performs what ``ServiceLinkMachine`` says: the line to a service, as long as there is one. Lives on its loop.
+/// Executes the actions of ``ServiceLinkMachine``: keeps a connection to the service for as long as possible. Used on
+/// its event loop.
 final class ServiceLink {
     var onMessage: ((ServiceMessage) -> Void)?
-    /// The service is there, and knows nothing of what was before.
+    /// Called when the service accepts the connection. The session starts empty.
     var onOpen: (() -> Void)?
-    /// There is none any more, or none at all: what managers see.
+    /// Called when the connection is lost, or cannot be made, with the new state of the managers.
     var onLost: ((ManagerState) -> Void)?
 
     private let dialer: any Dialer
@@ -34,7 +35,7 @@ final class ServiceLink {
         line?.send(message)
     }
 
-    /// Ends it for good.
+    /// Closes the connection for good.
     func close() {
         isClosed = true
         if let timer { loop.cancel(timer) }

@@ -1,6 +1,7 @@
 import BluetoothService
 
-/// How the process of an app comes to its service, and back to it when the service was gone. Event in, actions out.
+/// The state machine that connects the process of an app to its service, and reconnects it after the service was gone.
+/// Event in, actions out.
 struct ServiceLinkMachine {
     enum Event: Equatable {
         case begin
@@ -15,9 +16,9 @@ struct ServiceLinkMachine {
     enum Action: Equatable {
         case connect
         case greet
-        /// The service is there: what the app has is opened anew.
+        /// Opens the managers of the app, which are new to this service.
         case open
-        /// Nothing that was asked for is answered any more.
+        /// Sets the state of all managers. Pending requests are not answered any more.
         case tell(ManagerState)
         case complain(String)
         case wait(Duration)
@@ -33,25 +34,26 @@ struct ServiceLinkMachine {
         case refused
     }
 
-    /// The pause between attempts to reach a service that has just gone: it may be back at once. In all other cases each pause is twice the one
-    /// before, which begins with this.
+    /// The pause between attempts to reach a service that has just gone, which may be back at once. In all other cases
+    /// it is the first pause, and each further one is twice as long.
     static let firstPause = Duration.milliseconds(50)
-    /// The longest pause.
+    /// The upper limit of the pause between attempts.
     static let longestPause = Duration.seconds(5)
-    /// Failures after which a service that was there counts as gone: 3 s of them.
+    /// The number of failures, in 3 s, after which a service that was available counts as gone.
     static let failuresOfOneGone = 60
 
     private var state = State.idle
-    /// Whether a service has been there.
+    /// Whether a service has been available before.
     private var hasWorked: Bool
 
-    /// - Parameter isLaunched: Whether a service has launched this process: if that service is gone, the next one is about to come.
+    /// - Parameter isLaunched: Whether a service has launched this process. If that service is gone, its successor can
+    ///   be expected soon.
     init(isLaunched: Bool = false) { hasWorked = isLaunched }
 
-    /// Whether the service takes messages.
+    /// Whether the service accepts messages.
     var isOpen: Bool { state == .open }
 
-    /// Whether it will be clear soon whether there is a service.
+    /// Whether it will soon be known if there is a service.
     var isOnItsWay: Bool {
         switch state {
         case .idle, .connecting(failures: 0), .greeting: true
@@ -109,6 +111,6 @@ struct ServiceLinkMachine {
 }
 
 extension ServiceError {
-    /// Whether another attempt may succeed: the service itself ends, or it has too many clients at this moment.
+    /// Whether another attempt may succeed: the service is shutting down, or has too many clients at the moment.
     fileprivate var isPassing: Bool { code == .core(.operationCancelled) || code == .core(.outOfSpace) }
 }

@@ -1,4 +1,5 @@
-/// The binary form, version 00: objects, a table of where they begin, and a trailer that says where that is and how wide its numbers are.
+/// The binary form, version 00: objects, a table of their offsets, and a trailer that locates the table and gives the
+/// width of its numbers.
 struct BinaryPropertyList {
     static let mark = Array("bplist00".utf8)
 
@@ -27,7 +28,7 @@ struct BinaryPropertyList {
 
     mutating func root() throws(PropertyList.Fault) -> Any { try value(top, depth: 0) }
 
-    /// The number of `size` octets at a place, the highest first.
+    /// Reads a big-endian number of `size` octets.
     private static func number(_ octets: [UInt8], at place: Int, _ size: Int) throws(PropertyList.Fault) -> Int {
         guard place >= 0, size >= 0, place <= octets.count - size else { throw PropertyList.Fault("it is cut") }
         let value = octets[place..<place + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -51,7 +52,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// The length of an object, and where what it consists of begins.
+    /// The length of an object, and where its content begins.
     private func extent(at place: Int) throws(PropertyList.Fault) -> (length: Int, start: Int) {
         let low = octets[place] & 15
         guard low == 15 else { return (Int(low), place + 1) }
@@ -62,7 +63,7 @@ struct BinaryPropertyList {
         return (try Self.number(octets, at: place + 2, size), place + 2 + size)
     }
 
-    /// The octets of an object with elements of some size.
+    /// The octets of an object with elements of the given size.
     private func contents(at place: Int, elementSize: Int) throws(PropertyList.Fault) -> ArraySlice<UInt8> {
         let (length, start) = try extent(at: place)
         guard start <= table, length <= (table - start) / elementSize else {

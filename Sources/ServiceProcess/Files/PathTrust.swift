@@ -4,15 +4,17 @@
     import Musl
 #endif
 
-/// Finds out which users could put something else at a path: those who own, or may write to, anything on the way there.
+/// Determines whether other users could replace what is at a path, because they own, or may write to, a component of
+/// the path.
 package enum PathTrust {
-    /// Symbolic links that are followed, as many as Linux follows (path_resolution(7)).
+    /// The maximum number of symbolic links that are followed, the same as in Linux (path_resolution(7)).
     private static let maximumLinks = 40
 
-    /// Why a path is not safe from other users; nil for one that is. Every directory on the way counts, those that symbolic links lead through
-    /// too. One that others may write to is safe if it is sticky and what is in it belongs to `owners`, as with `/tmp`.
+    /// Returns why a path is not safe from other users; nil if it is. Every directory on the way counts, including
+    /// those that symbolic links lead through. A directory that others may write to is safe if it is sticky and its
+    /// entry belongs to `owners`, as with `/tmp`.
     ///
-    /// - Parameter owners: The users who may own what is on the way.
+    /// - Parameter owners: The users who may own the components of the path.
     package static func fault(on path: String, owners: Set<UInt32>) -> String? {
         guard let absolute = absolute(path) else { return "the working directory is gone" }
         var (place, links) = ("", 0)
@@ -38,7 +40,7 @@ package enum PathTrust {
         return nil
     }
 
-    /// What is wrong with one thing on the way, whatever it is.
+    /// Checks one component, of any type.
     private static func fault(at place: String, _ owners: Set<UInt32>) -> String? {
         var status = stat()
         guard lstat(place, &status) == 0 else { return "\(place): \(String(cString: strerror(errno)))" }
@@ -46,7 +48,7 @@ package enum PathTrust {
             return "\(place) belongs to user \(status.st_uid), who can change it"
         }
         let kind = status.st_mode & S_IFMT
-        // The bits of a link mean nothing.
+        // The permission bits of a link have no meaning.
         if kind == S_IFLNK { return nil }
         let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
         guard status.st_mode & 0o022 == 0 || isSticky else {
@@ -56,7 +58,7 @@ package enum PathTrust {
         return nil
     }
 
-    /// Where a symbolic link leads; nil for anything else.
+    /// The target of a symbolic link; nil for anything else.
     private static func target(of place: String) -> String? {
         var text = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(place, &text, text.count)

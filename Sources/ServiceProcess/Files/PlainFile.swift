@@ -4,12 +4,13 @@
     import Musl
 #endif
 
-/// A file that somebody else chose, read without waiting for a pipe or device that has taken its place.
+/// The contents of a file at a path that another user may control. Reading never blocks on a pipe or device in its
+/// place.
 package struct PlainFile: Hashable, Sendable {
-    /// Why a file cannot be read.
+    /// The reason why a file cannot be read.
     package enum Fault: Error, Hashable, CustomStringConvertible {
         case system(code: Int32)
-        /// It is a pipe, a device, a directory or a socket.
+        /// It is a pipe, a device, a directory or a socket rather than a regular file.
         case notPlain
         case tooLong(limit: Int)
 
@@ -23,12 +24,12 @@ package struct PlainFile: Hashable, Sendable {
     }
 
     package let octets: [UInt8]
-    /// The user that it belongs to.
+    /// The user that owns the file.
     package let owner: UInt32
-    /// Its permission bits.
+    /// The permission bits of the file, at most octal 7777.
     package let permissions: UInt32
 
-    /// Reads a file. Blocks only for as long as its file system takes.
+    /// Reads a file of at most `limit` octets. Blocks only for as long as its file system takes.
     package init(_ path: String, atMost limit: Int) throws(Fault) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw .system(code: errno) }

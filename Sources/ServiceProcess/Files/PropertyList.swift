@@ -1,12 +1,13 @@
-/// Reads property lists that somebody else wrote, in XML or binary form (plist(5)), with bounds on their nesting and size. Foundation's reader
-/// has none: a binary list of 130 octets whose arrays hold one another twice unfolds to billions of values, and deep XML overflows the stack.
+/// Parses untrusted property lists in XML or binary form (plist(5)), with limits on their nesting and size.
+/// Foundation's parser has none: a binary list of 130 octets whose arrays contain each other twice unfolds to billions
+/// of values, and deeply nested XML overflows the stack.
 package enum PropertyList {
-    /// Arrays and dictionaries within one another.
+    /// The maximum nesting of arrays and dictionaries.
     static let maximumDepth = 16
-    /// Values and octets of texts in all. What is referred to twice counts twice.
+    /// The maximum number of values and octets of text in total. A value that is referenced twice counts twice.
     static let maximumWeight = 1 << 21
 
-    /// Why a list cannot be read.
+    /// The reason why a list cannot be parsed.
     package struct Fault: Error, Hashable, CustomStringConvertible {
         package let description: String
 
@@ -15,10 +16,11 @@ package enum PropertyList {
         }
     }
 
-    /// A value that Bluetooth has no use for: data, or a date.
+    /// A value of a type that is not used here: data, or a date.
     struct Other: Hashable {}
 
-    /// The dictionary that a list consists of. Its values are of the types that Foundation's reader gives them, but for data and dates.
+    /// Parses a list that consists of a dictionary. The values have the types that Foundation's parser gives them,
+    /// except for data and dates.
     package static func dictionary(_ octets: [UInt8]) throws(Fault) -> [String: Any] {
         let value: Any
         if octets.starts(with: BinaryPropertyList.mark) {
@@ -32,11 +34,11 @@ package enum PropertyList {
         return dictionary
     }
 
-    /// What may still be read.
+    /// The values and octets that may still be read, of ``maximumWeight``.
     struct Budget {
         private var weight = maximumWeight
 
-        /// Counts a value with so many octets of text, at a depth.
+        /// Counts a value with this many octets of text at a depth, and throws if a limit is exceeded.
         mutating func spend(_ octets: Int = 0, depth: Int) throws(Fault) {
             guard depth <= maximumDepth else { throw Fault("it is nested more than \(maximumDepth) deep") }
             weight -= 1 + octets

@@ -1,5 +1,5 @@
-/// The XML form, in UTF-8. Of XML it knows what property lists have; a document type with definitions of its own, by which entities could unfold,
-/// is refused.
+/// The XML form, in UTF-8. It supports the subset of XML that property lists use. A document type with definitions of
+/// its own is refused, since these allow entity expansion attacks.
 struct XMLPropertyList {
     private struct Tag {
         var name: String
@@ -72,7 +72,7 @@ struct XMLPropertyList {
         }
     }
 
-    /// The text up to the closing tag.
+    /// Reads the text up to the closing tag.
     private mutating func text(of tag: Tag, depth: Int) throws(PropertyList.Fault) -> String {
         if tag.isEmpty { return "" }
         var text: [UInt8] = []
@@ -100,7 +100,7 @@ struct XMLPropertyList {
         throw PropertyList.Fault("it is cut")
     }
 
-    /// `&name;`, or a character by its number.
+    /// Reads `&name;`, or a character by its number.
     private mutating func entity() throws(PropertyList.Fault) -> String {
         place += 1
         let name = String(decoding: try skipped(to: ";", atMost: 10), as: UTF8.self)
@@ -117,7 +117,7 @@ struct XMLPropertyList {
 
     // MARK: Tags
 
-    /// The tag after white space and comments.
+    /// Reads the next tag, after white space and comments.
     private mutating func nextTag() throws(PropertyList.Fault) -> Tag {
         repeat { skipSpace() } while try skipComment()
         return try tag()
@@ -142,7 +142,7 @@ struct XMLPropertyList {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet | 0x20)
     }
 
-    /// Nothing that property lists have depends on attributes.
+    /// Skips attributes, which have no meaning in property lists.
     private mutating func skipAttributes() throws(PropertyList.Fault) {
         while let octet = octet(), octet != UInt8(ascii: ">"), octet != UInt8(ascii: "/") {
             place += 1
@@ -186,7 +186,7 @@ struct XMLPropertyList {
         while let octet = octet(), [0x20, 0x09, 0x0A, 0x0D].contains(octet) { place += 1 }
     }
 
-    /// Whether the text comes next, which is passed then.
+    /// Skips the text if it comes next, and returns whether it did.
     private mutating func skip(_ text: StaticString) -> Bool {
         guard isNext(text) else { return false }
         place += text.utf8CodeUnitCount
@@ -197,7 +197,7 @@ struct XMLPropertyList {
         text.withUTF8Buffer { octets.count - place >= $0.count && octets[place..<place + $0.count].elementsEqual($0) }
     }
 
-    /// What stands before the text, which is passed.
+    /// Skips up to and including the text, and returns what precedes it.
     private mutating func skipped(to text: StaticString, atMost limit: Int = .max) throws(PropertyList.Fault)
         -> ArraySlice<UInt8>
     {

@@ -1,12 +1,12 @@
 import BluetoothService
 import BluetoothTypes
 
-/// Cuts the octets of a socket into messages: each stands behind its length, four octets, least significant first.
+/// Splits the octets of a socket into messages. Each is preceded by its length in four octets, least significant first.
 package struct FrameParser {
-    /// Octets of a length.
+    /// The size of the length field, in octets.
     static let headerSize = 4
 
-    /// What is not a message. Nothing can be made of what follows.
+    /// The length of a message exceeds the limit. The stream cannot be parsed any further.
     package struct TooLong: Error, Hashable {
         package let length: Int
 
@@ -17,10 +17,11 @@ package struct FrameParser {
 
     private var kept = PacketBuffer(headroom: 0)
 
-    /// A parser of a line that begins.
+    /// Creates a parser for a new connection.
     package init() {}
 
-    /// The messages that are whole now, without a copy where one lies within `octets`.
+    /// Parses more octets and returns the messages that are complete. A message that lies within `octets` is not
+    /// copied.
     package mutating func take(_ octets: PacketBuffer) throws(TooLong) -> [PacketBuffer] {
         let isBegun = !kept.isEmpty
         if isBegun { kept.append(contentsOf: octets) }
@@ -33,13 +34,13 @@ package struct FrameParser {
             messages.append(rest.slice(Self.headerSize..<Self.headerSize + length))
             rest = rest.suffix(after: Self.headerSize + length)
         }
-        // A message that comes in many pieces is not copied for each of them.
+        // A message that arrives in many pieces is not copied once for each of them.
         if isBegun, messages.isEmpty { return [] }
         kept = rest.isEmpty ? PacketBuffer(headroom: 0) : PacketBuffer(copying: rest, headroom: 0)
         return messages
     }
 
-    /// A message with its length in front.
+    /// Returns a message preceded by its length.
     package static func frame(_ message: PacketBuffer) -> PacketBuffer {
         var frame = message
         frame.prepend(integer: UInt32(clamping: message.count))

@@ -1,26 +1,27 @@
 import BluetoothTypes
 
-/// A line between the process of an app, or of a tool, and the service: it takes whole messages, and brings whole messages. What is
-/// behind it is a socket, or memory in a test. Lives on a loop.
+/// A connection between the service and the process of an app or a tool, which carries whole messages. It is based on a
+/// socket, or on memory in tests. Used on its event loop.
 ///
-/// A line never calls its owner from inside a call of one of its own methods: each callback runs in a task of its own, in the order of what it
-/// reports. Inside a callback the owner may call any method.
+/// A connection never calls its owner from within a call of one of its own methods. Each callback runs in a task of its
+/// own, in the order of the events. The owner may call any method from within a callback.
 package protocol MessageLine: AnyObject {
-    /// Takes each message that arrives.
+    /// Called with each message that arrives.
     var onReceive: ((PacketBuffer) -> Void)? { get set }
-    /// Called once when the line is gone, unless it was closed here.
+    /// Called once when the connection has ended, unless this side closed it.
     var onClose: ((MessageLineError) -> Void)? { get set }
-    /// Called when the other end begins or ceases to take what is sent, after ``hasRoom`` has changed.
+    /// Called when the peer starts or stops reading, after ``hasRoom`` has changed.
     var onRoom: ((Bool) -> Void)? { get set }
-    /// Whether the other end takes what is sent now. When this is false and the line is open, ``onRoom`` reports later that it is true.
+    /// Whether the peer is reading what is sent. While it is false and the connection is open, ``onRoom`` will report
+    /// when it becomes true.
     var hasRoom: Bool { get }
 
-    /// Sends a message.
+    /// Sends a message to the peer. No effect after the end of the connection.
     func send(_ message: PacketBuffer)
-    /// Whether what comes is taken. What is not taken waits at the other end.
+    /// Whether to read incoming messages. Messages that are not read wait at the peer.
     func read(_ isReading: Bool)
-    /// Closes the line when what was sent is out. Calls nothing afterwards.
+    /// Closes the connection after the queued messages have been sent. No callback is called afterwards.
     func close()
-    /// Ends the line for a reason, which ``onClose`` reports.
+    /// Ends the connection for a reason, which ``onClose`` reports.
     func lost(_ error: MessageLineError)
 }

@@ -1,19 +1,19 @@
-/// Why there is no line between an app and the service, or none any more.
+/// The reason why there is no connection between an app and the service, or why it ended.
 package enum MessageLineError: Error, Hashable, Sendable {
-    /// Nobody answers at a path.
+    /// No service is listening at the path.
     case unreachable(path: String, reason: String)
-    /// The other end has closed it, or is gone.
+    /// The peer has closed the connection or ended.
     case closedByPeer
-    /// What came is no message of this conversation.
+    /// The peer sent something that is not a message of this protocol.
     case malformed(String)
-    /// The other end takes nothing, and too much waits for it.
+    /// The peer does not read, and too much is queued for it.
     case notTaken(octets: Int)
-    /// The system says so.
+    /// The operating system reported an error.
     case failed(reason: String)
 }
 
 extension MessageLineError: CustomStringConvertible {
-    /// What happened, and what to do where somebody can do something.
+    /// The problem, and a remedy if there is one.
     package var description: String {
         switch self {
         case .unreachable(let path, let reason):

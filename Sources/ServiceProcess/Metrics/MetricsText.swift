@@ -1,10 +1,10 @@
 import CoreMetrics
 import Synchronization
 
-/// Collects metrics in this process and writes them as text that Prometheus reads (text-based format 0.0.4), for a file that its
-/// node exporter picks up. Counters and gauges, which are all that ``ServiceMetrics`` has. From any thread.
+/// Collects metrics in this process and renders them in the text format of Prometheus (version 0.0.4), for a file that
+/// the node exporter reads. Supports counters and gauges, which are all that ``ServiceMetrics`` uses. Thread-safe.
 package final class MetricsText: MetricsFactory {
-    /// Names at a time: metrics come from this program, and not from outside.
+    /// The maximum number of metrics. All names come from this program, not from outside.
     static let maximumNames = 256
 
     private struct Metric {
@@ -14,10 +14,9 @@ package final class MetricsText: MetricsFactory {
 
     private let metrics = Mutex<[String: Metric]>([:])
 
-    /// Nothing yet.
+    /// Creates an empty collection.
     package init() {}
 
-    /// One metric.
     private final class Handler: CounterHandler, FloatingPointCounterHandler, RecorderHandler, MeterHandler {
         private let name: String
         private let text: MetricsText
@@ -55,7 +54,7 @@ package final class MetricsText: MetricsFactory {
         }
     }
 
-    /// All metrics, by name.
+    /// All metrics in the text format, sorted by name.
     package var text: String {
         metrics.withLock { metrics in
             metrics.sorted { $0.key < $1.key }.map { name, metric in
@@ -66,7 +65,7 @@ package final class MetricsText: MetricsFactory {
         }
     }
 
-    // Labels with dimensions would need another key; there are none.
+    // Dimensions are not supported, and not used. They would have to become part of the key.
 
     /// See `MetricsFactory`.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -84,12 +83,12 @@ package final class MetricsText: MetricsFactory {
         handler(label, "gauge")
     }
 
-    /// See `MetricsFactory`: the last value counts, whether or not it is to be aggregated.
+    /// See `MetricsFactory`. The last value counts, whether or not aggregation is requested.
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         handler(label, "gauge")
     }
 
-    /// See `MetricsFactory`: times are not collected.
+    /// See `MetricsFactory`. Times are not collected.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         NOOPMetricsHandler.instance
     }

@@ -1,8 +1,9 @@
 import BluetoothService
 import CoreMetrics
 
-/// Counts what a system does, for whoever collects metrics of this process (swift-metrics). A listener like the log: what is not
-/// collected costs nothing, since nobody listens then. Lives on the loop of its system.
+/// Reports metrics of a system to the metrics backend of this process (swift-metrics). An observer like the log:
+/// metrics that are not collected cost nothing, because no observer is then registered. Used on the event loop of its
+/// system.
 package final class ServiceMetrics {
     private static let kinds: Observation.Kinds = [.state, .managers, .messages, .links, .notices, .misuse, .trouble]
 
@@ -21,9 +22,9 @@ package final class ServiceMetrics {
     private let recovery: Gauge
     private var (linkCount, managerCount) = (0, 0)
 
-    /// Counts from now on.
+    /// Starts to count.
     ///
-    /// - Parameter factory: Where counts go; that of the process unless given.
+    /// - Parameter factory: The metrics backend; by default, that of the process.
     package init(of system: BluetoothSystem, factory: any MetricsFactory = MetricsSystem.factory) {
         func counter(_ name: String) -> Counter { Counter(label: "harald_\(name)_total", factory: factory) }
         requests = counter("requests")
@@ -67,7 +68,7 @@ package final class ServiceMetrics {
         }
     }
 
-    /// The step that recovery is at, 0 while all is well.
+    /// Records the current step of recovery, 0 while no recovery is in progress.
     private func count(_ report: RecoveryReport) {
         switch report {
         case .took(let step, _):

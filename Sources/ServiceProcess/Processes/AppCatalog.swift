@@ -1,20 +1,20 @@
 import EventLoops
 
-/// How installed apps are launched, as the directory of apps last said. The files are read on another thread: one that a slow or hostile file
-/// system holds back delays nothing else. Lives on the loop.
+/// The launch commands of installed apps, as last read from the directory of apps. The files are read on another
+/// thread, so that a slow or hostile file system delays nothing else. Used on the event loop.
 final class AppCatalog {
-    /// How long a caller waits for a read before it makes do with what was read before. So the number of waiting callers is bounded by the
-    /// questions that tools may have pending.
+    /// How long a caller waits for a read before it proceeds with the previous result. This bounds the number of
+    /// waiting callers by the number of questions that tools may have pending.
     static let patience = Duration.seconds(5)
 
     private struct Caller {
-        /// The first read that began after the caller had asked.
+        /// The first read that began after the call.
         let read: UInt64
         let completion: () -> Void
         let timer: ScheduledTask
     }
 
-    /// How each app is launched, by its bundle identifier.
+    /// The launch command of each app, by bundle identifier.
     private(set) var commands: [String: [String]] = [:]
 
     private let look: (@Sendable () -> [String: [String]])?
@@ -24,16 +24,17 @@ final class AppCatalog {
     private var lastRead: UInt64 = 0
     private var isReading = false
 
-    /// A catalog. On the loop.
+    /// Creates a catalog, and starts to read the directory. Call on the event loop.
     ///
-    /// - Parameter look: Reads the directory, on another thread; without it the catalog stays empty.
+    /// - Parameter look: Reads the directory, on another thread. Without it, the catalog stays empty.
     init(loop: any EventLoop, _ look: (@Sendable () -> [String: [String]])?) {
         self.look = look
         self.loop = loop
         read()
     }
 
-    /// Reads the directory anew. `completion` is called once, on the loop: after a read that began after this call, or after ``patience``.
+    /// Reads the directory again. `completion` is called once, on the event loop: after a read that began after this
+    /// call, or after ``patience``.
     func refresh(_ completion: @escaping () -> Void) {
         guard look != nil else { return completion() }
         lastCaller += 1

@@ -10,36 +10,36 @@ import Logging
     import Musl
 #endif
 
-/// The processes of apps on this machine: launches those that have to hear of something, and knows which one is which when it
-/// connects. Lives on the loop.
+/// The processes of apps on this machine: launches apps that have pending events, and identifies the processes that
+/// connect. Used on the event loop.
 package final class AppProcesses: AppLauncher {
-    /// Programs that were started and have not ended, at a time (AB-G05).
+    /// The maximum number of launched programs that are running at a time (AB-G05).
     package static let maximumLaunched = 64
 
-    /// Apps that are remembered by what they said of themselves (AB-G05).
+    /// The maximum number of apps whose launch commands are remembered (AB-G05).
     package static let maximumKnown = 256
-    /// How long a process may take to end in good order.
+    /// How long a process may take to end after SIGTERM.
     static let patience = Duration.seconds(5)
 
-    /// Where the processes find the service.
+    /// The path at which processes find the service.
     private let socket: String
     private let loop: any EventLoop
     private let logger: Logger
     private unowned let system: BluetoothSystem
     private let programs: any ProgramLauncher
-    /// The programs that were started and have not ended, by the number of their launch.
+    /// The launched programs that have not ended, by the number of the launch.
     private var launched: [UInt64: (app: AppIdentity, process: Int32?)] = [:]
     private var lastLaunch: UInt64 = 0
-    /// Those that were launched into the background, and have not connected yet.
+    /// The apps that were launched in the background and have not connected yet.
     private var expected: Set<AppIdentity> = []
-    /// How apps are started that have connected once, the one that was longest away first.
+    /// The launch commands of apps that have connected, least recently connected first.
     private var known: [(app: AppIdentity, command: [String])] = []
     private let catalog: AppCatalog
     private let table: ProcessTable
-    /// Freezes those that are suspended, if that is wanted.
+    /// Freezes suspended apps; nil if that is not enabled.
     let freezer: Freezer?
 
-    /// The apps of `system`, which they find at `socket`. On the loop.
+    /// Creates the processes of the apps of `system`, which find the service at `socket`. Call on the event loop.
     package init(
         _ system: BluetoothSystem,
         socket: String,
@@ -62,7 +62,7 @@ package final class AppProcesses: AppLauncher {
         self.logger = logger
     }
 
-    /// Launches what is kept of an app in the background (behaviour 10.4).
+    /// Launches a preserved app in the background (behaviour 10.4).
     package func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         guard let command = system.declaration(ofPreserved: app)?.launchCommand, !command.isEmpty else {
             system.trouble("\(app.label) has news and cannot be launched: its Info.plist has no HaraldLaunch")
@@ -79,7 +79,7 @@ package final class AppProcesses: AppLauncher {
         table.beginning(Int32(clamping: process.number)) == process.beginning
     }
 
-    /// Why an app cannot be launched.
+    /// The reason why an app cannot be launched.
     package enum LaunchError: Error, Hashable, CustomStringConvertible {
         case ofAnotherUser(UInt32)
         case tooMany
@@ -95,7 +95,7 @@ package final class AppProcesses: AppLauncher {
         }
     }
 
-    /// Starts the program of an app. `completion` is called once, on the loop.
+    /// Starts the program of an app. `completion` is called once, on the event loop.
     func launch(
         _ app: AppIdentity,
         _ command: [String],
@@ -119,7 +119,8 @@ package final class AppProcesses: AppLauncher {
         lastLaunch += 1
         let number = lastLaunch
         launched[number] = (app, nil)
-        // Before the start: the process may connect before its launcher has returned. Those that have not come by now do not come any more.
+        // This precedes the start because the process may connect before the launcher returns. At the limit, entries
+        // left over are from apps that will not connect any more.
         if expected.count >= Self.maximumLaunched { expected.removeAll() }
         if inBackground { expected.insert(app) }
         programs.start(launch.program) { [weak self] event in
@@ -145,12 +146,13 @@ package final class AppProcesses: AppLauncher {
             completion(.failure(.notRun("\(path): \(String(cString: strerror(code)))")))
         case .ended(let end):
             logger.notice("the launched process of \(app.name) has ended: \(end)")
-            // One that never connected has no ``App``: what is kept for it waits for the next event (behaviour 10.15).
+            // A process that never connected has no ``App``. The app's preserved state waits for the next event
+            // (behaviour 10.15).
             if forget(number, app) { system.launchEnded(app) }
         }
     }
 
-    /// Forgets a launch. Returns whether it was the last one of its app.
+    /// Removes a launch. Returns whether it was the last one of its app.
     @discardableResult
     private func forget(_ number: UInt64, _ app: AppIdentity) -> Bool {
         launched[number] = nil
@@ -159,17 +161,18 @@ package final class AppProcesses: AppLauncher {
         return true
     }
 
-    /// Whether an app that connects was launched into the background. It is asked once, when it does.
+    /// Whether an app that connects was launched in the background. Resets the state, so call it once per connection.
     func isLaunchedInBackground(_ app: AppIdentity) -> Bool { expected.remove(app) != nil }
 
-    /// Whether a caller is the very process that was launched for an app, or runs in the unit that was.
+    /// Whether a caller is the process that was launched for an app, or runs in the unit that was.
     private func isLaunched(_ caller: Caller, as app: AppIdentity) -> Bool {
         guard app.owner == table.user else { return false }
         return launched.values.contains { $0.app == app && $0.process == caller.process }
             || table.unit(caller.process) == LaunchCommand.unit(of: app)
     }
 
-    /// The program that a caller runs. What the kernel says of its number is about the caller when that is still there afterwards.
+    /// The program that a caller runs. The kernel's information about the process number is valid for the caller only
+    /// if the caller is still running afterwards.
     func program(of caller: Caller, as app: AppIdentity) -> AppProgram {
         guard let process = KnownProcess(of: caller, in: table) else { return AppProgram() }
         let executable = table.executable(caller.process)
@@ -177,14 +180,14 @@ package final class AppProcesses: AppLauncher {
         return AppProgram(executable, isLaunched: isLaunched(caller, as: app))
     }
 
-    /// Whether a process still runs.
+    /// Whether a process is still running.
     func isThere(_ process: KnownProcess) -> Bool { process.isThere(in: table) }
 }
 
-// MARK: - Processes that have connected
+// MARK: - Connected processes
 
 extension AppProcesses {
-    /// The process of an app has connected, and is in hand from now on. `dismiss` ends the conversation with it.
+    /// Registers the process of an app that has connected. `dismiss` ends the conversation with it.
     func connected(_ app: App, _ caller: Caller, dismiss: @escaping (ServiceError) -> Void) {
         let process = ConnectedProcess(
             app,
@@ -197,21 +200,22 @@ extension AppProcesses {
         )
         app.runs(in: process)
         let command = app.declaration.launchCommand
-        // Nobody starts programs as another user by saying so.
+        // The declaration of an app must not make the service start programs as another user.
         guard !command.isEmpty, app.identity.owner == table.user else { return }
         known.removeAll { $0.app == app.identity }
         if known.count >= Self.maximumKnown { known.removeFirst() }
         known.append((app.identity, command))
     }
 
-    /// The unit of its own that an app of this user was launched as, if it was. Others are not to be frozen: who else is in them is not known.
+    /// The unit in which an app of this user was launched; nil if it was not launched as one. Only such units are
+    /// frozen, because other units may contain other processes.
     private func unit(of app: AppIdentity, _ caller: Caller) -> String? {
         guard freezer != nil, app.owner == table.user else { return nil }
         let unit = LaunchCommand.unit(of: app)
         return table.unit(caller.process) == unit ? unit : nil
     }
 
-    /// Ends a process: in good order, and when it does not within a while, at once.
+    /// Ends a process with SIGTERM, and after ``patience`` with SIGKILL.
     func end(_ process: KnownProcess?, of caller: Caller) {
         guard let process, caller.user == table.user else {
             return logger.notice(
@@ -226,7 +230,7 @@ extension AppProcesses {
     }
 }
 
-// MARK: - What a person does with apps
+// MARK: - App management
 
 extension AppProcesses: AppManagement {
     private var commands: [String: [String]] {
@@ -235,12 +239,12 @@ extension AppProcesses: AppManagement {
         return commands
     }
 
-    /// Those with an `Info.plist` in the directory of apps, and those that have said how they are started.
+    /// The apps with an `Info.plist` in the directory of apps, and those that have declared a launch command.
     package var installedApps: [String] { commands.keys.sorted() }
 
     package func findApps(_ completion: @escaping () -> Void) { catalog.refresh(completion) }
 
-    /// Opens an app: one that runs comes in front of the person.
+    /// Launches an app, or brings it to the foreground if it is running.
     package func launch(
         _ name: String,
         of owner: UInt32?,
@@ -260,7 +264,7 @@ extension AppProcesses: AppManagement {
         _ completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
         let name = identity.name
-        // It may have come by itself while the directory was read.
+        // The app may have started while the directory was being read.
         if enter(identity) { return completion(.success(())) }
         guard let command = commands[name] else {
             let reason =
@@ -275,7 +279,7 @@ extension AppProcesses: AppManagement {
         }
     }
 
-    /// No app without a conversation has a process that this service knows.
+    /// Fails: the service knows no process of an app that has no conversation.
     package func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void) {
         let reason = "the process of \(app.name.quotedName) has no conversation with this service; end it yourself"
         completion(.failure(ServiceError(.operationNotSupported, reason: reason)))

@@ -1,19 +1,18 @@
 import BluetoothService
 
-/// The process of an app that has connected. While the app is suspended the process runs on, unless a
-/// ``Freezer`` has it: what it asks for waits, and what it is told.
-/// On the loop.
+/// The process of an app that has connected. While the app is suspended, the process runs on unless a ``Freezer`` has
+/// frozen it; its requests and events are held back. Used on the event loop.
 final class ConnectedProcess: AppProcess {
     private unowned let app: App
     private let caller: Caller
     private let known: KnownProcess?
-    /// The unit of systemd that it was launched as, if it was.
+    /// The systemd unit in which it was launched; nil if it was not launched as one.
     private let unit: String?
     let mark: ProcessMark?
     private unowned let processes: AppProcesses
     private let dismiss: (ServiceError) -> Void
 
-    /// - Parameter dismiss: Ends the conversation with it.
+    /// - Parameter dismiss: Ends the conversation with the process.
     init(
         _ app: App,
         _ caller: Caller,
@@ -32,10 +31,10 @@ final class ConnectedProcess: AppProcess {
         self.dismiss = dismiss
     }
 
-    /// The number of the process; 0 for one that this process cannot see.
+    /// The process number; 0 if it is not visible to this process.
     var number: Int32 { caller.process }
 
-    /// Whether it is gone, or the process that connects: then what it left of a conversation is over.
+    /// Whether the process is gone, or is the one that connects. Its old conversation is then over.
     func givesWay(to newcomer: Caller) -> Bool {
         if newcomer.process > 1, newcomer.process == caller.process { return true }
         return known.map { !processes.isThere($0) } ?? false
@@ -51,9 +50,9 @@ final class ConnectedProcess: AppProcess {
 
     func end() {
         guard case .notRunning(let end) = app.phase else { return }
-        // One that is frozen does not end in good order.
+        // A frozen process cannot handle SIGTERM.
         resume()
-        // Of another kind than what passes: it shall not come back by itself.
+        // Not a temporary error, so that the app does not reconnect by itself.
         dismiss(ServiceError(.operationNotSupported, reason: "the app is \(app.phase.words)"))
         switch end {
         case .forceQuit, .removedFromMemory: processes.end(known, of: caller)

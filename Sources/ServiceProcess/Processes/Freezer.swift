@@ -1,30 +1,30 @@
 import Logging
 
-/// Freezes apps that are suspended, where the user's systemd runs them as units of their own. Nothing depends on it: what a suspended
-/// app asks for and is told waits all the same. Lives on the loop.
+/// Freezes suspended apps that run as units of the user's systemd. Nothing depends on it: the requests and events of a
+/// suspended app are held back in any case. Used on the event loop.
 package final class Freezer {
-    /// The units of all apps that were launched as such.
+    /// A pattern that matches the units of all launched apps.
     static let allUnits = LaunchCommand.unitPrefix + "*.service"
 
-    /// Units that are frozen at a time; one more runs on (AB-G05).
+    /// The maximum number of frozen units. Further apps are not frozen (AB-G05).
     static let maximumUnits = 64
 
     private let manager: any UnitManager
     private let logger: Logger
-    /// The units that are not simply thawed.
+    /// The state of each unit that is not simply thawed.
     private var machines: [String: FreezingMachine] = [:]
 
-    /// A freezer. What a service before this one has left frozen is thawed. On the loop.
+    /// Creates a freezer, and thaws units that an earlier service left frozen. Call on the event loop.
     package init(_ manager: any UnitManager, logger: Logger) {
         self.manager = manager
         self.logger = logger
         manager.perform(.thaw, on: Self.allUnits) { _ in }
     }
 
-    /// The processes of a unit need not run.
+    /// Freezes the processes of a unit.
     func freeze(_ unit: String) { handle(.suspended, unit) }
 
-    /// They shall run.
+    /// Thaws the processes of a unit.
     func thaw(_ unit: String) { handle(.resumed, unit) }
 
     private func handle(_ event: FreezingMachine.Event, _ unit: String) {

@@ -1,12 +1,13 @@
-/// What systemd does to the processes of a unit (systemctl(1)).
+/// A command of systemd for the processes of a unit (systemctl(1)).
 package enum UnitVerb: String, Hashable, Sendable {
-    /// None of them runs.
+    /// Stops all processes of the unit.
     case freeze
-    /// They run again.
+    /// Lets all processes run again.
     case thaw
 }
 
-/// Whether the unit of an app is frozen, and shall be. One thing is done to it at a time; what is wanted meanwhile is done after that.
+/// The frozen or thawed state of an app's unit, and the intended one. Commands are executed one at a time; later events
+/// take effect after the current command.
 struct FreezingMachine: Hashable {
     enum State: Hashable {
         case thawed
@@ -16,23 +17,23 @@ struct FreezingMachine: Hashable {
     }
 
     enum Event: Hashable {
-        /// The app is suspended.
+        /// The app was suspended.
         case suspended
-        /// It shall run, or end.
+        /// The app has to run, or to end.
         case resumed
-        /// What was done last is over.
+        /// The last command has completed.
         case done(isDone: Bool)
     }
 
-    /// How often a unit that stays frozen is thawed before a person has to do it.
+    /// How often to try to thaw a unit before leaving that to the user.
     static let maximumAttempts = 3
 
     private(set) var state = State.thawed
     private var attempts = 0
-    /// Whether the unit is frozen for all that is known, and nothing more is tried.
+    /// Whether the unit is assumed to be frozen, and no more commands are tried.
     private(set) var isStuck = false
 
-    /// What is to be done to the unit now.
+    /// Returns the next command for the unit, if any.
     mutating func handle(_ event: Event) -> UnitVerb? {
         switch (state, event) {
         case (.thawed, .suspended): return freeze()
@@ -42,7 +43,7 @@ struct FreezingMachine: Hashable {
         case (.thawing, .resumed): state = .thawing(isWanted: false)
         case (.frozen, .resumed): return thaw()
         case (.freezing(isWanted: true), .done(isDone: true)): state = .frozen
-        // Freezing can fail halfway.
+        // Freezing can fail after some processes have been frozen.
         case (.freezing, .done): return thaw()
         case (.thawing(let isWanted), .done(isDone: true)):
             (state, attempts) = (.thawed, 0)
@@ -59,7 +60,7 @@ struct FreezingMachine: Hashable {
     }
 
     private mutating func freeze() -> UnitVerb? {
-        // Better one that runs than one that nobody can wake.
+        // A unit that cannot be thawed must not be frozen again.
         guard !isStuck else { return nil }
         state = .freezing(isWanted: true)
         return .freeze

@@ -1,27 +1,28 @@
 import BluetoothService
 import Foundation
 
-/// The apps of a directory: each is a directory with an `Info.plist`, which says what the app is called and how it is started.
+/// The apps in a directory. Each is a directory with an `Info.plist` that contains the app's identifier and launch
+/// command.
 package struct InstalledApps: Hashable, Sendable {
-    /// Apps that are looked at (AB-G05).
+    /// The maximum number of apps that are read (AB-G05).
     static let maximumApps = 256
-    /// Octets of an `Info.plist`.
+    /// The maximum size of an `Info.plist`, in octets.
     static let maximumOctets = 1 << 20
 
     private let directory: String
 
-    /// The apps of a directory, which need not be there.
+    /// Creates the list of apps in a directory, which need not exist.
     package init(directory: String) {
         self.directory = directory
     }
 
-    /// How each app is started that can be, by its bundle identifier. Blocks for as long as the file system takes.
+    /// Returns the launch command of each app that has one, by bundle identifier. Blocks on the file system.
     func commands() -> [String: [String]] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         var commands: [String: [String]] = [:]
         for name in names.sorted().prefix(Self.maximumApps) {
             guard let (app, command) = Self.app(of: "\(directory)/\(name)/Info.plist") else { continue }
-            // Of two with one name the first counts.
+            // The first of several apps with the same identifier counts.
             if commands[app] == nil { commands[app] = command }
         }
         return commands

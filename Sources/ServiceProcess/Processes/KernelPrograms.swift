@@ -7,17 +7,18 @@ import EventLoops
     import Musl
 #endif
 
-/// Starts programs by posix_spawn(3), and waits for each by its process descriptor on a thread of its own. What a program does with its own
-/// descriptors, how long its file takes to load, and how other programs end makes no difference to it.
+/// Starts programs with posix_spawn(3), and waits for each by its process handle on a thread of its own. It is not
+/// affected by what a program does with its inherited descriptors, how long its file takes to load, or how other
+/// programs end.
 ///
-/// Not Foundation's `Process`: that learns of the end of a child by a descriptor that the child inherits. A child that closes it early makes
-/// Foundation wait for it, and meanwhile reports no other end.
+/// Foundation's `Process` is unsuitable: it detects the end of a child through a descriptor that the child inherits. If
+/// a child closes that early, Foundation blocks until the child ends, and reports no other end meanwhile.
 package final class KernelPrograms: ProgramLauncher {
     private let loop: any EventLoop
     private let descriptor: @Sendable (Int32) -> ProcessDescriptor?
 
-    /// - Parameter descriptor: The descriptor of a process; nil where the kernel has none. Programs are then waited for by number, and
-    ///   cannot be sent signals.
+    /// - Parameter descriptor: Opens the handle of a process; nil if the kernel provides none. Programs are then
+    ///   awaited by number, and cannot be sent signals.
     package init(
         loop: any EventLoop,
         descriptor: @escaping @Sendable (Int32) -> ProcessDescriptor? = { ProcessDescriptor(of: $0) }
@@ -33,7 +34,7 @@ package final class KernelPrograms: ProgramLauncher {
             switch program.spawn() {
             case .failure(let failure): report.loop.submit { report.value(.notStarted(code: failure.code)) }
             case .success(let process):
-                // No other process has this number before the child is reaped below.
+                // The number cannot be reused before the child is reaped below.
                 let held = descriptor(process)
                 report.loop.submit {
                     report.value(.started(StartedProgram(process: process) { held?.signal($0) }))
@@ -45,17 +46,17 @@ package final class KernelPrograms: ProgramLauncher {
     }
 }
 
-/// Why a program could not be started.
+/// The reason why a program could not be started.
 private struct SpawnError: Error {
     let code: Int32
 }
 
 extension Program {
-    /// Starts it. Blocks until its file is loaded, which another host may have to deliver.
+    /// Starts the program. Blocks until its file has been loaded, perhaps from a network file system.
     fileprivate func spawn() -> Result<Int32, SpawnError> {
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let texts = [path] + arguments + variables
-        // The kernel would cut them there.
+        // The kernel would cut a text at a null octet.
         guard !texts.contains(where: { $0.utf8.contains(0) }) else { return .failure(SpawnError(code: EINVAL)) }
         var process: Int32 = 0
         let code = withCStrings([path] + arguments) { arguments in
@@ -68,7 +69,7 @@ extension Program {
 }
 
 extension ProgramEnd {
-    /// Waits for a child to end, and reaps it. Blocks.
+    /// Waits for a child to end, and reaps it. Blocks the thread.
     static func awaited(descriptor: Int32, process: Int32) -> ProgramEnd {
         var (status, isSignal): (Int32, Int32) = (0, 0)
         let code = harald_wait(descriptor, process, &status, &isSignal)
@@ -77,7 +78,7 @@ extension ProgramEnd {
     }
 }
 
-/// Calls `body` with the texts as C has them: an array of pointers that ends with a null one.
+/// Calls `body` with the texts as a null-terminated array of C strings.
 private func withCStrings<Result>(
     _ texts: [String],
     _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result

@@ -4,18 +4,18 @@
     import Musl
 #endif
 
-/// One process, and no other one that gets its number later.
+/// A particular process, as opposed to later ones with the same number.
 enum KnownProcess {
-    /// By its descriptor.
+    /// Identified by a handle.
     case held(ProcessDescriptor)
-    /// By the instant when it began, where the kernel has no descriptor of it. Between the look and a signal lies a moment in which the
-    /// number may become that of another process.
+    /// Identified by its start time, if the kernel provides no handle. Between checking the start time and sending a
+    /// signal, the number can be reused by another process.
     case numbered(Int32, beginning: String)
 
-    /// The process of a caller; nil where it is none to be ended.
+    /// The process of a caller; nil if it must not be ended.
     init?(of caller: Caller, in table: ProcessTable) {
         let number = caller.process
-        // 0 is one that this process cannot see, and 1 nobody's.
+        // 0 stands for a process that is not visible to this one, and 1 is the init process.
         guard number > 1, number != getpid() else { return nil }
         if let descriptor = caller.descriptor {
             self = .held(descriptor)
@@ -28,7 +28,7 @@ enum KnownProcess {
         }
     }
 
-    /// Whether it still runs.
+    /// Whether the process is still running.
     func isThere(in table: ProcessTable) -> Bool {
         switch self {
         case .held(let descriptor): descriptor.isThere
@@ -36,7 +36,7 @@ enum KnownProcess {
         }
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     func signal(_ signal: Int32, in table: ProcessTable) {
         switch self {
         case .held(let descriptor): descriptor.signal(signal)

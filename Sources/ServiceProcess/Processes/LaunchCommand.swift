@@ -1,18 +1,19 @@
 import BluetoothService
 
-/// How the program of an app is started: by the user's systemd, where that runs the service, as a unit of its own that outlives it; else
-/// as a child of the service.
+/// The command that starts the program of an app. If the user's systemd runs the service, the app becomes a unit of its
+/// own that outlives the service; otherwise, a child of the service.
 struct LaunchCommand: Hashable {
     static let systemdRun = "/usr/bin/systemd-run"
-    /// How the units of apps begin, as desktops name them, so that who looks there finds the app by its unit.
+    /// The prefix of the units of apps. It follows the convention of desktop environments, so that these can map units
+    /// to apps.
     static let unitPrefix = "app-harald-"
 
     let program: Program
 
     /// - Parameters:
-    ///   - command: A program, by its whole path, and its arguments.
-    ///   - variables: What is put into its environment.
-    ///   - environment: That of the service.
+    ///   - command: The absolute path of the program, followed by its arguments.
+    ///   - variables: Variables to add to its environment.
+    ///   - environment: The environment of the service.
     init(_ app: AppIdentity, _ command: [String], variables: [String: String], environment: [String: String]) {
         let own = Program.environment(from: environment, output: .inherited)
         guard environment["INVOCATION_ID"] != nil, environment["XDG_RUNTIME_DIR"] != nil else {
@@ -23,7 +24,7 @@ struct LaunchCommand: Hashable {
             )
             return
         }
-        // It waits for the end of the unit, by which the service learns of the end of the app.
+        // `systemd-run` waits for the end of the unit, so its end tells the service that the app has ended.
         let options = ["--user", "--quiet", "--collect", "--wait", "--unit=\(Self.unit(of: app))"]
         let assignments = variables.sorted { $0.key < $1.key }.map { "--setenv=\($0.key)=\($0.value)" }
         program = Program(
@@ -33,10 +34,11 @@ struct LaunchCommand: Hashable {
         )
     }
 
-    /// The unit that an app runs in when it was launched so.
+    /// The unit of an app that was launched as one.
     static func unit(of app: AppIdentity) -> String { "\(unitPrefix)\(escaped(app.name)).service" }
 
-    /// A part of a unit's name (systemd.unit(5)): what is neither letter, digit, dot nor underscore is its octet in hexadecimal.
+    /// Escapes a name for use in a unit name (systemd.unit(5)): all octets but letters, digits, dots and underscores
+    /// are replaced by their hexadecimal codes.
     static func escaped(_ name: String) -> String {
         name.utf8.prefix(100).map { octet in
             let character = Character(UnicodeScalar(octet))

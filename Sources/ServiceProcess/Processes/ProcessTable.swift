@@ -7,22 +7,22 @@ import Foundation
     import Musl
 #endif
 
-/// The processes of this machine, as far as the service has to do with them.
+/// Access to the processes of this machine, as far as the service needs it.
 package struct ProcessTable: Sendable {
-    /// The user of this process, the only one whose processes it ends.
+    /// The user of this process. The service only ends processes of this user.
     package var user: UInt32
-    /// The process that has a number now; nil where the kernel has no descriptors of processes.
+    /// Opens a handle of the process that has a number now; nil if the kernel does not support them.
     package var descriptor: @Sendable (Int32) -> ProcessDescriptor?
-    /// When a process began, as the kernel counts; nil for one that is not there.
+    /// The start time of a process, in the kernel's units; nil if there is no such process.
     package var beginning: @Sendable (Int32) -> String?
-    /// The unit of systemd that a process runs in; nil where there is none.
+    /// The systemd unit that a process runs in; nil if it runs in none.
     package var unit: @Sendable (Int32) -> String?
-    /// The path of the program that a process runs; nil where the kernel does not say, as of processes of other users.
+    /// The path of the program that a process runs; nil if the kernel does not report it, as for processes of other
+    /// users.
     package var executable: @Sendable (Int32) -> String?
-    /// Sends a signal.
+    /// Sends a signal (second parameter) to a process.
     package var signal: @Sendable (Int32, Int32) -> Void
 
-    /// A table.
     package init(
         user: UInt32,
         descriptor: @escaping @Sendable (Int32) -> ProcessDescriptor? = { _ in nil },
@@ -39,13 +39,13 @@ package struct ProcessTable: Sendable {
         self.signal = signal
     }
 
-    /// What tells a process from those that get its number later; nil for one that is not there.
+    /// A mark that distinguishes a process from later ones with the same number; nil if there is no such process.
     func mark(_ process: Int32) -> ProcessMark? {
         guard process > 1, let beginning = beginning(process) else { return nil }
         return ProcessMark(number: UInt32(process), beginning: beginning)
     }
 
-    /// That of the kernel.
+    /// The process table of the kernel.
     package static let ofKernel = ProcessTable(
         user: getuid(),
         descriptor: { ProcessDescriptor(of: $0) },
@@ -61,8 +61,8 @@ package struct ProcessTable: Sendable {
         contents("/proc/\(process)/stat").flatMap(beginning(inStat:))
     }
 
-    /// The start time in `/proc/PID/stat`, its 22nd field (proc(5)); nil for a process that has ended and waits for its parent to reap it. The
-    /// second field is a name, which may contain anything.
+    /// The start time in `/proc/PID/stat`, its 22nd field (proc(5)); nil for a process that has ended and has not been
+    /// reaped. The second field is a name, which may contain any character.
     static func beginning(inStat text: String) -> String? {
         guard let name = text.lastIndex(of: ")") else { return nil }
         let fields = text[name...].split(separator: " ")
@@ -70,13 +70,13 @@ package struct ProcessTable: Sendable {
         return String(fields[20])
     }
 
-    /// The last part of the path in the second hierarchy of control groups (cgroups(7)).
+    /// The last component of the path in the unified control group hierarchy (cgroups(7)).
     static func unit(inGroups text: String) -> String? {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
         return line.dropFirst(3).split(separator: "/").last.map(String.init)
     }
 
-    /// What `/proc/PID/exe` says (proc(5)): a program that was replaced since it was started counts as the new one.
+    /// The target of `/proc/PID/exe` (proc(5)). If the program file was replaced after the start, the new file counts.
     static func executable(inLink text: String) -> String {
         let mark = " (deleted)"
         return text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text

@@ -1,18 +1,18 @@
-/// A program to start, with everything that it is given.
+/// A program to start, with its arguments and environment.
 package struct Program: Hashable, Sendable {
-    /// Where its standard output and error go.
+    /// The destination of standard output and standard error.
     package enum Output: Hashable, Sendable {
-        /// To those of this process.
+        /// The standard output and error of this process.
         case inherited
-        /// Nowhere.
+        /// The null device, which discards it.
         case discarded
     }
 
-    /// The whole path of its file.
+    /// The absolute path of its file.
     package var path: String
-    /// What follows the path on its command line.
+    /// The command-line arguments after the path.
     package var arguments: [String]
-    /// Its whole environment.
+    /// The complete environment; nothing is inherited.
     package var environment: [String: String]
     package var output: Output
 
@@ -28,8 +28,9 @@ package struct Program: Hashable, Sendable {
         self.output = output
     }
 
-    /// Variables by which a service manager addresses one process (systemd.exec(5), "Environment Variables Set or Propagated by the Service
-    /// Manager"). A child that found them would notify the watchdog, take the listening socket or read the credentials of the service.
+    /// The variables with which a service manager addresses a single process (systemd.exec(5), "Environment Variables
+    /// Set or Propagated by the Service Manager"). A child that inherited them would notify the watchdog, take over the
+    /// listening socket, or read the credentials of the service.
     private static let variablesOfService: Set<String> = [
         "CACHE_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY", "FDSTORE", "INVOCATION_ID",
         "LISTEN_FDNAMES",
@@ -39,8 +40,8 @@ package struct Program: Hashable, Sendable {
         "WATCHDOG_USEC",
     ]
 
-    /// What a child may have of the environment of this process. `JOURNAL_STREAM` names the stream behind standard error, so it goes to a
-    /// child that inherits that, and to no other.
+    /// The environment of this process without the variables that a child must not inherit. `JOURNAL_STREAM` describes
+    /// the stream behind standard error, so it is only passed to a child that inherits that stream.
     static func environment(from own: [String: String], output: Output) -> [String: String] {
         own.filter { name, _ in
             !variablesOfService.contains(name) && (output == .inherited || name != "JOURNAL_STREAM")
@@ -52,10 +53,10 @@ package struct Program: Hashable, Sendable {
 package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     case exited(status: Int32)
     case killed(signal: Int32)
-    /// The kernel did not tell: the error number of waitid(2).
+    /// The kernel did not report how it ended; `code` is the error number of waitid(2).
     case unknown(code: Int32)
 
-    /// Whether the program has done what it was started for.
+    /// Whether the program exited with status 0.
     package var isSuccess: Bool { self == .exited(status: 0) }
 
     package var description: String {
@@ -67,11 +68,10 @@ package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A program that was started and has not been reported to have ended.
+/// A program that was started and whose end has not been reported.
 package struct StartedProgram {
-    /// The number of its process.
     package var process: Int32
-    /// Sends it a signal, and no process that gets its number later.
+    /// Sends a signal to the process. No later process with the same number can receive it.
     package var signal: (Int32) -> Void
 
     package init(process: Int32, signal: @escaping (Int32) -> Void) {
@@ -80,18 +80,18 @@ package struct StartedProgram {
     }
 }
 
-/// What becomes of a program: `notStarted` alone, or `started` and then `ended`.
+/// An event of a program: either `notStarted` alone, or `started` followed by `ended`.
 package enum ProgramEvent {
     case started(StartedProgram)
-    /// The operating system refused, with this error number.
+    /// The operating system could not start it, with this error number.
     case notStarted(code: Int32)
     case ended(ProgramEnd)
 }
 
-/// Starts programs as children of this process. Lives on the loop.
+/// Starts programs as children of this process. Used on the event loop.
 package protocol ProgramLauncher: AnyObject {
     /// Starts a program.
     ///
-    /// - Parameter report: Called on the loop, never inside this call.
+    /// - Parameter report: Called on the event loop, never from within this call.
     func start(_ program: Program, _ report: @escaping (ProgramEvent) -> Void)
 }

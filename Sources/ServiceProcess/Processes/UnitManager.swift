@@ -7,17 +7,17 @@ import Foundation
     import Musl
 #endif
 
-/// Whoever has units of processes in hand: the user's systemd.
+/// Controls units of processes: the user's systemd, or a stand-in for it in tests.
 package protocol UnitManager: AnyObject {
-    /// Does something to a unit, or to all that match a pattern.
+    /// Applies a command to a unit, or to all units that match a pattern.
     ///
-    /// - Parameter completion: Called on the loop, once, with whether it is done.
+    /// - Parameter completion: Called once, on the event loop, with whether the command succeeded.
     func perform(_ verb: UnitVerb, on unit: String, completion: @escaping (_ isDone: Bool) -> Void)
 }
 
-/// The systemd of the user, asked by its tool. Lives on the loop.
+/// The user's systemd, controlled through `systemctl`. Used on the event loop.
 package final class UserUnits: UnitManager {
-    /// How long systemd has; freezing waits for all processes of a unit.
+    /// How long a command may take. Freezing waits for all processes of the unit.
     static let patience = Duration.seconds(5)
 
     private let loop: any EventLoop

@@ -1,22 +1,22 @@
 import BluetoothService
 
-/// Who may use a service, by the user that the kernel names.
+/// Decides who may use a service, by the user that the kernel reports.
 package struct AccessRule: Hashable, Sendable {
     /// The user that the service runs as.
     package var owner: UInt32
-    /// Whether apps of other users are let in, as far as the bits of the socket let them connect.
+    /// Whether apps of other users are admitted. The permission bits of the socket have to allow them to connect as
+    /// well.
     package var letsOthersIn: Bool
 
-    /// A rule.
     package init(owner: UInt32, letsOthersIn: Bool = false) {
         self.owner = owner
         self.letsOthersIn = letsOthersIn
     }
 
-    /// Whether a user commands the service, and does not just use it.
+    /// Whether a user controls the service, in addition to using it.
     package func commands(_ user: UInt32) -> Bool { user == owner || user == 0 }
 
-    /// Why a user is not let in; nil for one who is.
+    /// The error for a user who is not admitted; nil for one who is.
     func refusal(of user: UInt32) -> ServiceError? {
         guard !letsOthersIn, !commands(user) else { return nil }
         return ServiceError(

@@ -3,7 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Synchronization
 
-/// What the process of an app and the service say to each other. On the loop.
+/// The conversation between the process of an app and the service. Used on the event loop.
 final class AppConversation: Conversation {
     let app: App
     var dismiss: ((ServiceError) -> Void)?
@@ -15,7 +15,8 @@ final class AppConversation: Conversation {
         self.app = app
         self.line = line
         self.loop = loop
-        // What is asked for meanwhile waits in the process, and takes no memory here (AB-G05).
+        // While the app waits, further requests are not read. They stay in the process and use no memory of the service
+        // (AB-G05).
         app.onWait = { if line.hasRoom { line.read(!$0) } }
     }
 
@@ -24,7 +25,7 @@ final class AppConversation: Conversation {
     func received(_ message: PacketBuffer) throws(PacketError) -> String? {
         switch try AppMessage(reading: message) {
         case .openManager(let id, let role, let options):
-            // A number stands for one manager, as long as that is there.
+            // A number identifies one manager for as long as the manager is open.
             guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is there already" }
             let sink = SocketSink(line, manager: id, countsEvents: options.restoreIdentifier != nil, loop: loop)
             if sinks.count < ServiceLimits.managers { sinks[id] = sink }
@@ -43,7 +44,7 @@ final class AppConversation: Conversation {
             + "\(ServiceLimits.heldRequests) requests and \(ServiceLimits.heldOctets) octets"
     }
 
-    /// Goes on with a manager that had too much to read.
+    /// Resumes a manager whose process had too many unread events.
     private func eventsRead(_ count: UInt64, of id: ManagerID) -> String? {
         guard let sink = sinks[id] else { return nil }
         let wasFull = !sink.hasRoom
@@ -61,19 +62,20 @@ final class AppConversation: Conversation {
     func farewell(_ error: ServiceError) -> PacketBuffer { ServiceMessage.goodbye(error).encoded() }
 
     func ended() {
-        // However it ended: a process that is gone without its managers is as one that has crashed (behaviour 10.15).
+        // A process that ends without closing its managers is treated as crashed, whatever the reason
+        // (behaviour 10.15).
         app.happened(.ended(.crashed))
     }
 }
 
-/// Takes the events of one manager to its process.
+/// Sends the events of one manager to its process.
 private final class SocketSink: EventSink {
     private let line: LoopBound<any MessageLine>
     private let manager: ManagerID
     private let countsEvents: Bool
     private let counts = Mutex<(sent: UInt64, read: UInt64)>((0, 0))
 
-    /// - Parameter countsEvents: Whether the process says what it has read of the manager's events.
+    /// - Parameter countsEvents: Whether the process acknowledges the events of this manager.
     init(_ line: any MessageLine, manager: ManagerID, countsEvents: Bool, loop: any EventLoop) {
         self.line = LoopBound(line, loop: loop)
         self.manager = manager
@@ -91,7 +93,7 @@ private final class SocketSink: EventSink {
         line.value.send(ServiceMessage.event(manager, event).encoded())
     }
 
-    /// The process has read so many events in all; false for a number that cannot be.
+    /// Records the total number of events that the process has read. Returns false for an impossible number.
     func read(_ count: UInt64) -> Bool {
         counts.withLock { counts in
             guard (counts.read...counts.sent).contains(count) else { return false }

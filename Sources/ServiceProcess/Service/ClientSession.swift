@@ -2,12 +2,12 @@ import BluetoothService
 import BluetoothTypes
 import EventLoops
 
-/// One process that has connected to the service: it says who it is, and then speaks as an app or as a tool. Whatever it does, or does
-/// not do, is between it and its own (AB-G05).
+/// A process that has connected to the service. Its first message tells whether it is an app or a tool, and starts the
+/// corresponding conversation. Misbehaviour only affects this session (AB-G05).
 ///
-/// Lives on the loop.
+/// Used on the event loop.
 final class ClientSession {
-    /// How long a process may take to say who it is.
+    /// How long a process may take to send its first message.
     static let patience = Duration.seconds(5)
 
     private enum State {
@@ -16,7 +16,7 @@ final class ClientSession {
         case closed
     }
 
-    /// Called once the process is gone.
+    /// Called once the session has ended.
     var onEnd: (() -> Void)?
 
     private let line: any MessageLine
@@ -50,7 +50,7 @@ final class ClientSession {
         }
     }
 
-    /// The first message.
+    /// Handles the first message.
     private func greet(_ message: PacketBuffer, _ timer: ScheduledTask) throws(PacketError) {
         guard let version = Opening.version(in: message) else { return refuse("it begins with no opening") }
         guard version == Hello.version else {
@@ -70,7 +70,7 @@ final class ClientSession {
         }
     }
 
-    /// What is told waits while nobody reads it, and what is asked for meanwhile is not read either.
+    /// While the process does not read, events wait and its requests are not read either.
     private func roomChanged(_ hasRoom: Bool) {
         line.read(hasRoom)
         if case .open(let conversation) = state { conversation.roomChanged(hasRoom) }
@@ -80,10 +80,10 @@ final class ClientSession {
         end(ServiceError(.invalidParameters, reason: "the Bluetooth service has ended the conversation: \(reason)"))
     }
 
-    /// What it speaks as; nil before it has said that, and after its end.
+    /// The conversation; nil before the first message and after the end.
     var conversation: (any Conversation)? { if case .open(let conversation) = state { conversation } else { nil } }
 
-    /// Ends the conversation, and says why.
+    /// Ends the session after sending the reason.
     func end(_ error: ServiceError) {
         if case .closed = state { return }
         server.refused(caller, error)
@@ -109,20 +109,20 @@ final class ClientSession {
     }
 }
 
-/// What a process and the service say to each other once it is clear who it is. On the loop.
+/// The protocol between the service and a process, after the first message. Used on the event loop.
 protocol Conversation: AnyObject {
-    /// Ends it from the side of the service. Whoever has the line sets this.
+    /// Ends the conversation on behalf of the service. Set by the session.
     var dismiss: ((ServiceError) -> Void)? { get set }
-    /// The other end has been welcomed.
+    /// Called after the process has been welcomed.
     func begin()
-    /// Takes a message.
+    /// Handles a message.
     ///
-    /// - Returns: Why the conversation has to end, for a message that has no place in it.
+    /// - Returns: The reason to end the conversation after a message that violates the protocol, or nil.
     func received(_ message: PacketBuffer) throws(PacketError) -> String?
-    /// The last message, which says why the service ends the conversation.
+    /// Returns the last message, with the reason why the service ends the conversation.
     func farewell(_ error: ServiceError) -> PacketBuffer
-    /// The other end takes what is sent, or does not.
+    /// Called when the process starts or stops reading.
     func roomChanged(_ hasRoom: Bool)
-    /// The other end is gone.
+    /// Called when the connection has ended.
     func ended()
 }

@@ -1,19 +1,19 @@
 import BluetoothService
 import BluetoothTypes
 
-// MARK: - Who may speak as what
+// MARK: - Authorization of conversations
 
 extension ServiceClients {
-    /// Begins the conversation with the process of an app.
+    /// Creates the conversation with the process of an app.
     func openApp(_ hello: Hello, _ caller: Caller, _ line: any MessageLine) -> Result<any Conversation, ServiceError> {
-        // A process does not answer for the user what it asks as an app (AB-G07).
+        // A process that answers prompts for the user may not answer those caused by itself as an app (AB-G07).
         guard !conversations(of: caller).contains(where: { ($0 as? ToolSession)?.answers == true }) else {
             return .failure(.answersAlready)
         }
         let (identity, declaration) = (AppIdentity(name: hello.app.name, owner: caller.user), hello.declaration)
         let isExpected = processes.isLaunchedInBackground(identity)
         if let running = otherProcess(of: identity, declaration, than: caller) {
-            // As an icon does that the user touches.
+            // Launching an app that is running brings it to the foreground, like a tap on its icon.
             if !isExpected { _ = running.enter() }
             return .failure(.runsAlready(identity, (running.process as? ConnectedProcess)?.number))
         }
@@ -28,8 +28,8 @@ extension ServiceClients {
         return .success(conversation)
     }
 
-    /// The process that an app has already whose life is managed: it is one process (behaviour 9.16). One that is gone, and whose line has not
-    /// ended yet, has crashed.
+    /// The running process of an app with a managed life cycle, which may have only one (behaviour 9.16). If that
+    /// process is gone although its connection has not ended yet, it has crashed.
     private func otherProcess(of app: AppIdentity, _ declaration: AppDeclaration, than caller: Caller) -> App? {
         for running in system.runningApps where running.identity == app {
             guard running.declaration.isManaged || declaration.isManaged else { continue }
@@ -39,8 +39,8 @@ extension ServiceClients {
         return nil
     }
 
-    /// What a tool may do. One of another user than the service's is shown peers if an app of its name may use Bluetooth, and the process of
-    /// an app answers no questions (AB-G07).
+    /// The rights of a tool. A tool of another user than the service's may list peers only if an app of its name may
+    /// use Bluetooth. The process of an app may not answer prompts (AB-G07).
     func rights(of caller: Caller, by policy: PolicyFile) -> ToolRights {
         var rights = policy.rights(of: caller.user, owner: access.owner)
         let tool = AppIdentity(name: ToolRights.toolName, owner: caller.user)
@@ -51,7 +51,7 @@ extension ServiceClients {
 }
 
 extension ServiceError {
-    /// The newcomer does not come back by itself.
+    /// Not a temporary error: the second process does not try again.
     fileprivate static func runsAlready(_ app: AppIdentity, _ process: Int32?) -> ServiceError {
         let number = process.flatMap { $0 > 0 ? " as process \($0)" : nil } ?? ""
         return ServiceError(

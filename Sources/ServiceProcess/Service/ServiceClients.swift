@@ -2,8 +2,8 @@ import BluetoothService
 import EventLoops
 import Logging
 
-/// Those who have connected to the service: lets them in, each with a conversation of its own, and keeps count. Lives on the loop of its
-/// system.
+/// The clients of the service: accepts connections, creates a conversation for each, and enforces their limits. Used on
+/// the event loop of its system.
 package final class ServiceClients {
     let system: BluetoothSystem
     let loop: any EventLoop
@@ -13,7 +13,7 @@ package final class ServiceClients {
     private var refusals = LogBudget<UInt32>()
     private var clients: [ObjectIdentifier: (session: ClientSession, caller: Caller)] = [:]
 
-    /// The clients of `system`, whose apps find it at `socket` when they are launched. On the loop.
+    /// Creates the clients of `system`. Launched apps find the service at `socket`. Call on the event loop.
     package init(
         of system: BluetoothSystem,
         socket: String,
@@ -43,21 +43,21 @@ package final class ServiceClients {
         system.appManagement = processes
     }
 
-    /// Those who are connected.
+    /// The callers that are connected.
     package var callers: [Caller] { clients.values.map(\.caller) }
 
-    /// What the process of a caller speaks as already.
+    /// The conversations of the caller's process.
     func conversations(of caller: Caller) -> [any Conversation] {
-        // 0 is any that this process cannot see.
+        // 0 stands for any process that is not visible to this one.
         guard caller.process > 1 else { return [] }
         return clients.values.filter { $0.caller.process == caller.process }.compactMap(\.session.conversation)
     }
 
-    /// Lets somebody in who has connected.
+    /// Accepts a connection of a process, or refuses it if there are too many.
     package func accept(_ line: any MessageLine, from caller: Caller) {
         let ofUser = clients.values.count { $0.caller.user == caller.user }
         let quota = ServiceLimits.clients
-        // Who commands the service may have more than another user, and leaves room for others all the same.
+        // Users that control the service may exceed the share of other users, but still leave room for these.
         let isOverShare = !access.commands(caller.user) && ofUser >= quota.user
         let isFull = isOverShare || ofUser >= quota.total - clients.count
         let session = ClientSession(line, caller, server: self)
@@ -71,13 +71,12 @@ package final class ServiceClients {
         }
     }
 
-    /// Ends all conversations.
     package func close() {
         let gone = ServiceError(.operationCancelled, reason: "the Bluetooth service ends")
         for client in Array(clients.values) { client.session.end(gone) }
     }
 
-    /// Begins what an opening asks for.
+    /// Creates the conversation that an opening requests.
     func open(
         _ opening: Opening,
         _ caller: Caller,
@@ -92,7 +91,7 @@ package final class ServiceClients {
         }
     }
 
-    /// Logs why a process is not let in, or no longer. A user's processes add a bounded number of lines (AB-G05).
+    /// Logs why a process is refused or disconnected. The number of log lines per user is bounded (AB-G05).
     func refused(_ caller: Caller, _ error: ServiceError) {
         let line = "process \(caller.process) of user \(caller.user): \(error.reason ?? "ended")"
         switch refusals.verdict(on: caller.user, at: loop.now) {

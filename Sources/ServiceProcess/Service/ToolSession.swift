@@ -1,11 +1,11 @@
 import BluetoothService
 import BluetoothTypes
 
-/// What a tool and the service say to each other, on a line. On the loop.
+/// The conversation between a tool and the service over a connection. Used on the event loop.
 final class ToolSession: Conversation {
     var dismiss: ((ServiceError) -> Void)?
 
-    /// Whether it may answer for a person.
+    /// Whether the tool may answer prompts for the user.
     let answers: Bool
 
     private let conversation: ToolConversation

@@ -2,17 +2,18 @@ import BluetoothService
 import BluetoothTypes
 import EventLoops
 
-/// The tool's side of its conversation with a service: finds one that listens, asks, and takes what streams bring. Lives on its loop.
+/// A tool's side of its conversation with a service: finds a service that is listening, asks questions, and receives
+/// streams. Used on its event loop.
 package final class ToolClient {
-    /// Why there is no conversation, or none any more.
+    /// The reason why there is no conversation, or why it ended.
     package enum Failure: Error, Hashable {
-        /// Nobody listens at any of the places.
+        /// No service is listening at any of the paths.
         case noService(tried: [MessageLineError])
-        /// There is a service, which does not want this tool.
+        /// The service refused this tool.
         case refused(String)
-        /// The service has ended it.
+        /// The service ended the conversation.
         case ended(String)
-        /// It was there, and is gone.
+        /// The connection to the service was lost.
         case lost(MessageLineError)
     }
 
@@ -32,11 +33,12 @@ package final class ToolClient {
         let answer: (Result<String, ServiceError>) -> Void
     }
 
-    /// A person is asked, or told; the number is for ``answer(_:_:)``, 0 for what needs no answer.
+    /// Called with a prompt for the user. The number is for ``answer(_:_:)``; 0 for a notice without an answer.
     package var onPrompt: ((UInt32, PersonQuestion) -> Void)?
-    /// What was asked with this number needs no answer any more.
+    /// Called when the prompt with this number needs no answer any more.
     package var onPromptClosed: ((UInt32) -> Void)?
-    /// Called once when there is no conversation, or none any more, unless it was closed here. Questions that are open stay so.
+    /// Called once when there is no conversation, or it has ended, unless this side closed it. Open questions are not
+    /// answered.
     package var onEnd: ((Failure) -> Void)?
 
     private let dialers: [any Dialer]
@@ -46,22 +48,22 @@ package final class ToolClient {
     private var questions: [UInt32: Question] = [:]
     private var lastNumber: UInt32 = 0
 
-    /// A tool that looks for its service with one dialer after the other.
+    /// Creates a tool that tries one dialer after the other.
     package init(_ dialers: [any Dialer], loop: any EventLoop) {
         self.dialers = dialers
         self.loop = loop
     }
 
-    /// Looks for a service; `completion` is called once there is one that welcomes this tool.
+    /// Connects to a service. `completion` is called once a service has welcomed this tool.
     package func open(_ completion: @escaping () -> Void) {
         guard case .idle = state else { return }
         onOpen = completion
         dial(dialers[...], [])
     }
 
-    /// Asks. Of a stream `onLine` takes the lines, and the answer is its end.
+    /// Asks a question. For a stream, `onLine` receives the lines, and `answer` is called at its end.
     ///
-    /// - Returns: What ``stop(_:)`` takes.
+    /// - Returns: The number for ``stop(_:)``.
     @discardableResult
     package func ask(
         _ question: ToolQuestion,
@@ -74,13 +76,13 @@ package final class ToolClient {
         return lastNumber
     }
 
-    /// Ends a stream.
+    /// Ends a stream that ``ask(_:onLine:answer:)`` has started.
     package func stop(_ number: UInt32) { say(.stop(number: number)) }
 
-    /// What the person says to ``onPrompt``.
+    /// Sends the user's answer to a prompt of ``onPrompt``.
     package func answer(_ number: UInt32, _ answer: PersonAnswer) { say(.answer(number: number, answer)) }
 
-    /// Ends it.
+    /// Closes the conversation without calling ``onEnd``.
     package func close() {
         let old = state
         state = .closed
@@ -99,7 +101,7 @@ package final class ToolClient {
     }
 }
 
-// MARK: - Coming to the service
+// MARK: - Connecting to the service
 
 extension ToolClient {
     private func dial(_ left: ArraySlice<any Dialer>, _ tried: [MessageLineError]) {
@@ -171,7 +173,7 @@ extension ToolClient {
 }
 
 extension ToolClient.Failure: CustomStringConvertible {
-    /// What happened, and what to do.
+    /// The problem, and a remedy.
     package var description: String {
         switch self {
         case .noService(let tried) where tried.isEmpty:
@@ -187,7 +189,7 @@ extension ToolClient.Failure: CustomStringConvertible {
 }
 
 extension MessageLineError {
-    /// Where nobody answers, without what to do: that is said once for all places.
+    /// The problem without the remedy, which the message gives once for all paths.
     fileprivate var place: String {
         if case .unreachable(let path, let reason) = self { "nobody answers at \(path): \(reason)" } else { "\(self)" }
     }
