@@ -1,24 +1,25 @@
 import BluetoothTypes
 
-/// Which adapter a store belongs to: what it says of itself, and where it is attached, which the host knows without it.
+/// Identifies the adapter that a store belongs to: by the information that the adapter reports, and by where it is
+/// attached, which the host knows independently.
 ///
-/// Whoever makes an adapter chooses its address and its company, and copies those of another one. So keys are given to an
-/// adapter only where they were kept for one, unless a person says that it takes the other's place (AB-H08). Versions do not
-/// count: new firmware has another one, and a question that is asked for nothing is soon answered without thought.
+/// A manufacturer can choose any address and company for an adapter, including those of another one. Keys are therefore
+/// only used with an adapter in the place for which they were stored, unless the user confirms that it replaces the
+/// other one (AB-H08). Versions are not compared: they change with the firmware, and users who are asked needlessly
+/// soon confirm without thinking.
 package struct AdapterIdentity: Hashable, Sendable {
-    /// Most octets of ``place``.
+    /// The maximum length of ``place``, in octets.
     package static let maximumPlace = 255
-    /// The company of an adapter that tells none.
+    /// The company of an adapter that reports none.
     package static let unknownCompany: UInt16 = 0xFFFF
 
-    /// Its public address; ``BluetoothAddress/none`` for an adapter that has none.
+    /// The public address; ``BluetoothAddress/none`` if the adapter has none.
     package var address: BluetoothAddress
-    /// Who made it, by the number that the Bluetooth SIG gave.
+    /// The manufacturer, as a company identifier assigned by the Bluetooth SIG.
     package var company: UInt16
-    /// Where it is attached; at most ``maximumPlace`` octets count. Empty where nobody knows.
+    /// Where the adapter is attached, truncated to ``maximumPlace`` octets; empty if that is not known.
     package var place: String
 
-    /// The given values.
     package init(address: BluetoothAddress, company: UInt16 = unknownCompany, place: String = "") {
         self.address = address
         self.company = company
@@ -27,7 +28,7 @@ package struct AdapterIdentity: Hashable, Sendable {
 }
 
 extension AdapterIdentity: CustomStringConvertible {
-    /// What it says of itself, and where it is.
+    /// The reported information, and the place.
     package var description: String {
         let name = address == .none ? "an adapter without a public address" : "\(address)"
         let maker = company == Self.unknownCompany ? "" : " (company \(company))"
@@ -36,7 +37,7 @@ extension AdapterIdentity: CustomStringConvertible {
 }
 
 extension String {
-    /// As many whole characters from the front as fit into `count` octets.
+    /// Returns the longest prefix of whole characters that fits into `count` octets of UTF-8.
     func prefix(octets count: Int) -> String {
         var room = count
         return String(

@@ -1,54 +1,54 @@
 import BluetoothTypes
 import SMP
 
-/// Why bonds cannot be read or kept.
+/// The reason why bonds cannot be read or stored.
 package enum BondError: Error, Hashable, Sendable {
-    /// What makes a file or directory one that others may read or have made.
+    /// A property of a file or directory that allows other users to read or write it.
     package enum Exposure: Hashable, Sendable {
         /// It is a symbolic link.
         case symbolicLink
-        /// It is something else than it has to be: a pipe, a device, a directory in place of a file.
+        /// It is not of the required kind, but for instance a pipe, a device, or a directory in place of a file.
         case wrongKind
         /// It belongs to another user.
         case otherOwner(UInt32)
-        /// Others have rights to it; these are its permission bits.
+        /// Other users have access to it; the value contains its permission bits.
         case permissions(UInt32)
     }
 
-    /// The key is worse than the one of the bond that is there, which stays (AB-S10).
+    /// The new key is weaker than that of the existing bond, which is kept (AB-S10).
     case weaker(than: BondIdentifier)
-    /// The peer gives the identity address or the resolving key of another bond for its own (AB-S10, AB-S11). The name is
-    /// the bond's.
+    /// The peer claims the identity address or the resolving key of another bond (AB-S10, AB-S11). The name is that
+    /// bond's.
     case identityTaken(by: BondIdentifier, name: String?)
-    /// The peer gives this device's own identity for its own (AB-S11).
+    /// The peer claims this device's own identity (AB-S11).
     case ownIdentity
-    /// There are ``BondStore/maximumBonds``, and all of them are worth more than the new one (AB-S14).
+    /// The store has ``BondStore/maximumBonds``, and none of them may be evicted (AB-S14).
     case full(Int)
     /// There is no such bond.
     case unknown(BondIdentifier)
     /// There is no store.
     case missing(place: String)
-    /// Another process, or another part of this one, has the store open.
+    /// Another process, or another object in this one, has opened the store.
     case inUse(place: String)
     /// The store belongs to another adapter (AB-H08).
     case otherAdapter(place: String, owner: AdapterIdentity, present: AdapterIdentity)
-    /// Others may have read or changed the keys (AB-G06).
+    /// Other users may have read or changed the keys (AB-G06).
     case exposed(place: String, Exposure)
-    /// The content is not what was written (AB-G06). It was left where it is; `backup` is a second name for it.
+    /// The content is not what was written (AB-G06). It was left in place; `backup` is a second name of the file.
     case damaged(place: String, reason: String, backup: String?)
-    /// The bonds were not written with the secret that is there: by another host, or by somebody who does not know it
-    /// (AB-G06, AB-H08).
+    /// The bonds were not written with the present secret: they are from another host, or from a user who does not know
+    /// the secret (AB-G06, AB-H08).
     case foreign(place: String, secret: String)
-    /// A version of the format that this program does not know.
+    /// The version of the format is unknown.
     case unknownVersion(place: String, UInt16)
-    /// More octets than a store may have.
+    /// The store exceeds its maximum size.
     case tooLarge(place: String)
-    /// The operating system refused something.
+    /// The operating system returned an error.
     case system(place: String, doing: String, reason: String)
 }
 
 extension BondError: CustomStringConvertible {
-    /// What happened, where, and what to do about it.
+    /// The problem, its location, and a remedy.
     package var description: String {
         switch self {
         case .weaker(let identifier):
@@ -86,14 +86,14 @@ extension BondError: CustomStringConvertible {
 }
 
 extension BondError {
-    /// A bond as a person knows it. The name is the peer's own, and may be made to mislead.
+    /// The bond as the user knows it. The name was chosen by the peer, and may be misleading.
     private static func label(_ identifier: BondIdentifier, _ name: String?) -> String {
         name.map { "\($0.quotedName) (\(identifier))" } ?? "\(identifier)"
     }
 }
 
 extension BondError.Exposure {
-    /// What is wrong, to be read after the path.
+    /// The problem, to be printed after the path.
     var fact: String {
         switch self {
         case .symbolicLink: "is a symbolic link and is not followed"
@@ -105,7 +105,7 @@ extension BondError.Exposure {
 }
 
 extension BondError.Exposure: CustomStringConvertible {
-    /// What is wrong and what to do, to be read after the path.
+    /// The problem and a remedy, to be printed after the path.
     package var description: String {
         switch self {
         case .symbolicLink: "\(fact); name the directory that it leads to"

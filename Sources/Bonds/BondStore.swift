@@ -3,54 +3,56 @@ import Cryptography
 import EventLoops
 import SMP
 
-/// The bonds of one adapter, and who this device is to them. On the loop only.
+/// The bonds of one adapter, and the identity of this device. Used on the event loop only.
 ///
-/// A change is durable before it is visible: when saving fails, the bonds are what they were. The exception is what a peer can tell again
-/// (``note(_:_:)``, ``updateRecords(_:)``), which is visible at once and saved soon.
+/// A change is durable before it is visible; if saving fails, the bonds are unchanged. The exception is data that a
+/// peer can provide again (``note(_:_:)``, ``updateRecords(_:)``): it is visible at once, and saved soon.
 package final class BondStore {
-    /// Most bonds. An address is resolved by trying the keys of all of them, which takes some 0.1 ms for so many.
+    /// The maximum number of bonds. Resolving an address tries the keys of all bonds, which takes about 0.1 ms for this
+    /// number.
     package static let maximumBonds = 1000
 
-    /// Called with a bond that had to give way to a new one, after it is gone: the person is to be told (AB-S14).
+    /// Called with a bond that was evicted in favour of a new one, after its removal, in order to notify the user
+    /// (AB-S14).
     package var onEvict: ((Bond) -> Void)?
-    /// Called when a change that is saved soon could not be saved. It is in memory, and is saved with the next change.
+    /// Called when a deferred save has failed. The change stays in memory, and is saved with the next one.
     package var onFailure: ((BondError) -> Void)?
 
-    /// Where the bonds are, for a person.
+    /// A description of the location, for people to read.
     package var place: String { storage.place }
-    /// Who this device is behind its private addresses.
+    /// The identity behind this device's private addresses.
     package var identity: LocalIdentity { state.identity }
     /// The adapter that the bonds belong to.
     package var adapter: AdapterIdentity { state.adapter }
-    /// The bonds, in the order in which they were made.
+    /// The bonds, in the order of their creation.
     package var bonds: [Bond] { state.bonds }
 
-    /// How far the changes are that are saved soon.
+    /// The state of deferred saves.
     private enum Saving {
         case idle
         case underWay
-        /// A change was made since the save began.
+        /// A change was made after the current save began.
         case outdated
     }
 
     private let storage: any BondStorage
     private let capacity: Int
-    /// Where saves end that do not block; nil to wait for them.
+    /// The loop on which background saves complete; nil to save synchronously.
     private let loop: (any EventLoop)?
     private var saving = Saving.idle
     private var state: StoredBonds
     private var indices: [BondIdentifier: Int] = [:]
     private var identifiers: [BluetoothAddress: BondIdentifier] = [:]
 
-    /// Opens the bonds of `adapter`; the first time with none, and with an identity made for it.
+    /// Opens the bonds of `adapter`. The first time, creates a store without bonds and with a new identity.
     ///
     /// - Parameters:
-    ///   - storage: where they are kept.
-    ///   - adapter: whose they are. Another adapter's are not served (AB-H08).
-    ///   - adopting: a person has said that `adapter` takes the place of the one that the bonds belong to.
-    ///   - random: makes the identity.
-    ///   - capacity: most bonds, up to ``maximumBonds``.
-    ///   - loop: The loop of the store, which need not wait for what is saved soon; without it each change waits.
+    ///   - storage: The storage of the bonds.
+    ///   - adapter: The adapter in use. The bonds of another adapter are refused (AB-H08).
+    ///   - adopting: Whether the user has confirmed that `adapter` replaces the one that the bonds belong to.
+    ///   - random: The source of the identity.
+    ///   - capacity: The maximum number of bonds, up to ``maximumBonds``.
+    ///   - loop: The event loop of the store, which then does not wait for deferred saves; nil to save synchronously.
     package init(
         storage: any BondStorage,
         adapter: AdapterIdentity,
@@ -73,16 +75,16 @@ package final class BondStore {
             guard adopting else {
                 throw .otherAdapter(place: storage.place, owner: stored.adapter, present: adapter)
             }
-            // The identity stays: it is the one that the peers know.
+            // The identity is kept, because the peers know this device by it.
             state.adapter = adapter
             try storage.save(state)
         }
         index()
     }
 
-    /// Opens the bonds of whichever adapter they belong to, to list and to forget them.
+    /// Opens the bonds regardless of their adapter, in order to list and remove them.
     ///
-    /// - Throws: ``BondError/missing(place:)`` when there are none to open.
+    /// - Throws: ``BondError/missing(place:)`` if there is no store.
     package init(existing storage: any BondStorage) throws(BondError) {
         self.storage = storage
         loop = nil
@@ -92,25 +94,25 @@ package final class BondStore {
         index()
     }
 
-    /// The bond with whoever has this identity address, whether it was told or resolved by a controller.
+    /// Returns the bond with an identity address, whether the peer sent it or the controller resolved it.
     package func bond(identity address: BluetoothAddress) -> Bond? {
         identifiers[address.asDevice].flatMap(bond)
     }
 
-    /// The bond that an app knows by `identifier`.
+    /// Returns the bond with the identifier that apps use.
     package func bond(_ identifier: BondIdentifier) -> Bond? {
         indices[identifier].map { state.bonds[$0] }
     }
 
-    /// Keeps a new bond. It is durable when this returns.
+    /// Adds a bond. It is durable when this returns.
     ///
-    /// It takes the place of the bond with its identifier, and its name unless it has one: who it belongs to has shown that
-    /// one's key, or a person has agreed. A full store makes room by forgetting the unauthenticated bond that was used
-    /// longest ago.
+    /// It replaces the bond with the same identifier, and keeps that one's name unless it has its own: the peer has
+    /// proved that it has the old key, or the user has agreed. A full store evicts the least recently used
+    /// unauthenticated bond.
     ///
-    /// - Returns: the bond as it is kept.
+    /// - Returns: The bond as stored.
     /// - Throws: ``BondError/weaker(than:)``, ``BondError/identityTaken(by:name:)``, ``BondError/ownIdentity``,
-    ///   ``BondError/full(_:)``, or why it cannot be saved.
+    ///   ``BondError/full(_:)``, or an error of the storage.
     @discardableResult
     package func add(_ bond: Bond) throws(BondError) -> Bond {
         var (new, next) = (bond.bounded, state)
@@ -120,7 +122,7 @@ package final class BondStore {
         new.lastUse = next.uses
         if let index = indices[new.identifier] {
             let old = next.bonds[index]
-            // A weaker key never takes the place of a stronger one (AB-S10).
+            // A weaker key never replaces a stronger one (AB-S10).
             guard new.keys.level.isAtLeast(old.keys.level) else { throw .weaker(than: old.identifier) }
             new.name = new.name ?? old.name
             next.bonds[index] = new
@@ -133,9 +135,9 @@ package final class BondStore {
         return new
     }
 
-    /// Changes a bond; its identifier stays. What has changed is durable when this returns.
+    /// Changes a bond, except for its identifier. The change is durable when this returns.
     ///
-    /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved.
+    /// - Throws: ``BondError/unknown(_:)``, or an error of the storage.
     package func update(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
@@ -147,9 +149,9 @@ package final class BondStore {
         try commit(next)
     }
 
-    /// Forgets a bond.
+    /// Removes a bond.
     ///
-    /// - Throws: ``BondError/unknown(_:)``, or why it cannot be saved; then the bond is still there.
+    /// - Throws: ``BondError/unknown(_:)``, or an error of the storage; the bond is then still there.
     package func remove(_ identifier: BondIdentifier) throws(BondError) {
         guard let index = indices[identifier] else { throw .unknown(identifier) }
         var next = state
@@ -157,7 +159,7 @@ package final class BondStore {
         try commit(next)
     }
 
-    /// Notes that the peer is in use, so that others give way before it does. It is saved with the next change: nothing
+    /// Marks a bond as used, so that others are evicted before it. This is saved with the next change, because nothing
     /// else depends on it.
     package func use(_ identifier: BondIdentifier) {
         guard let index = indices[identifier] else { return }
@@ -165,26 +167,26 @@ package final class BondStore {
         state.bonds[index].lastUse = state.uses
     }
 
-    /// Changes what is kept of a peer that it can tell again: its name, its table, what it has chosen as a client. It is saved soon, and
-    /// ``onFailure`` tells if it cannot be.
+    /// Changes the data of a bond that the peer can provide again: its name, its attribute cache, and its client
+    /// record. The change is saved soon; ``onFailure`` reports if that fails.
     package func note(_ identifier: BondIdentifier, _ change: (inout Bond) -> Void) {
         guard let index = indices[identifier] else { return }
         var bond = state.bonds[index]
         change(&bond)
-        // Who the peer is and its keys are for ``update(_:_:)``.
+        // The identity and the keys can only be changed by ``update(_:_:)``.
         (bond.identifier, bond.address, bond.keys) = (identifier, state.bonds[index].address, state.bonds[index].keys)
         guard bond.bounded != state.bonds[index] else { return }
         state.bonds[index] = bond.bounded
         saveSoon()
     }
 
-    /// Makes durable what is saved soon. To be called before the store is let go of.
+    /// Completes deferred saves. Call it before releasing the store.
     package func flush() {
         if saving == .idle { return }
         do { try storage.save(state) } catch { onFailure?(error) }
     }
 
-    /// Saves what has changed, with what changes until the save under way has ended.
+    /// Saves the state in the background, once for all changes that are made before the current save has ended.
     private func saveSoon() {
         guard let loop else {
             do { try storage.save(state) } catch { onFailure?(error) }
@@ -201,7 +203,7 @@ package final class BondStore {
         }
     }
 
-    /// Applies `change` to all bonds, whether or not that can be saved: see ``onFailure``.
+    /// Applies `change` to all bonds, and saves them soon. ``onFailure`` reports if that fails.
     func updateAll(_ change: (inout Bond) -> Void) {
         var next = state
         for index in next.bonds.indices {
@@ -213,8 +215,8 @@ package final class BondStore {
         saveSoon()
     }
 
-    /// An identity belongs to one bond, and ours to none: whoever gives another one's address or resolving key for its own
-    /// would be taken for that one, however good its own keys are (AB-S10, AB-S11).
+    /// An identity belongs to one bond, and this device's own to none. A peer that claims the address or resolving key
+    /// of another bond, or of this device, would be mistaken for it, however good its own keys are (AB-S10, AB-S11).
     private func refuseStolenIdentity(_ new: Bond) throws(BondError) {
         let own = state.identity
         guard new.address != own.address.asDevice, new.keys.identityKey.map({ $0 != own.key }) ?? true else {
@@ -239,7 +241,7 @@ package final class BondStore {
     private func commit(_ next: StoredBonds) throws(BondError) {
         try storage.save(next)
         state = next
-        // It has what was to be saved soon.
+        // This save included the changes that were to be saved soon.
         if saving == .outdated { saving = .underWay }
         index()
     }
@@ -255,12 +257,12 @@ package final class BondStore {
 }
 
 extension Bond {
-    /// With no more than is kept of a bond.
+    /// The bond without what exceeds the limits of a stored bond.
     var bounded: Bond {
         var bond = self
         bond.address = address.asDevice
         bond.name = name?.prefix(octets: Self.maximumName)
-        // All bits clear is no key (AB-S11).
+        // A key of zeroes stands for no key (AB-S11).
         if keys.identityKey == .zero { bond.keys.identityKey = nil }
         if let cache, size(cache.write) > Self.maximumCache { bond.cache = nil }
         if let record, size(record.write) > Self.maximumRecord { bond.record = nil }
@@ -268,7 +270,7 @@ extension Bond {
     }
 }
 
-/// How many octets are written.
+/// The number of octets that `write` appends.
 private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
     var buffer: PacketBuffer = []
     write(&buffer)
@@ -276,22 +278,23 @@ private func size(_ write: (inout PacketBuffer) -> Void) -> Int {
 }
 
 extension BluetoothAddress {
-    /// The same address, with the kind that the device itself gives it.
+    /// The same address with the kind that the device itself uses.
     var asDevice: BluetoothAddress {
         BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
     }
 }
 
 extension LocalIdentity {
-    /// A new one: the adapter's own address, or a static random one when it has none (Core Vol 6 Part B 1.3.2.1), and a
-    /// key of random numbers. The static one is the same each time for the same place, where the storage can see to that.
+    /// Creates an identity: the adapter's public address, or a static random address if it has none (Core Vol 6 Part B
+    /// 1.3.2.1), and a random key. The static address is the same each time for the same place, if the storage can
+    /// derive it.
     fileprivate init(for adapter: AdapterIdentity, in storage: any BondStorage, random: RandomSource) throws(BondError)
     {
         var address = adapter.address.asDevice
         if adapter.address == .none {
             let octets = try storage.derive("static address at \(adapter.place)")?.prefix(8)
             let number = octets.map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } ?? random.next()
-            // Neither all bits set nor all clear besides the two that say what it is.
+            // The 46 random bits must be neither all set nor all clear.
             address = BluetoothAddress(0b11 << 46 | 1 + number % ((1 << 46) - 2), kind: .randomDevice)
         }
         self.init(address: address, key: Key128(Block128(high: random.next(), low: random.next() | 1)))

@@ -1,21 +1,21 @@
-/// Why a record is not used, or cannot be kept.
+/// The reason why a record is not used, or cannot be stored.
 package enum RecordError: Error, Hashable, Sendable {
-    /// Others may have read or changed it (AB-G06).
+    /// Other users may have read or changed the record (AB-G06).
     case exposed(place: String, BondError.Exposure)
-    /// The content is not what was written (AB-G06); `backup` is a second name for it.
+    /// The content is not what was written (AB-G06); `backup` is a second name of the file.
     case damaged(place: String, reason: String, backup: String?)
-    /// It was not written with the secret that is there (AB-G06).
+    /// The record was not written with the secret of this host (AB-G06).
     case foreign(place: String)
-    /// A version that this program does not know.
+    /// The version of the format is unknown.
     case unknownVersion(place: String, UInt16)
-    /// More octets than a record may have.
+    /// The record exceeds the maximum size, in octets.
     case tooLarge(place: String, limit: Int)
-    /// There is no place left.
+    /// All slots are in use.
     case full(Int)
-    /// The place where records are cannot be used.
+    /// The storage of records cannot be used.
     case unavailable(reason: String)
 
-    /// What befell a file.
+    /// Converts an error of a file.
     init(_ error: BondError) {
         switch error {
         case .exposed(let place, let exposure): self = .exposed(place: place, exposure)
@@ -26,7 +26,7 @@ package enum RecordError: Error, Hashable, Sendable {
 }
 
 extension RecordError: CustomStringConvertible {
-    /// What happened, where, and what to do about it.
+    /// The problem, its location, and a remedy.
     package var description: String {
         switch self {
         case .exposed(let place, let exposure): "\(place) \(exposure.fact), and is not used; remove it"

@@ -1,47 +1,45 @@
-/// The system calls that bonds on the disk need, on one directory: each function that changes something is one of them.
-/// Tests put a directory in its place that stops at any of them, or forgets what was not made durable.
+/// The system calls on one directory that storing bonds requires. Each function that changes something corresponds to
+/// one call. Tests substitute a directory that fails at any of them, or that loses what was not made durable.
 package protocol BondDirectory: AnyObject {
-    /// Where it is, for a person.
+    /// The path of the directory, for people to read.
     var path: String { get }
-    /// The user that everything has to belong to.
+    /// The user who has to own the directory and its files.
     var user: UInt32 { get }
 
-    /// Opens a file for reading, and does not follow a link; nil when there is none.
+    /// Opens a file for reading, without following a link; nil if it does not exist.
     func open(_ name: String) throws(SystemError) -> (file: Int32, status: FileStatus)?
-    /// Creates a file that only the user may read, which must not exist, and opens it for writing.
+    /// Creates a file that only the user may read, and opens it for writing. Fails if it exists.
     func create(_ name: String) throws(SystemError) -> Int32
-    /// Reads the next octets; none at the end.
+    /// Reads the next octets; empty at the end of the file.
     func read(_ file: Int32, atMost count: Int) throws(SystemError) -> [UInt8]
-    /// Writes octets, or as many from the front as the system takes now. Returns how many.
+    /// Writes octets, or as many of them as the system accepts. Returns their number.
     func write(_ octets: ArraySlice<UInt8>, to file: Int32) throws(SystemError) -> Int
-    /// Makes durable what has been written.
+    /// Makes the content of a file durable.
     func synchronize(_ file: Int32) throws(SystemError)
-    /// Ends the use of a file.
     func close(_ file: Int32)
-    /// Gives a file another name, and takes that from the one that has it.
+    /// Renames a file, replacing the one with the new name.
     func rename(_ name: String, to other: String) throws(SystemError)
-    /// Gives a file a second name, which must not exist.
+    /// Gives a file a second name. Fails if that name exists.
     func link(_ name: String, as other: String) throws(SystemError)
-    /// Takes a name away.
+    /// Removes a name of a file.
     func remove(_ name: String) throws(SystemError)
-    /// Makes durable which names there are.
+    /// Makes the names in the directory durable.
     func synchronize() throws(SystemError)
 }
 
-/// What the system says of a file.
+/// The properties of a file that the system reports.
 package struct FileStatus: Hashable, Sendable {
-    /// Whether it is a plain file.
+    /// Whether it is a regular file.
     package var isRegular: Bool
-    /// The user that it belongs to.
+    /// The user that owns it.
     package var owner: UInt32
-    /// Its permission bits.
+    /// The permission bits of the file, at most octal 7777.
     package var permissions: UInt32
-    /// Octets.
+    /// The size in octets.
     package var size: Int
-    /// The same for all names of one file.
+    /// The inode number, which all names of one file share.
     package var number: UInt64
 
-    /// The given values.
     package init(isRegular: Bool = true, owner: UInt32, permissions: UInt32, size: Int, number: UInt64) {
         self.isRegular = isRegular
         self.owner = owner
@@ -50,7 +48,7 @@ package struct FileStatus: Hashable, Sendable {
         self.number = number
     }
 
-    /// Why what is in the file is neither trusted nor secret; nil when all is well.
+    /// The reason why the content of the file may be neither authentic nor secret; nil if it is both.
     func exposure(to user: UInt32) -> BondError.Exposure? {
         if !isRegular { return .wrongKind }
         if owner != user { return .otherOwner(owner) }

@@ -1,21 +1,25 @@
 import Dispatch
 import EventLoops
 
-/// Writes files of a ``HostDirectory`` on a thread of its own, one after the other, so that the loop goes on while the disk works.
+/// Writes files of a ``HostDirectory`` on a thread of its own, one after the other, so that the event loop does not
+/// wait for the disk.
 ///
-/// It holds what it is given until that is written. Its users bound that: they give it one change of a file at a time.
+/// Pending work is held in memory. Its users limit that: they submit one change of a file at a time.
 final class DiskWriter: Sendable {
     private let directory: any BondDirectory & Sendable
-    // A queue of its own: once a global queue was used on Linux, Dispatch wakes every second (see `SideQueue`).
+    // A queue of its own, because after any use of a global queue on Linux, Dispatch wakes up every second (see
+    // `SideQueue`).
     private let queue = DispatchQueue(label: "harald.disk")
 
     init(_ directory: any BondDirectory & Sendable) {
         self.directory = directory
     }
 
-    /// Runs `work` after all work before it. `completion` is called on the loop, with why the work failed.
+    /// Runs `work` after all earlier work. `completion` is called on the event loop, with the error of the work, if
+    /// any.
     ///
-    /// The directory that `work` is given makes no secret of this host: that is for the loop, which uses the secret too.
+    /// The directory that is passed to `work` does not create the host's secret. That is up to the event loop, which
+    /// uses the secret too.
     func run<Failure: Error>(
         on loop: any EventLoop,
         _ work: @escaping @Sendable (HostDirectory) throws(Failure) -> Void,
@@ -33,9 +37,9 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Waits until all work is done.
+    /// Waits until all work has completed.
     ///
-    /// - Returns: Whether that was so in time.
+    /// - Returns: Whether it completed in time.
     func finish(within time: Duration) -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }

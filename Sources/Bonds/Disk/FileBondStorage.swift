@@ -2,30 +2,33 @@ import BluetoothTypes
 import EventLoops
 import Synchronization
 
-/// Bonds in a file of a directory that nobody else may enter, beside the secret of this host that seals it (``HostDirectory``).
+/// Bonds in a file of a directory that only the user may enter. The secret of this host, in the same directory, seals
+/// the file (``HostDirectory``).
 ///
-/// A file that others could have read or made, or that is not as this host wrote it, is not used and not touched (AB-G06).
+/// A file that other users could have read or written, or that differs from what this host wrote, is neither used nor
+/// changed (AB-G06).
 ///
-/// The name goes from file to file, so a key that is forgotten is gone from the store, but a disk may still hold it.
+/// Each save writes a new file and renames it, so a removed key is gone from the store, although the disk may still
+/// contain it.
 package final class FileBondStorage: BondStorage {
     private let files: HostDirectory
     private let writer: DiskWriter?
-    /// The number of the newest state in the file. One at a time writes it.
+    /// The number of the newest state in the file. Writing and comparing are one atomic step.
     private let written = Written()
     private var lastNumber: UInt64 = 0
-    /// Other things that are kept in the same directory.
+    /// Records that are kept in the same directory.
     package let records: any RecordStorage
 
-    /// Opens a directory for this object alone, for as long as it lives; makes it when it is not there.
+    /// Opens a directory, which is created if necessary, for exclusive use by this object.
     ///
-    /// - Parameter random: makes the secret of this host, once.
-    /// - Throws: ``BondError/inUse(place:)`` while another process has it, ``BondError/exposed(place:_:)`` when others
-    ///   may enter it, or why it cannot be opened.
+    /// - Parameter random: The source of this host's secret, which is created once.
+    /// - Throws: ``BondError/inUse(place:)`` if another process has opened it, ``BondError/exposed(place:_:)`` if other
+    ///   users may enter it, or another error if it cannot be opened.
     package convenience init(directory path: String, random: RandomSource) throws(BondError) {
         self.init(changing: try PosixBondDirectory(path), random: random)
     }
 
-    /// Keeps bonds in `directory`, and records too: those are written on a thread of their own where that is asked for
+    /// Creates a storage for the bonds and records in `directory`. Deferred changes are made on a thread of their own
     /// (``RecordStorage/change(_:_:on:completion:)``).
     package init(changing directory: any BondDirectory & Sendable, random: RandomSource) {
         let writer = DiskWriter(directory)
@@ -34,26 +37,26 @@ package final class FileBondStorage: BondStorage {
         self.writer = writer
     }
 
-    /// Keeps bonds in `directory`, and everything on the caller's thread.
+    /// Creates a storage for the bonds and records in `directory` that makes all changes on the caller's thread.
     package init(directory: any BondDirectory, random: RandomSource) {
         files = HostDirectory(directory, random: random)
         records = FileRecordStorage(files)
         writer = nil
     }
 
-    /// What is kept in a directory at this moment, whoever has it open, to be looked at: nothing is changed there. Files are
-    /// replaced as a whole, so it is a state that was saved. Nil when nothing was.
+    /// Reads the state in a directory without changing anything, even if another process has opened it. Files are
+    /// replaced as a whole, so the result is a state that was saved; nil if there is none.
     package static func look(into path: String) throws(BondError) -> StoredBonds? {
         let directory = try PosixBondDirectory(path, isToChange: false)
         return try FileBondStorage(directory: directory, random: RandomSource()).readState(keepsDamaged: false)
     }
 
-    /// The file.
+    /// The path of the file.
     package var place: String { files.path(of: .bonds) }
 
-    /// What was saved last; nil when nothing was.
+    /// The state that was last saved; nil if there is none.
     package func load() throws(BondError) -> StoredBonds? {
-        // Whoever was writing them is gone.
+        // Successors of the files can only be left over from a process that has ended.
         for file in [HostDirectory.File.bonds, .secret] { try files.removeRest(of: file) }
         return try readState(keepsDamaged: true)
     }
@@ -64,7 +67,7 @@ package final class FileBondStorage: BondStorage {
         try Self.write(state, number: nextNumber(), written, to: files)
     }
 
-    /// Replaces the file on another thread, unless a newer state is in it by then.
+    /// Replaces the file on another thread, unless it contains a newer state by then.
     package func saveLater(
         _ state: StoredBonds,
         on loop: any EventLoop,
@@ -104,7 +107,7 @@ package final class FileBondStorage: BondStorage {
         let (secret, place) = (try files.secret(), files.path(of: .bonds))
         let octets = BondFile.encode(state, secret).bytes
         guard octets.count <= BondFile.maximumSize else { throw .tooLarge(place: place) }
-        // Nothing is written that could not be read again.
+        // Ensures that the file can be decoded again.
         guard (try? BondFile.decode(PacketBuffer(octets), secret)) == state else {
             throw .system(place: place, doing: "written", reason: "a value is out of its range")
         }
@@ -115,7 +118,7 @@ package final class FileBondStorage: BondStorage {
         }
     }
 
-    /// Octets that follow from the secret of this host, which is made if there is none.
+    /// Derives octets from the secret of this host, which is created if necessary.
     package func derive(_ purpose: String) throws(BondError) -> [UInt8]? {
         try files.secret().deriveForOthers(purpose)
     }

@@ -1,30 +1,30 @@
 import BluetoothTypes
 import EventLoops
 
-/// Records in files of a ``HostDirectory``, each sealed with a key for its slot alone: what was written for one does not count in
-/// another.
+/// Records in files of a ``HostDirectory``. Each is sealed with a key for its slot, so that a record is not accepted in
+/// another slot.
 final class FileRecordStorage: RecordStorage {
-    /// Most octets of a file.
+    /// The maximum size of a file, in octets.
     static let maximumSize = 1 << 20
 
     private let files: HostDirectory
     private let writer: DiskWriter?
-    /// Whether the secret of this host is known to be there, which the writer does not make.
+    /// Whether the secret of this host is known to exist. The writer does not create it.
     private var hasSecret = false
 
-    /// - Parameter writer: Makes changes in the background; without it the caller waits for them.
+    /// - Parameter writer: Makes changes in the background. Without it, the caller waits for them.
     init(_ files: HostDirectory, writer: DiskWriter? = nil) {
         self.files = files
         self.writer = writer
     }
 
-    /// See ``RecordStorage/load(_:)``. One that is not used stays until something else is to be kept there; the first damaged one
-    /// keeps a second name.
+    /// See ``RecordStorage/load(_:)``. A record that is refused stays until its slot is changed, and a damaged one is
+    /// backed up once.
     func load(_ slot: RecordSlot) throws(RecordError) -> [UInt8]? {
         let file = Self.file(slot)
         let (octets, secret): ([UInt8]?, HostSecret?)
         do throws(BondError) {
-            // Whoever was writing it is gone.
+            // A successor of the file can only be left over from a process that has ended.
             try files.removeRest(of: file)
             octets = try files.read(file)
             secret = octets == nil ? nil : try files.readSecret()
@@ -53,7 +53,7 @@ final class FileRecordStorage: RecordStorage {
         try Self.remove(slot, from: files)
     }
 
-    /// Makes a change on the writer's thread, the encoding included.
+    /// Makes a change on the writer's thread, including the encoding.
     func change(
         _ slot: RecordSlot,
         _ content: @escaping RecordContent,
@@ -75,7 +75,7 @@ final class FileRecordStorage: RecordStorage {
             }
         }
         writer.run(on: loop, work) { [weak self] error in
-            // It may be the secret that is gone; the next change makes a new one then.
+            // The secret may have been removed. The next change creates a new one.
             if error != nil { self?.hasSecret = false }
             completion(error)
         }
@@ -96,7 +96,7 @@ final class FileRecordStorage: RecordStorage {
         }
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     private static func remove(_ slot: RecordSlot, from files: HostDirectory) throws(RecordError) {
         do throws(BondError) { try files.remove(file(slot)) } catch { throw RecordError(error) }
     }
@@ -105,7 +105,7 @@ final class FileRecordStorage: RecordStorage {
         HostDirectory.File(name: slot.name, maximumSize: maximumSize, maximumBackups: 1)
     }
 
-    /// How such a file is written.
+    /// The file format of a slot.
     static func kind(_ slot: RecordSlot) -> SealedFile {
         SealedFile(
             mark: Array("HARALDRC".utf8),

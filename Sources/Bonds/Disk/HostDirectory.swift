@@ -1,19 +1,20 @@
 import BluetoothTypes
 import EventLoops
 
-/// The files of a directory that this host alone reads and writes, with the secret that seals them.
+/// The files of a directory that only this host reads and writes, and the secret that seals them.
 ///
-/// A new file is written beside the old one, made durable, and then given its name: whoever ends the process or the power
-/// finds the old content or the new one. A file that others could have read or made is not read (AB-G06).
+/// A file is replaced atomically: its successor is written beside it, made durable, and renamed. After a crash or power
+/// failure, the file has either its old or its new content. A file that other users could have read or written is
+/// refused (AB-G06).
 final class HostDirectory {
-    /// A file, and the name that its successor has while it is being written.
+    /// The name and limits of a file.
     struct File: Hashable {
         static let bonds = File(name: "bonds", maximumSize: BondFile.maximumSize, maximumBackups: 9)
         static let secret = File(name: "secret", maximumSize: HostSecret.fileSize, maximumBackups: 0)
 
         let name: String
         let maximumSize: Int
-        /// Second names for damaged ones, at most.
+        /// The maximum number of backups of damaged files.
         let maximumBackups: Int
         var newName: String { "\(name).new" }
     }
@@ -21,33 +22,34 @@ final class HostDirectory {
     private let directory: any BondDirectory
     private let random: RandomSource?
 
-    /// - Parameter random: makes the secret of this host, once; without it the secret has to be there.
+    /// - Parameter random: The source of this host's secret, which is created once. Without it, the secret has to
+    ///   exist.
     init(_ directory: any BondDirectory, random: RandomSource? = nil) {
         self.directory = directory
         self.random = random
     }
 
-    /// Where a file is, for a person.
+    /// The path of a file, for people to read.
     func path(of file: File) -> String { path(of: file.name) }
 
     private func path(of name: String) -> String { "\(directory.path)/\(name)" }
 
-    // MARK: The secret
+    // MARK: Secret
 
-    /// The secret. A new one is durable before anything is sealed with it.
+    /// The secret, created if necessary. A new one is durable before anything is sealed with it.
     func secret() throws(BondError) -> HostSecret {
         if let secret = try readSecret() { return secret }
         guard let random else {
             throw .system(place: path(of: .secret), doing: "read", reason: "it was removed")
         }
-        // The file of bonds that is there stays good until it is replaced, wherever this ends.
+        // An existing file of bonds remains valid until it is replaced, even if the process ends before then.
         let old = try read(.bonds).flatMap { BondFile.checksumOfVersion1(PacketBuffer($0)) }
         let made = HostSecret(random: random, predecessor: old)
         try replace(.secret, made.file)
         return made
     }
 
-    /// The secret, if there is one.
+    /// The secret; nil if there is none.
     func readSecret() throws(BondError) -> HostSecret? {
         guard let octets = try read(.secret) else { return nil }
         guard let secret = HostSecret(file: octets) else {
@@ -58,12 +60,12 @@ final class HostDirectory {
 
     // MARK: Files
 
-    /// Removes what somebody was writing who is gone.
+    /// Removes a partly written successor that a process left behind.
     func removeRest(of file: File) throws(BondError) {
         try perform("removed", file.newName) { () throws(SystemError) in _ = try removeIfThere(file.newName) }
     }
 
-    /// The octets of a file; nil when there is none.
+    /// Reads a file; nil if it does not exist.
     func read(_ file: File) throws(BondError) -> [UInt8]? {
         let place = path(of: file)
         let opened: (file: Int32, status: FileStatus)?
@@ -81,7 +83,7 @@ final class HostDirectory {
         }
         return try perform("read", file.name) { () throws(SystemError) in
             var octets: [UInt8] = []
-            // It may have grown since, and is not what was written then; one octet more shows that.
+            // Reads one octet beyond the size to detect a file that has grown since, and is not what was written.
             while octets.count <= status.size {
                 let more = try directory.read(handle, atMost: status.size + 1 - octets.count)
                 if more.isEmpty { break }
@@ -91,7 +93,7 @@ final class HostDirectory {
         }
     }
 
-    /// Puts octets in place of a file, if there is one. They are durable when this returns.
+    /// Creates or replaces a file. The content is durable when this returns.
     func replace(_ file: File, _ octets: [UInt8]) throws(BondError) {
         do throws(BondError) {
             try perform("written", file.newName) { () throws(SystemError) in try write(octets, to: file.newName) }
@@ -105,17 +107,17 @@ final class HostDirectory {
         }
     }
 
-    /// Removes a file, if there is one. It does not come back when this has returned.
+    /// Removes a file if it exists. The removal is durable when this returns.
     func remove(_ file: File) throws(BondError) {
         try perform("removed", file.name) { () throws(SystemError) in
             if try removeIfThere(file.name) { try directory.synchronize() }
         }
     }
 
-    /// Gives a damaged file a second name, so that it is not lost when another one takes its place. The first name stays: with it
-    /// gone, the next start would begin with none.
+    /// Gives a damaged file a second name, so that it is not lost when it is replaced. It also keeps its first name:
+    /// otherwise the next start would begin with an empty store.
     ///
-    /// - Returns: Where it is also; nil when there are too many already.
+    /// - Returns: The path of the backup; nil if there are too many already.
     func backUp(_ file: File) -> String? {
         for number in 0..<file.maximumBackups {
             let name = "\(file.name).damaged-\(number + 1)"
@@ -150,7 +152,7 @@ final class HostDirectory {
         return opened.status.number
     }
 
-    /// Whether it was there.
+    /// Removes a file. Returns whether it existed.
     private func removeIfThere(_ name: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
             try directory.remove(name)

@@ -6,8 +6,8 @@
     import Darwin
 #endif
 
-/// A directory on the disk that nobody but the user may enter, locked for as long as this object lives if it is to be changed. May be used on any
-/// thread.
+/// A directory on the disk that only the user may enter. If it is to be changed, it is locked for as long as this
+/// object exists. Thread-safe.
 package final class PosixBondDirectory: BondDirectory, Sendable {
     package let path: String
     package let user: UInt32 = geteuid()
@@ -17,9 +17,9 @@ package final class PosixBondDirectory: BondDirectory, Sendable {
     private let directory: Int32
     private let lock: Int32?
 
-    /// Opens the directory, and makes it, with those above it, when it is not there; to look at it, nothing is made.
+    /// Opens the directory. If it is to be changed, creates it first if necessary, with the directories above it.
     package init(_ path: String, isToChange: Bool = true) throws(BondError) {
-        // With a slash at the end a link would be followed.
+        // With a trailing slash, a symbolic link would be followed.
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         if isToChange { try Self.make(self.path) }
         let (path, user) = (self.path, self.user)
@@ -38,7 +38,7 @@ package final class PosixBondDirectory: BondDirectory, Sendable {
 
     package func open(_ name: String) throws(SystemError) -> (file: Int32, status: FileStatus)? {
         do throws(SystemError) {
-            // Without waiting, should it be a pipe.
+            // Non-blocking, in case the file is a pipe.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let file = try SystemError.check { () -> Int32 in openat(directory, name, flags) }
             return try Self.keep(file) { () throws(SystemError) in (file, try Self.status(of: file)) }
@@ -93,7 +93,7 @@ package final class PosixBondDirectory: BondDirectory, Sendable {
 extension PosixBondDirectory {
     private static func close(_ file: Int32) { _ = systemClose(file) }
 
-    /// What `body` makes of an open file, which is closed when it fails.
+    /// Returns the result of `body` for an open file, and closes the file if `body` throws.
     private static func keep<Result, Failure: Error>(
         _ file: Int32,
         _ body: () throws(Failure) -> Result
@@ -106,7 +106,7 @@ extension PosixBondDirectory {
         }
     }
 
-    /// What the system says of an open file.
+    /// The properties of an open file.
     package static func status(of file: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { () -> Int32 in fstat(file, &status) }
@@ -119,8 +119,8 @@ extension PosixBondDirectory {
         )
     }
 
-    /// Makes the directories that are missing, from the top: of those that are there the system says so. Each is durable before
-    /// the next.
+    /// Creates the missing directories from the top. mkdir(2) reports those that exist. Each is durable before the next
+    /// one is created.
     private static func make(_ path: String) throws(BondError) {
         let above = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if !above.isEmpty, above != "." { try make(above) }
@@ -132,7 +132,7 @@ extension PosixBondDirectory {
             defer { close(directory) }
             _ = try SystemError.check { () -> Int32 in fsync(directory) }
         } catch {
-            // Also where it is something else, or a link to nowhere, which opening will tell.
+            // Something else with that name, or a broken link, is detected when the directory is opened.
             if error != .exists { throw .system(place: path, doing: "created", reason: "\(error)") }
         }
     }
@@ -143,7 +143,7 @@ extension PosixBondDirectory {
                 systemOpen(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             }
         } catch {
-            // Some systems say of a link that it is no directory. Where there is nothing all bits stay clear.
+            // Some systems report that a link is not a directory. If there is nothing, all bits stay clear.
             var status = stat()
             lstat(path, &status)
             if status.st_mode & S_IFMT == S_IFLNK { throw .exposed(place: path, .symbolicLink) }
@@ -163,7 +163,7 @@ extension PosixBondDirectory {
         if let exposure { throw .exposed(place: path, exposure) }
     }
 
-    /// The lock goes with the process, however that ends.
+    /// Locks the directory. The lock ends with the process, even after a crash.
     private static func lock(_ directory: Int32, path: String) throws(BondError) -> Int32 {
         let place = "\(path)/\(lockName)"
         let lock: Int32
@@ -186,7 +186,7 @@ extension PosixBondDirectory {
     }
 }
 
-// The same functions by names that the methods do not hide.
+// Aliases of functions that the methods of the same name hide.
 private let systemRead = read
 private let systemWrite = write
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }

@@ -6,30 +6,30 @@
     import Darwin
 #endif
 
-/// What the operating system refused, by its number.
+/// An error number of the operating system.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number, as in `errno`.
+    /// The value of `errno`.
     package var code: Int32
 
-    /// The given number.
+    /// Creates an error from a value of `errno`.
     package init(_ code: Int32) { self.code = code }
 
-    /// What it says about it.
+    /// The operating system's description of the error.
     package var description: String { String(cString: strerror(code)) }
 
-    /// There is no such file.
+    /// The file does not exist.
     static let notThere = SystemError(ENOENT)
-    /// There is one already.
+    /// The file already exists.
     static let exists = SystemError(EEXIST)
-    /// A symbolic link was not followed.
+    /// The path is a symbolic link, which was not followed.
     static let isLink = SystemError(ELOOP)
 
-    /// Calls `body` until no signal comes in between; it fails by returning -1.
+    /// Calls `body`, which returns a negative number on failure, and repeats it when it is interrupted by a signal.
     static func check(_ body: () -> Int32) throws(SystemError) -> Int32 {
         Int32(truncatingIfNeeded: try check { Int(body()) })
     }
 
-    /// The same for functions that count octets.
+    /// The same for functions that return a number of octets.
     static func check(_ body: () -> Int) throws(SystemError) -> Int {
         while true {
             let result = body()

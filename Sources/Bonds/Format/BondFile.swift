@@ -1,11 +1,12 @@
 import BluetoothTypes
 import Crypto
 
-/// The file of a store: a ``SealedFile``.
+/// The file format of a store, based on ``SealedFile``.
 ///
-/// Version 1 had no secret: a plain checksum in place of the seal. It is read, and never written.
+/// Version 1 had no secret, and a plain checksum in place of the seal. It is still read, but not written.
 enum BondFile {
-    /// Most octets of a file: enough for ``BondStore/maximumBonds`` of the largest size (``Bond/maximumSize``).
+    /// The maximum size of a file, in octets: enough for ``BondStore/maximumBonds`` of the maximum size
+    /// (``Bond/maximumSize``).
     static let maximumSize = 16 << 20
 
     /// The version that is written.
@@ -20,20 +21,20 @@ enum BondFile {
     )
     private static let secretless: UInt16 = 1
 
-    /// The file of a state.
+    /// Encodes a state as a file.
     static func encode(_ state: StoredBonds, _ secret: HostSecret) -> PacketBuffer {
         var body: PacketBuffer = []
         state.write(to: &body)
         return kind.encode(body, secret)
     }
 
-    /// The state in a file; nil in place of a secret when this host has none yet.
+    /// Decodes the state in a file. `secret` is nil if this host has none yet.
     static func decode(_ file: PacketBuffer, _ secret: HostSecret?) throws(SealedFileError) -> StoredBonds {
         let parts = try SealedFile.Parts(file, of: kind, secretless: secretless)
         let body: PacketBuffer
         if parts.version == secretless {
             guard Array(SHA256.hash(data: parts.sealed)) == parts.seal else { throw .damaged("the checksum is wrong") }
-            // Once there is a secret, a file without one is somebody else's, except the one that was there before it.
+            // Once there is a secret, the only file without one that is trusted is the one that existed before it.
             guard secret?.hasReplaced(parts.seal) ?? true else { throw .foreign }
             body = parts.body
         } else {
@@ -46,7 +47,7 @@ enum BondFile {
         }
     }
 
-    /// The checksum at the end of a file of version 1; nil for another file.
+    /// The checksum at the end of a file of version 1; nil for any other file.
     static func checksumOfVersion1(_ file: PacketBuffer) -> [UInt8]? {
         guard let parts = try? SealedFile.Parts(file, of: kind, secretless: secretless), parts.version == secretless
         else { return nil }

@@ -3,19 +3,19 @@ import Cryptography
 import SMP
 
 extension PacketBuffer {
-    /// The kind and the six octets of an address.
+    /// Appends the kind and the six octets of an address.
     mutating func append(address: BluetoothAddress) {
         append(address.kind.rawValue)
         append(contentsOf: address.littleEndianBytes)
     }
 
-    /// Text with the number of its octets in front, one octet; whoever writes has made sure that it fits.
+    /// Appends a text, preceded by its length in one octet. The caller ensures that it fits.
     mutating func append(text: String) {
         append(UInt8(clamping: text.utf8.count))
         append(contentsOf: Array(text.utf8))
     }
 
-    /// A number of elements, two octets.
+    /// Appends a number of elements in two octets.
     mutating func append(count: Int) {
         append(integer: UInt16(clamping: count))
     }
@@ -24,7 +24,7 @@ extension PacketBuffer {
 extension ByteReader {
     mutating func address(at field: String) throws(PacketError) -> BluetoothAddress {
         let kind = BluetoothAddress.Kind(rawValue: try integer(at: field))
-        // Kinds of a device itself, not those that a controller gives to what it has resolved.
+        // Only the kinds that devices have, not those that a controller assigns to resolved addresses.
         guard kind == .publicDevice || kind == .randomDevice else {
             throw PacketError(.value(UInt64(kind.rawValue)), at: field)
         }
@@ -37,7 +37,7 @@ extension ByteReader {
         let octets = try slice(count, at: field)
         guard count <= maximum else { throw PacketError(.length(count), at: field) }
         let text = String(decoding: octets, as: UTF8.self)
-        // What is no UTF-8 becomes something else.
+        // Invalid UTF-8 is replaced when decoding, so the octets differ.
         guard text.utf8.elementsEqual(octets) else { throw PacketError(.value(0), at: field) }
         return text
     }
@@ -56,7 +56,8 @@ extension ByteReader {
         EncryptionKey(key: try key(at: field), diversifier: try integer(at: field), random: try integer(at: field))
     }
 
-    /// Elements with their number in front, two octets. Memory grows with the octets that are there.
+    /// Reads a list: the number of elements in two octets, followed by the elements. Memory use is bounded by the
+    /// octets that are present.
     mutating func list<Element>(
         at field: String,
         _ element: (inout ByteReader) throws(PacketError) -> Element
@@ -67,7 +68,8 @@ extension ByteReader {
         return elements
     }
 
-    /// Elements by handle with their number in front; handles only go up.
+    /// Reads a table: the number of elements, followed by each handle and its element. Handles have to be in ascending
+    /// order.
     mutating func table<Element>(
         at field: String,
         _ element: (inout ByteReader) throws(PacketError) -> Element

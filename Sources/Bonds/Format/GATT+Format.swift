@@ -1,13 +1,13 @@
 import BluetoothTypes
 import GATT
 
-/// Which of its hash and of what else may be missing a record or a cache has.
+/// The optional fields of a client record or an attribute cache.
 private struct GATTFlags: OptionSet {
     let rawValue: UInt8
     static let hash = GATTFlags(rawValue: 1)
-    /// Of a record: the client knows the database.
+    /// For a record: the client is change-aware.
     static let isChangeAware = GATTFlags(rawValue: 2)
-    /// Of a cache: the services have been discovered.
+    /// For a cache: the services have been discovered.
     static let services = GATTFlags(rawValue: 2)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -51,20 +51,20 @@ extension ClientRecord {
             isChangeAware: flags.contains(.isChangeAware),
             missedChanges: missed
         )
-        // Ranges that had to be joined are not as they were written.
+        // Ranges that had to be merged differ from what was read.
         guard missedChanges == missed else { throw PacketError(.length(missed.count), at: "missed changes") }
     }
 }
 
 extension AttributeCache {
-    /// As it stands in files.
+    /// The cache in the format of files.
     package var octets: PacketBuffer {
         var buffer = PacketBuffer([])
         write(to: &buffer)
         return buffer
     }
 
-    /// Reads what stands in a file, and nothing behind it.
+    /// Decodes a cache from all of `octets`.
     package init(octets: PacketBuffer) throws(PacketError) {
         var reader = ByteReader(octets)
         try self.init(reading: &reader)

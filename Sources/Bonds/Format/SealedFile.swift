@@ -1,31 +1,32 @@
 import BluetoothTypes
 
-/// Why octets are not a file that this host has written.
+/// The reason why a file was not accepted as one that this host has written.
 enum SealedFileError: Error, Hashable, Sendable {
-    /// A version that this program does not know.
+    /// The version of the format is unknown.
     case unknownVersion(UInt16)
-    /// The octets are not what was written.
+    /// The content is not what was written.
     case damaged(String)
-    /// It was not written with the secret of this host.
+    /// The file was not written with the secret of this host.
     case foreign
 }
 
-/// A kind of file that this host alone can write: a mark, the version, the name of the host's secret, the length, the content,
-/// and the secret's seal over all of it. Integers are least significant octet first. There is one way only to write a content,
-/// so that equal contents are equal files.
+/// A kind of file that only this host can write. It consists of a mark, the version, the name of the host's secret, the
+/// length, the content, and a seal over all of these made with the secret. Integers are little-endian. The encoding is
+/// canonical: equal contents result in equal files.
 struct SealedFile: Hashable, Sendable {
-    /// What such a file begins with.
+    /// The octets at the beginning of the file.
     let mark: [UInt8]
     /// The version that is written.
     let version: UInt16
-    /// Most octets of a file.
+    /// The maximum size of a file, in octets.
     let maximumSize: Int
-    /// What the key of the seal is derived for. Other kinds have other keys, so that no file passes for one of another kind.
+    /// The purpose for which the key of the seal is derived. Each kind has its own key, so that a file is not accepted
+    /// as one of another kind.
     let purpose: String
-    /// What is in it, in words.
+    /// A name of the content for error messages.
     let content: String
 
-    /// The file of a content.
+    /// Encodes a content as a file.
     func encode(_ body: PacketBuffer, _ secret: HostSecret) -> PacketBuffer {
         var file: PacketBuffer = []
         file.append(contentsOf: mark)
@@ -37,29 +38,29 @@ struct SealedFile: Hashable, Sendable {
         return file
     }
 
-    /// The content of a file; nil in place of a secret when this host has none yet.
+    /// Decodes the content of a file. `secret` is nil if this host has none yet.
     func decode(_ file: PacketBuffer, _ secret: HostSecret?) throws(SealedFileError) -> PacketBuffer {
         try open(Parts(file, of: self), secret)
     }
 
-    /// The content, if the seal is this host's.
+    /// Returns the content if it was sealed by this host.
     func open(_ parts: Parts, _ secret: HostSecret?) throws(SealedFileError) -> PacketBuffer {
         guard let secret, secret.name == parts.name else { throw .foreign }
         guard secret.isSeal(parts.seal, of: parts.sealed, for: purpose) else { throw .damaged("the seal is wrong") }
         return parts.body
     }
 
-    /// A file taken to pieces. Of a version that is not known nothing but that is known.
+    /// The fields of a file. An unknown version is an error, because nothing else of such a file is known.
     struct Parts {
         let version: UInt16
-        /// Of the secret; none in a version without one.
+        /// The name of the secret; empty in a version without a secret.
         let name: [UInt8]
         let body: PacketBuffer
         let seal: [UInt8]
-        /// What the seal is over.
+        /// The octets that the seal covers.
         let sealed: [UInt8]
 
-        /// - Parameter secretless: A version from before there were secrets, if there was one.
+        /// - Parameter secretless: The version that had no secret, if there was one.
         init(_ file: PacketBuffer, of kind: SealedFile, secretless: UInt16? = nil) throws(SealedFileError) {
             guard file.count <= kind.maximumSize else {
                 throw .damaged("it is longer than \(kind.maximumSize) octets")

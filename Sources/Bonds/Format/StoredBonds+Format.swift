@@ -31,7 +31,7 @@ extension StoredBonds {
             bonds.append(bond)
         }
         try reader.end(at: "bonds")
-        // What version 1 took, and what is not kept any more.
+        // Version 1 accepted bonds that are no longer kept.
         if version == 1 { bonds = bonds.filter(\.keys.canEncrypt).map(\.bounded) }
     }
 }
@@ -44,8 +44,8 @@ extension AdapterIdentity {
         self.init(address: address, company: company, place: place)
     }
 
-    /// Version 1 had one text, in which the programs of then wrote the company. Where the adapter was they did not know, so
-    /// that a person has to say which one it is now.
+    /// Reads the identity in version 1, which had one text that contained the company. It lacks the place of the
+    /// adapter, so the user has to confirm which adapter it is now.
     fileprivate init(readingVersion1 reader: inout ByteReader) throws(PacketError) {
         let address = try reader.address(at: "adapter")
         let details = try reader.text(at: "adapter's details", atMost: Self.maximumPlace)
@@ -58,7 +58,7 @@ extension AdapterIdentity {
     }
 }
 
-/// What a bond has, and what is so of it; one bit each.
+/// The optional fields and Boolean properties of a bond, one bit each.
 private struct BondFlags: OptionSet {
     let rawValue: UInt16
     static let name = BondFlags(rawValue: 1 << 0)
@@ -130,7 +130,7 @@ extension Bond {
 }
 
 extension PeerKeys {
-    /// The name stands among the keys.
+    /// Reads the keys, and the name, which is stored between them.
     fileprivate init(reading reader: inout ByteReader, flags: BondFlags, name: inout String?) throws(PacketError) {
         let size = try reader.integer(UInt8.self, at: "key size")
         guard (7...16).contains(size) else { throw PacketError(.value(UInt64(size)), at: "key size") }

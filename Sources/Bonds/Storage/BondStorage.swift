@@ -1,34 +1,35 @@
 import EventLoops
 
-/// Where bonds are kept.
+/// The storage of bonds.
 package protocol BondStorage: AnyObject {
-    /// Where that is, for a person.
+    /// A description of the location, for people to read.
     var place: String { get }
-    /// Other things that are kept in the same place.
+    /// Records that are kept in the same place.
     var records: any RecordStorage { get }
 
-    /// What was saved last; nil when nothing was.
+    /// Loads the state that was last saved; nil if there is none.
     ///
-    /// - Throws: when it cannot be had whole and in secret. Then nothing of it is to be used.
+    /// - Throws: ``BondError`` if the state is incomplete or may have been exposed. None of it may then be used.
     func load() throws(BondError) -> StoredBonds?
 
-    /// Keeps `state` in place of what was there. It is durable when this returns: neither the end of the process nor of
-    /// the power takes it back. When this throws, either the old or the new state is kept, and never a part of one.
+    /// Replaces the stored state by `state`. It is durable when this returns: neither the end of the process nor a
+    /// power failure undoes it. If this throws, either the old or the new state is stored, and never a part of one.
     func save(_ state: StoredBonds) throws(BondError)
 
-    /// Keeps `state` without blocking the loop, where the storage has a thread for that. A state that is saved after it wins. On the loop only.
+    /// Stores `state` without blocking the event loop, if the storage has a thread for that. A state that is saved
+    /// later takes precedence. Call on the event loop.
     ///
-    /// - Parameter completion: Called once on the loop, when the state is durable, a newer one is, or saving failed; within this call where the
-    ///   storage does not wait for anything.
+    /// - Parameter completion: Called once on the event loop, when the state or a newer one is durable, or saving
+    ///   failed. Called from within this call if the storage does not wait for anything.
     func saveLater(_ state: StoredBonds, on loop: any EventLoop, completion: @escaping (BondError?) -> Void)
 
-    /// 32 octets that nobody else can make, the same each time for the same purpose, also when nothing was saved; nil where
-    /// nothing lasts.
+    /// Derives 32 octets that no other host can compute. They are the same each time for the same purpose, even if
+    /// nothing was saved. Nil if the storage is not persistent.
     func derive(_ purpose: String) throws(BondError) -> [UInt8]?
 }
 
 extension BondStorage {
-    /// Keeps `state` at once.
+    /// Stores `state` at once.
     package func saveLater(
         _ state: StoredBonds,
         on loop: any EventLoop,
@@ -43,21 +44,21 @@ extension BondStorage {
     }
 }
 
-/// Bonds that last as long as this object: for tests, for simulated worlds, and for whoever wants nothing on the disk.
+/// Bonds in memory, for tests, simulations, and programs that must not write to the disk.
 package final class MemoryBondStorage: BondStorage {
-    /// What was saved last.
+    /// The state that was last saved.
     package private(set) var state: StoredBonds?
-    /// Thrown by ``save(_:)`` in place of saving, to see what becomes of a full disk.
+    /// An error for ``save(_:)`` to throw, for instance to simulate a full disk.
     package var failure: BondError?
-    /// Other things that are kept as long.
+    /// Records that last as long as this object.
     package let records: any RecordStorage
 
     private let secret: HostSecret?
 
-    /// Nothing is kept, or `state`.
+    /// Creates a storage that contains `state`.
     ///
-    /// - Parameter secret: Makes a secret of the host: what follows from it is the same as long as this object lasts. Without one
-    ///   nothing follows.
+    /// - Parameter secret: The source of a host secret, from which ``derive(_:)`` works for as long as this object
+    ///   lasts. Without one, nothing can be derived.
     package init(
         _ state: StoredBonds? = nil,
         secret random: RandomSource? = nil,
@@ -68,18 +69,17 @@ package final class MemoryBondStorage: BondStorage {
         secret = random.map { HostSecret(random: $0, predecessor: nil) }
     }
 
-    /// Says that it is memory.
     package var place: String { "memory" }
 
-    /// What was saved last.
+    /// The state that was last saved.
     package func load() -> StoredBonds? { state }
 
-    /// Keeps `state`.
+    /// Replaces the state, or throws ``failure``.
     package func save(_ state: StoredBonds) throws(BondError) {
         if let failure { throw failure }
         self.state = state
     }
 
-    /// Octets that follow from the secret, if there is one.
+    /// Octets derived from the secret; nil if there is none.
     package func derive(_ purpose: String) -> [UInt8]? { secret?.deriveForOthers(purpose) }
 }

@@ -1,22 +1,22 @@
 import EventLoops
 
-/// What has a place of its own beside the bonds, so that nobody has to look for it.
+/// The name of a record that is kept beside the bonds. The set of names is fixed.
 package enum RecordSlot: Hashable, Sendable {
-    /// Places for apps.
+    /// The number of slots for apps.
     package static let apps = 64
 
-    /// One of the places for what is kept of an app, `0..<apps`.
+    /// The preserved state of an app, `0..<apps`.
     case app(Int)
-    /// What the person has said of apps.
+    /// The user's decisions about apps.
     case permissions
-    /// What peers are called.
+    /// The names of peers.
     case names
-    /// What was found at peers that are not bonded.
+    /// The cached services of peers that are not bonded.
     case tables
-    /// What controllers turned out not to be trusted with.
+    /// The features that controllers turned out not to support reliably.
     case controllers
 
-    /// What its file is called.
+    /// The name of the file.
     package var name: String {
         switch self {
         case .app(let number): number < 10 ? "app-0\(number)" : "app-\(number)"
@@ -28,32 +28,34 @@ package enum RecordSlot: Hashable, Sendable {
     }
 }
 
-/// Makes the octets of a record; nil for a slot that is to be empty. It may be called on any thread, and throws for a record that could not be
-/// read again.
+/// Produces the content of a record; nil to empty the slot. May be called on any thread. Throws if the record could not
+/// be decoded again.
 package typealias RecordContent = @Sendable () throws(RecordError) -> [UInt8]?
 
-/// Where something is kept besides bonds; what it is, is for others to say. One record in one slot.
+/// The storage of records besides the bonds, one in each slot. Their content is up to its users.
 package protocol RecordStorage: AnyObject {
-    /// What was saved last in a slot; nil when nothing was. Not while the slot is being changed.
+    /// Loads the record that was last saved in a slot; nil if there is none. Must not be called while the slot is being
+    /// changed.
     ///
-    /// - Throws: when it cannot be had whole and as this host wrote it. Then nothing of it is to be used.
+    /// - Throws: ``RecordError`` if the record is incomplete, or was not written by this host. None of it may then be
+    ///   used.
     func load(_ slot: RecordSlot) throws(RecordError) -> [UInt8]?
 
-    /// Keeps octets in place of what was there. They are durable when this returns, and when it throws, the old ones or the new ones
-    /// are kept, and never a part.
+    /// Replaces the record in a slot. The new one is durable when this returns. If this throws, either the old or the
+    /// new record is stored, and never a part of one.
     func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError)
 
-    /// Keeps nothing in a slot. That is durable when this returns.
+    /// Empties a slot. That is durable when this returns.
     func remove(_ slot: RecordSlot) throws(RecordError)
 
-    /// Changes a slot without blocking the loop, where the storage has a thread for that. On the loop only.
+    /// Changes a slot without blocking the event loop, if the storage has a thread for that. Call on the event loop.
     ///
-    /// A slot has one change at a time: the next one has to wait for `completion`.
+    /// A slot has one change at a time. The next one has to wait for `completion`.
     ///
     /// - Parameters:
-    ///   - content: What the slot is to have.
-    ///   - completion: Called once on the loop, when the change is durable or has failed; within this call where the storage does not wait for
-    ///     anything.
+    ///   - content: Produces the new content.
+    ///   - completion: Called once on the event loop, when the change is durable or has failed. Called from within this
+    ///     call if the storage does not wait for anything.
     func change(
         _ slot: RecordSlot,
         _ content: @escaping RecordContent,
@@ -61,9 +63,9 @@ package protocol RecordStorage: AnyObject {
         completion: @escaping (RecordError?) -> Void
     )
 
-    /// Waits until the changes under way are durable or have failed.
+    /// Waits until all pending changes are durable or have failed.
     ///
-    /// - Returns: Whether that was so in time.
+    /// - Returns: Whether they completed in time.
     func finish(within time: Duration) -> Bool
 }
 
@@ -78,10 +80,10 @@ extension RecordStorage {
         completion(changeNow(slot, content))
     }
 
-    /// Nothing is ever under way.
+    /// Returns true, because no changes are ever pending.
     package func finish(within time: Duration) -> Bool { true }
 
-    /// Changes a slot, and waits for that. Returns why it could not.
+    /// Changes a slot, and waits for that. Returns the error, if any.
     func changeNow(_ slot: RecordSlot, _ content: RecordContent) -> RecordError? {
         do throws(RecordError) {
             if let octets = try content() { try save(octets, in: slot) } else { try remove(slot) }
@@ -92,29 +94,28 @@ extension RecordStorage {
     }
 }
 
-/// Records that last as long as this object.
 package final class MemoryRecordStorage: RecordStorage {
-    /// What was saved, as it would stand in files.
+    /// The content of each slot.
     package var contents: [RecordSlot: [UInt8]]
-    /// Thrown in place of saving and removing, to see what becomes of a full disk.
+    /// An error for changes to throw, for instance to simulate a full disk.
     package var failure: RecordError?
-    /// How often something was saved or removed.
+    /// The number of times that a record was saved or removed.
     package private(set) var changes = 0
 
-    /// Nothing is kept, or `contents`.
+    /// Creates a storage with these contents.
     package init(_ contents: [RecordSlot: [UInt8]] = [:]) {
         self.contents = contents
     }
 
-    /// What was saved last in a slot.
+    /// The record that was last saved in a slot.
     package func load(_ slot: RecordSlot) -> [UInt8]? { contents[slot] }
 
-    /// Keeps octets.
+    /// Replaces the record in a slot, or throws ``failure``.
     package func save(_ octets: [UInt8], in slot: RecordSlot) throws(RecordError) {
         try change(slot, octets)
     }
 
-    /// Keeps nothing.
+    /// Empties a slot, or throws ``failure``.
     package func remove(_ slot: RecordSlot) throws(RecordError) {
         try change(slot, nil)
     }

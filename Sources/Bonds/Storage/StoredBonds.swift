@@ -1,18 +1,17 @@
 import BluetoothTypes
 import SMP
 
-/// What a store keeps, as a whole: it is always written and read together, so that no part is ever older than another.
+/// The complete state of a store. It is always written and read as a whole, so that no part is older than another.
 package struct StoredBonds: Hashable, Sendable {
     /// The adapter that the store belongs to.
     package var adapter: AdapterIdentity
-    /// Who this device is.
+    /// The identity of this device.
     package var identity: LocalIdentity
-    /// How often a bond has been used; the last one's ``Bond/lastUse``.
+    /// The number of times that bonds have been used, which is the latest ``Bond/lastUse``.
     package var uses: UInt64
-    /// The bonds, in the order in which they were made.
+    /// The bonds, in the order of their creation.
     package var bonds: [Bond]
 
-    /// The given values.
     package init(adapter: AdapterIdentity, identity: LocalIdentity, uses: UInt64 = 0, bonds: [Bond] = []) {
         self.adapter = adapter
         self.identity = identity
