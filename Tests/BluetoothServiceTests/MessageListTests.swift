@@ -115,7 +115,7 @@ import Testing
         #expect("\(try #require(refusal))".contains("\(list.limit + 1) elements exceed the limit of \(list.limit)"))
         // The library of the app says it before.
         let reason = try #require(error(tooLong)?.reason)
-        #expect(reason.hasPrefix("\(list.limit + 1) ") && reason.hasSuffix("the limit is \(list.limit)"))
+        #expect(reason.hasPrefix("\(list.limit + 1) ") && reason.hasSuffix("the limit of \(list.limit)"))
     }
 
     @Test(
@@ -134,7 +134,7 @@ import Testing
             manager.send(request)
             world.run(.zero)
             #expect(manager.take() == [request.refusal(try #require(request.listError))].compactMap { $0 })
-            #expect(misuses.count == 1 && misuses[0].contains("the limit is \(list.limit)"))
+            #expect(misuses.count == 1 && misuses[0].contains("the limit of \(list.limit)"))
             #expect((request.refusal(ServiceError()) != nil) == list.isAnswered)
         case .query(_, _, let query):
             #expect(manager.connection.ask(query, from: manager.id) == .failure(try #require(query.listError)))

@@ -84,7 +84,7 @@ import Testing
         var arbiter = Arbiter()
         for index in 0...ServiceLimits.subscriptionChanges { _ = arbiter.handle(.request(index, enabled: true)) }
         let actions = arbiter.handle(.request(99, enabled: true))
-        let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
+        let error = ServiceError(.outOfSpace, reason: "too many changes of this subscription are pending")
         #expect(actions == [.report(99, isNotifying: false, error)])
     }
 }

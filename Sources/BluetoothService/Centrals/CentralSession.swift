@@ -74,12 +74,12 @@ final class CentralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return system.misuse("a central manager cannot do this: \(request.name)", by: manager.subject)
+            return system.misuse("a central manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
             // Behaviours 1.6 and 1.15.
             return system.misuse(
-                "\(request.name) can only be asked for while the manager is powered on",
+                "\(request.name) is only accepted while the manager is powered on",
                 by: manager.subject
             )
         }
@@ -108,7 +108,7 @@ final class CentralSession: ManagerSession {
         // Behaviour 1.7.
         guard case .connected(let link, let user) = uses[peer] else {
             return system.misuse(
-                "\(request.name) needs a peripheral that is connected; \(peer) is not",
+                "\(request.name) requires a connected peripheral, and \(peer) is not connected",
                 by: manager.subject
             )
         }
@@ -138,7 +138,7 @@ final class CentralSession: ManagerSession {
         case .preferLink(let preference): link.prefer(preference)
         case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
-            system.misuse("measuring was cancelled that is not going on, to \(link.peer)", by: asker.user.subject)
+            system.misuse("no distance measurement to cancel is running to \(link.peer)", by: asker.user.subject)
         }
     }
 
@@ -173,7 +173,8 @@ final class CentralSession: ManagerSession {
             return .success(.connectedPeripherals(found.compactMap { system.peers[$0.peer]?.info }))
         case .names(let peer): return .success(.names(system.names(of: peer)))
         case .scanCounts: return .success(.scanCounts(scan?.counts))
-        case .system: return .failure(ServiceError(.invalidParameters, reason: "this is asked for without a manager"))
+        case .system:
+            return .failure(ServiceError(.invalidParameters, reason: "this query does not belong to a manager"))
         }
     }
 }
@@ -192,7 +193,7 @@ extension CentralSession {
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
         if scan == nil, let refusal = system.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
-            return system.misuse("a scan does not start: \(refusal.reason ?? "")", by: manager.subject)
+            return system.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
         }
         let old = scan ?? lastScan
         setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
@@ -243,11 +244,11 @@ extension CentralSession {
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
         guard system.peers.recall(peer) != nil else {
-            let error = ServiceError(.unknownDevice, reason: "no peripheral is known by \(peer)")
+            let error = ServiceError(.unknownDevice, reason: "no known peripheral has the identifier \(peer)")
             return emit(.connectionFailed(error), of: peer)
         }
         guard uses.count < ServiceLimits.peersOfManager else {
-            let reason = "a manager connects to up to \(ServiceLimits.peersOfManager) peripherals"
+            let reason = "a manager can connect to at most \(ServiceLimits.peersOfManager) peripherals"
             return emit(.connectionFailed(ServiceError(.connectionLimitReached, reason: reason)), of: peer)
         }
         if let refusal = system.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
@@ -317,7 +318,7 @@ extension CentralSession {
     /// (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         guard uses[peer] != nil else {
-            return system.misuse("a connection was cancelled that there is not, to \(peer)", by: manager.subject)
+            return system.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
         }
         drop(peer)
         emit(.disconnected(nil, isReconnecting: false, timestamp: system.calendarTime), of: peer)
@@ -328,7 +329,7 @@ extension CentralSession {
     private func forget(_ peer: UUID) {
         guard uses[peer] != nil else { return }
         system.misuse(
-            "the connection to \(peer) is cancelled: the app did not keep a reference to it",
+            "the connection to \(peer) was cancelled because the app did not keep a reference to it",
             by: manager.subject
         )
         drop(peer)
@@ -387,7 +388,7 @@ extension ServiceError {
     /// No supported controller measures distances.
     fileprivate static let noChannelSounding = ServiceError(
         .operationNotSupported,
-        reason: "the controller does not measure distances"
+        reason: "the controller does not support distance measurement"
     )
 }
 

@@ -43,7 +43,7 @@ struct SubscriptionArbiter<Subscriber: Hashable> {
             let own = queue.count { $0.subscriber == subscriber }
             guard queue.count < ServiceLimits.subscriptionChanges, own < ServiceLimits.subscriptionChangesOfManager
             else {
-                let error = ServiceError(.outOfSpace, reason: "too many changes of one subscription")
+                let error = ServiceError(.outOfSpace, reason: "too many changes of this subscription are pending")
                 return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error, number: number)]
             }
             queue.append(Wish(subscriber: subscriber, enabled: enabled, number: number))

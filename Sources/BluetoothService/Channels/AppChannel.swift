@@ -100,8 +100,8 @@ extension ServiceError {
         switch closure {
         case .local, .peer, .linkLost: return nil
         case .violation(let violation):
-            self.init(.unknown, reason: "the peer has broken a rule of channels: \(violation)")
-        case .overflow: self.init(.outOfSpace, reason: "more was sent than may wait")
+            self.init(.unknown, reason: "the peer violated the channel protocol: \(violation)")
+        case .overflow: self.init(.outOfSpace, reason: "the send queue of the channel overflowed")
         }
     }
 }

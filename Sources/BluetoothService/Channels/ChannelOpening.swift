@@ -68,7 +68,7 @@ extension ServiceError {
     init(_ error: ChannelOpenError) {
         switch error {
         case .refused(let result):
-            let reason = "the peer refuses the channel: \(result)"
+            let reason = "the peer refused the channel: \(result)"
             if let code = result.securityRefusal {
                 self.init(att: ATTStatus(rawValue: code.rawValue), reason: reason)
             } else {
@@ -80,12 +80,12 @@ extension ServiceError {
                 }
             }
         case .notUnderstood:
-            self.init(.operationNotSupported, reason: "the peer knows no credit-based channels")
+            self.init(.operationNotSupported, reason: "the peer does not support credit-based channels")
         case .timedOut: self.init(.connectionTimeout, reason: "the peer did not answer in time")
         case .invalidResponse:
-            self.init(.unknown, reason: "the peer's answer contradicts the specification")
-        case .noResources: self.init(.outOfSpace, reason: "the link has as many channels as it can have")
-        case .notAllowed: self.init(.invalidParameters, reason: "no service can have this PSM")
+            self.init(.unknown, reason: "the peer's response violates the specification")
+        case .noResources: self.init(.outOfSpace, reason: "the link has the maximum number of channels")
+        case .notAllowed: self.init(.invalidParameters, reason: "this PSM cannot belong to a service")
         case .closed: self.init(.notConnected, reason: "the link is gone")
         }
     }

@@ -91,7 +91,7 @@ struct ChannelRelay {
         guard octets.count <= ServiceLimits.channelWindow - queued else {
             outbox = []
             inbox = []
-            phase = .ended(ServiceError(.outOfSpace, reason: "more was sent than there is room for"))
+            phase = .ended(ServiceError(.outOfSpace, reason: "the app sent more octets than the channel has room for"))
             return [.disconnect] + deliver()
         }
         guard !octets.isEmpty else { return [] }

@@ -23,7 +23,7 @@ extension PeerLink {
             let done = { finish(nil) }
             guard let self, asker.user.isLive else { return done() }
             guard hasRoomForChannel(of: asker.user.app) else {
-                let reason = "an app has up to \(ServiceLimits.channelsToPeer) L2CAP channels to one device"
+                let reason = "an app can have at most \(ServiceLimits.channelsToPeer) L2CAP channels to one device"
                 asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.outOfSpace, reason: reason))))
                 return done()
             }
@@ -33,7 +33,7 @@ extension PeerLink {
             }
         }
         if !isAccepted {
-            let error = ServiceError(.outOfSpace, reason: "too many channels wait to be opened on this link")
+            let error = ServiceError(.outOfSpace, reason: "too many L2CAP channels are being opened on this link")
             asker.answer(.channelOpened(psm: psm, .failure(error)))
         }
     }
@@ -102,8 +102,8 @@ extension PeerLink {
         case .success(let channel) where !asker.user.isLive: channel.disconnect()
         case .success(let channel):
             let limits =
-                "\(ServiceLimits.channels) for a manager, \(ServiceLimits.sharedChannels.user) for all apps of a user"
-            let full = ServiceError(.outOfSpace, reason: "there are too many L2CAP channels: \(limits)")
+                "\(ServiceLimits.channels) per manager, \(ServiceLimits.sharedChannels.user) for all apps of a user"
+            let full = ServiceError(.outOfSpace, reason: "too many L2CAP channels are open; the limits are \(limits)")
             let opened = channels.add(channel, of: peer)
             asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
         // When the link ends, only the disconnection is reported (behaviour 3.39).

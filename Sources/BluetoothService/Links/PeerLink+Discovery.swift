@@ -19,7 +19,7 @@ extension PeerLink {
             procedure(self, finish)
         }
         if !isAccepted {
-            asker.answer(failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link")))
+            asker.answer(failure(ServiceError(.outOfSpace, reason: "too many requests are pending on this link")))
         }
     }
 
@@ -143,7 +143,7 @@ extension PeerLink {
 extension ServiceError {
     /// The error for a handle that is unknown, or no longer valid (behaviour 4.16).
     static func unknown(_ handle: AttributeHandle) -> ServiceError {
-        ServiceError(.invalidHandle, reason: "nothing is known of the attribute \(handle)")
+        ServiceError(.invalidHandle, reason: "no attribute with the handle \(handle) has been discovered")
     }
 }
 

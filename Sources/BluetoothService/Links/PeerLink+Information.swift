@@ -72,10 +72,10 @@ extension PeerLink {
             timeout: UInt16(clamping: preference.supervisionTimeout / 10)
         )
         guard parameters.isLegal else {
-            return system.trouble("a wish for connection parameters is not legal: \(parameters)", .detail)
+            return system.trouble("the preferred connection parameters are invalid: \(parameters)", .detail)
         }
         link.updateParameters(parameters) { [weak self] result in
-            self?.system.trouble("the wish for connection parameters ended: \(result)", .detail)
+            self?.system.trouble("the request for preferred connection parameters ended: \(result)", .detail)
         }
     }
 }

@@ -48,7 +48,7 @@ extension PeerLink {
         case .keysRefused:
             let isFull = secured.bond == nil && system.keeper.isFull
             let reason = secured.keysRefusal.map { "\($0)" } ?? "\(error)"
-            let full = "there are as many paired devices as there may be; forget one"
+            let full = "the maximum number of paired devices is reached; forget one that is not needed"
             system.tell(.bondNotKept(reason: isFull ? full : reason))
         default: break
         }

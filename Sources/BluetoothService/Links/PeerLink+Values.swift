@@ -49,7 +49,7 @@ extension PeerLink {
                 return finish(event(.unknown(handle)))
             }
             guard descriptor.uuid != GATTUUID.clientConfiguration else {
-                return finish(event(ServiceError(.invalidParameters, reason: "the system writes this descriptor")))
+                return finish(event(ServiceError(.invalidParameters, reason: "only the system writes this descriptor")))
             }
             link.client.write(value, to: handle) { finish(event($0.failure.map(link.serviceError))) }
         }
@@ -62,7 +62,7 @@ extension PeerLink {
             characteristic.properties.contains(.writeWithoutResponse)
         else {
             system.misuse(
-                "a write without response to an attribute that does not take it was dropped",
+                "a write without response was dropped because the attribute does not support it",
                 by: user.subject
             )
             return user.returnWriteCredit(waiting: waitingCommands(of: user))
@@ -89,7 +89,7 @@ extension PeerLink {
     /// Reads the signal strength. It is not an attribute, so the request does not wait for the queue of procedures.
     func readRSSI(for asker: Asker) {
         readStrength { result in
-            let rssi = result.mapError { ServiceError(.unknown, reason: "the controller cannot tell: \($0)") }
+            let rssi = result.mapError { ServiceError(.unknown, reason: "reading the signal strength failed: \($0)") }
             asker.answer(.rssiRead(rssi))
         }
     }
@@ -120,7 +120,7 @@ extension PeerLink {
         guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
             let error = ServiceError(
                 att: ATTStatus(rawValue: 0x06),
-                reason: "the characteristic neither notifies nor indicates"
+                reason: "the characteristic supports neither notifications nor indications"
             )
             return asker.answer(.notifyStateChanged(handle, isNotifying: false, error))
         }
@@ -157,7 +157,7 @@ extension PeerLink {
         if !isAccepted {
             configurationWritten(
                 handle,
-                .failure(ServiceError(.outOfSpace, reason: "too many requests wait on this link"))
+                .failure(ServiceError(.outOfSpace, reason: "too many requests are pending on this link"))
             )
         }
     }

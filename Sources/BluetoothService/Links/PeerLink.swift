@@ -83,7 +83,7 @@ final class PeerLink {
         }
         link.l2cap.onDiscard = { [weak self] in
             let fault = $0
-            self?.system.trouble("a packet of the peer was discarded: \(fault)", .detail)
+            self?.system.trouble("a packet from the peer was discarded: \(fault)", .detail)
         }
         link.onEnd = { [weak self] end in
             guard let self else { return }

@@ -4,7 +4,7 @@ extension ServiceError {
     /// The error for a list in a message that exceeds its limit (AB-G05); nil for a list within its limit.
     fileprivate init?(_ list: String, _ count: Int, limit: Int) {
         guard count > limit else { return nil }
-        self.init(.invalidParameters, reason: "\(count) \(list) in one request, and the limit is \(limit)")
+        self.init(.invalidParameters, reason: "\(count) \(list) in one request exceed the limit of \(limit)")
     }
 }
 

@@ -54,7 +54,7 @@ final class AdvertisingArbiter {
     func remove(_ manager: ManagerKey) {
         guard let index = wishes.firstIndex(where: { $0.manager == manager }) else { return }
         let wish = wishes.remove(at: index)
-        wish.onStarted?(ServiceError(.operationCancelled, reason: "advertising was stopped before it began"))
+        wish.onStarted?(ServiceError(.operationCancelled, reason: "advertising was stopped before it started"))
         apply()
     }
 
@@ -75,7 +75,7 @@ final class AdvertisingArbiter {
     func failed(_ error: GAPError) {
         let waiting = wishes.compactMap(\.onStarted)
         wishes.removeAll()
-        for tell in waiting { tell(ServiceError(.unknown, reason: "cannot advertise: \(error)")) }
+        for tell in waiting { tell(ServiceError(.unknown, reason: "advertising failed: \(error)")) }
     }
 }
 
@@ -85,8 +85,8 @@ extension ServiceError {
         let needed = data.map { String($0.encodedLength) }.joined(separator: " + ")
         self.init(
             .outOfSpace,
-            reason: "data of \(needed) octets with their headers do not fit in \(plan.room) of the advertisement and "
-                + "\(plan.roomBehind) of the scan response"
+            reason: "the data take \(needed) octets with their headers and do not fit; \(plan.room) are free in the "
+                + "advertisement and \(plan.roomBehind) in the scan response"
         )
     }
 }

@@ -55,7 +55,7 @@ final class PeripheralSession: ManagerSession {
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
-        .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager knows no peripherals"))
+        .failure(ServiceError(.operationNotSupported, reason: "a peripheral manager does not support this query"))
     }
 
     var state: ManagerState { manager.state }
@@ -105,10 +105,10 @@ final class PeripheralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return system.misuse("a peripheral manager cannot do this: \(request.name)", by: manager.subject)
+            return system.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
-            system.misuse("\(request.name) can only be asked for while the manager is powered on", by: manager.subject)
+            system.misuse("\(request.name) is only accepted while the manager is powered on", by: manager.subject)
             // The app sent the update while the radio was on, so it gets the credit back (behaviour 7.43).
             if case .updateValue = request {
                 credits.spend()
@@ -156,10 +156,10 @@ final class PeripheralSession: ManagerSession {
     private func publish(_ service: LocalService) throws(ServiceError) -> PublishedService {
         guard services.count < ServiceLimits.servicesOfManager else {
             let limit = ServiceLimits.servicesOfManager
-            throw ServiceError(.outOfSpace, reason: "a manager publishes up to \(limit) services")
+            throw ServiceError(.outOfSpace, reason: "a manager can publish at most \(limit) services")
         }
         guard !services.contains(where: { $0.local.id == service.id }) else {
-            throw ServiceError(.invalidParameters, reason: "the service is published already")
+            throw ServiceError(.invalidParameters, reason: "the service is already published")
         }
         var included: [UInt16] = []
         for id in service.includedServices {
@@ -189,13 +189,13 @@ final class PeripheralSession: ManagerSession {
 
     private func remove(_ id: LocalAttributeID) {
         guard let index = services.firstIndex(where: { $0.local.id == id }) else {
-            system.misuse("a service that is not published cannot be removed", by: manager.subject)
+            system.misuse("the service to be removed is not published", by: manager.subject)
             return
         }
         do throws(ServiceError) {
             try system.attributes.remove(services[index].published)
         } catch {
-            system.misuse("a service cannot be removed: \(error.reason ?? "no reason")", by: manager.subject)
+            system.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
             return
         }
         let removed = services.remove(at: index)
@@ -216,7 +216,7 @@ final class PeripheralSession: ManagerSession {
         if let octets = request.manufacturerData?.count, octets < 2 {
             let error = ServiceError(
                 .invalidParameters,
-                reason: "manufacturer data begin with the two octets of a company"
+                reason: "manufacturer data have to begin with a company identifier of two octets"
             )
             return emit(.advertisingStarted(error, number: request.number))
         }
@@ -324,11 +324,14 @@ final class PeripheralSession: ManagerSession {
     private func disconnect(_ central: UUID) {
         guard let link = system.link(to: central), link.servesCentral else {
             return emit(
-                .centralReleased(central, ServiceError(.notConnected, reason: "it is not connected as a central"))
+                .centralReleased(
+                    central,
+                    ServiceError(.notConnected, reason: "the device is not connected as a central")
+                )
             )
         }
         guard link.users.isEmpty else {
-            let reason = "another manager of this system is connected to it as to a peripheral"
+            let reason = "a central manager of this system is connected to the device"
             return emit(.centralReleased(central, ServiceError(.operationNotSupported, reason: reason)))
         }
         releasing.insert(central)
@@ -372,11 +375,11 @@ final class PeripheralSession: ManagerSession {
 
     private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
         guard updates.count < ServiceLimits.valueUpdates else {
-            system.misuse("an update was sent although the queue is full", by: manager.subject)
+            system.misuse("a value update was dropped because the queue is full", by: manager.subject)
             return
         }
         guard let handle = handles[characteristic] else {
-            system.misuse("an update was sent for a characteristic that is not published", by: manager.subject)
+            system.misuse("a value update was dropped because its characteristic is not published", by: manager.subject)
             credits.spend()
             return returnCredits(1)
         }
@@ -418,8 +421,8 @@ extension ServiceError {
     /// Advertising was started in the background (behaviours 7.24 and 7.25).
     fileprivate static let startedInBackground = ServiceError(
         .unknown,
-        reason: "advertising cannot be started in the background; start it in the foreground, and with the mode "
-            + "bluetooth-peripheral it goes on"
+        reason: "advertising cannot be started in the background; start it in the foreground, and declare the mode "
+            + "bluetooth-peripheral to continue it in the background"
     )
 }
 

@@ -67,7 +67,12 @@ extension CharacteristicDefinition {
         if local.value != nil {
             let isChanging = local.properties & LocalProperties.changing != 0
             guard !isChanging, permissions & ~(LocalPermissions.readable | LocalPermissions.readEncryptionRequired) == 0
-            else { throw ServiceError(.invalidParameters, reason: "\(local.uuid) has a value, so it is read-only") }
+            else {
+                throw ServiceError(
+                    .invalidParameters,
+                    reason: "\(local.uuid) has a constant value, so it must be read-only"
+                )
+            }
             properties |= CharacteristicProperties.read.rawValue
             permissions |= LocalPermissions.readable
         }
@@ -119,13 +124,14 @@ extension ServiceError {
     /// The error for a service that the database could not add or remove.
     init(_ error: GATTDatabaseError) {
         switch error {
-        case .full: self.init(.outOfSpace, reason: "there is no room for more attributes")
+        case .full: self.init(.outOfSpace, reason: "the attribute table is full")
         case .valueTooLong(let uuid):
-            self.init(.invalidParameters, reason: "the value of \(uuid) has more than 512 octets")
-        case .unknownService(let handle): self.init(.invalidHandle, reason: "no service at \(handle)")
+            self.init(.invalidParameters, reason: "the value of \(uuid) is longer than 512 octets")
+        case .unknownService(let handle): self.init(.invalidHandle, reason: "there is no service at handle \(handle)")
         case .included(let other):
-            self.init(.invalidParameters, reason: "the service at \(other) includes this one")
-        case .noFixedValue(let handle): self.init(.invalidHandle, reason: "no value at \(handle)")
+            self.init(.invalidParameters, reason: "the service at handle \(other) includes this one")
+        case .noFixedValue(let handle):
+            self.init(.invalidHandle, reason: "there is no constant value at handle \(handle)")
         }
     }
 }

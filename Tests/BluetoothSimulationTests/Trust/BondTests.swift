@@ -316,7 +316,7 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value").error?.core == .tooManyLEPairedDevices)
-        #expect(trust.phone.person.notices.contains { $0.contains("as many paired devices as there may be") })
+        #expect(trust.phone.person.notices.contains { $0.contains("the maximum number of paired devices") })
         #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
         withExtendedLifetime(secondApp) {}
     }

@@ -63,7 +63,7 @@ import Testing
         }
         world.run(1)
         #expect(texts.all.first == "CBError 4")
-        #expect(texts.all.last?.contains("data of 29 octets with their headers do not fit in 28 of the") == true)
+        #expect(texts.all.last?.contains("the data take 29 octets with their headers and do not fit; 28 are") == true)
         #expect(world.notes.all == ["company failed: CBError 1", "fits done"])
         #expect(world.sensor.advertisedAddress != nil)
     }

@@ -141,7 +141,7 @@ extension Result<String, ServiceError> {
         case .success(let text):
             let count = text.utf8.count
             guard count > ToolReply.maximumText else { return self }
-            let reason = "the answer has \(count) octets, and a message has room for \(ToolReply.maximumText)"
+            let reason = "the answer has \(count) octets, which exceeds the limit of \(ToolReply.maximumText)"
             return .failure(ServiceError(.outOfSpace, reason: reason))
         case .failure(var error):
             error.reason = error.reason?.prefix(octets: MessageLimits.text)
