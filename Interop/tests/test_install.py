@@ -46,7 +46,7 @@ def test_no_unit_runs_a_program_that_others_can_replace(program: Path) -> None:
         before = place.stat().st_mode & 0o7777
         place.chmod(mode)
         said = refusal(program, *machine)
-        assert f"others can write to {place}, which has mode {mode:o}" in said and "/usr/local/bin" in said
+        assert f"other users can write to {place}, which has mode {mode:o}" in said and "/usr/local/bin" in said
         place.chmod(before)
     os.chown(program.parent, 12345, -1)
     assert f"{program.parent} belongs to user 12345" in refusal(program, *machine)

@@ -186,19 +186,19 @@ async def test_a_second_service_says_what_it_cannot_have(harald: Start, binary: 
         said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "second"))
         assert f"the store {tmp_path / 'store'} is in use by another process" in said and "--store" in said
         said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "service"))
-        assert "another service has" in said
+        assert "another service is using" in said
         other = ("--controller", air.address, "--store", str(tmp_path / "other"))
         (tmp_path / "precious").write_text("kept")
         said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "precious"))
-        assert "is no socket" in said and (tmp_path / "precious").read_text() == "kept"
+        assert "is not a socket" in said and (tmp_path / "precious").read_text() == "kept"
         (tmp_path / "open").mkdir()
         (tmp_path / "open").chmod(0o777)
         said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "open" / "service"))
-        assert f"others can write to {tmp_path / 'open'}" in said
+        assert f"other users can write to {tmp_path / 'open'}" in said
         # A policy that never comes.
         os.mkfifo(tmp_path / "policy")
         said = await asyncio.to_thread(refusal, binary, *other, "--socket", str(tmp_path / "third"), "--policy", str(tmp_path / "policy"))
-        assert "no plain file" in said
+        assert "not a regular file" in said
         # The first one goes on.
         status = subprocess.run([binary, "status", "--service", str(tmp_path / "service")], capture_output=True, text=True)
         assert status.returncode == 0 and "Bluetooth is poweredOn" in status.stdout, status

@@ -36,17 +36,17 @@ package struct ListeningSocket {
         let above = (path as NSString).deletingLastPathComponent
         let directory = above.isEmpty ? "." : above
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
-            throw Self.failure("the directory of \(path) cannot be made")
+            throw Self.failure("cannot create the directory of \(path)")
         }
         // A user who can rename entries on the path could replace the socket and impersonate the service.
         if let fault = PathTrust.fault(on: directory, owners: [0, geteuid()]) {
             throw Failure("\(path) is not safe to listen at: \(fault), or choose another path with --socket")
         }
         lock = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard lock >= 0 else { throw Self.failure("\(path).lock cannot be opened") }
+        guard lock >= 0 else { throw Self.failure("cannot open \(path).lock") }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
-            throw Failure("another service has \(path) already; end that one, or choose another path with --socket")
+            throw Failure("another service is using \(path); end it, or choose another path with --socket")
         }
         do throws(Failure) {
             descriptor = try Self.bind(path, mode, group)
@@ -57,11 +57,11 @@ package struct ListeningSocket {
     }
 
     private static func bind(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(Failure) -> Int32 {
-        guard var address = sockaddr_un(path: path) else { throw Failure("\(path) is no path of a socket") }
+        guard var address = sockaddr_un(path: path) else { throw Failure("\(path) is not a valid socket path") }
         try removeRest(at: path)
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
-        guard descriptor >= 0 else { throw failure("no socket can be made") }
+        guard descriptor >= 0 else { throw failure("cannot create a socket") }
         // On Linux the file is created with the permission bits of the socket, so no other user can connect before the
         // final bits are set. umask(2) would affect the whole process.
         _ = fchmod(descriptor, 0o600)
@@ -72,11 +72,11 @@ package struct ListeningSocket {
         }
         guard isBound else {
             defer { close(descriptor) }
-            throw failure("\(path) cannot be bound")
+            throw failure("cannot bind \(path)")
         }
         guard chown(path, uid_t.max, group ?? gid_t.max) == 0, chmod(path, mode_t(mode)) == 0 else {
             defer { close(descriptor) }
-            throw failure("\(path) cannot be given to its group")
+            throw failure("cannot set the group and mode of \(path)")
         }
         return descriptor
     }
@@ -86,20 +86,20 @@ package struct ListeningSocket {
     private static func removeRest(at path: String) throws(Failure) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw failure("\(path) cannot be looked at") }
+            guard errno == ENOENT else { throw failure("cannot examine \(path)") }
             return
         }
-        let advice = "remove it yourself if nobody needs it, or choose another path with --socket"
+        let advice = "remove it if it is not needed, or choose another path with --socket"
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw Failure("\(path) is there, and is no socket; \(advice)")
+            throw Failure("\(path) exists and is not a socket; \(advice)")
         }
         guard status.st_uid == geteuid() else {
             throw Failure("\(path) is a socket of user \(status.st_uid); \(advice)")
         }
         guard ServicePath.isAbandoned(path) else {
-            throw Failure("another program listens at \(path); end that one, or choose another path with --socket")
+            throw Failure("another program is listening at \(path); end it, or choose another path with --socket")
         }
-        guard unlink(path) == 0 else { throw failure("\(path), which a service has left, cannot be removed") }
+        guard unlink(path) == 0 else { throw failure("cannot remove the abandoned socket \(path)") }
     }
 
     private static func failure(_ what: String) -> Failure {

@@ -62,9 +62,9 @@ import Testing
         let program = world.programs.with { $0.runs.first?.program }
         #expect(program?.path == "/opt/app" && program?.arguments == ["-x"] && results.all == ["done"])
         #expect(program?.environment["HARALD_SERVICE"] == "/nowhere" && program?.environment["HARALD_RESTORE"] != nil)
-        #expect(world.log.all.contains { $0.contains("app is launched as process 100") })
+        #expect(world.log.all.contains { $0.contains("launched app as process 100") })
         world.programs.with { $0.end(.exited(status: 3)) }
-        #expect(world.log.all.contains { $0.contains("the launched process of app has ended: exit status 3") })
+        #expect(world.log.all.contains { $0.contains("the process launched for app has ended: exit status 3") })
         launch("other", world, results)
         #expect(results.all.last?.contains("no app \"other\" can be launched") == true && paths(world).count == 1)
     }

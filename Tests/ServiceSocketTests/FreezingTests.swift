@@ -105,7 +105,7 @@ final class StubUnits: UnitManager {
         for _ in 0..<2 * Freezer.maximumUnits where !units.pending.isEmpty {
             units.finish(units.pending[0].unit != "0")
         }
-        #expect(log.all.contains { $0.contains("0 stays frozen; thaw it with `systemctl --user thaw 0`") })
+        #expect(log.all.contains { $0.contains("0 could not be thawed; use `systemctl --user thaw 0`") })
         for number in 1...Freezer.maximumUnits { freezer.thaw("\(number)") }
         while !units.pending.isEmpty { units.finish() }
         _ = units.take()

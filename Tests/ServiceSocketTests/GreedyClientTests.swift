@@ -197,7 +197,7 @@ import Testing
         world.world.run(for: .milliseconds(1))
         #expect(own.count { !$0.isClosed } == ServiceLimits.clients.total / 2)
         let told = own.last?.goodbye()
-        #expect(told?.contains("64 of one user, 256 in all") == true)
+        #expect(told?.contains("64 per user, 256 in all") == true)
         let others = (0..<100).map { _ in world.connect(user: Self.greedy) }
         world.world.run(for: .milliseconds(1))
         #expect(others.count { !$0.isClosed } == ServiceLimits.clients.user)
@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a suspended app that asks for more than may wait is let go of, by octets and by number, and others go on",
+        "AB-G05: a suspended app that exceeds the limits of pending requests is let go of, by octets and by number, and others go on",
         arguments: [true, false]
     )
     func requestsOfASuspendedApp(isLong: Bool) {
@@ -326,7 +326,7 @@ import Testing
             sent += 1
         }
         #expect(sent == (isLong ? ServiceLimits.heldOctets / 60_000 + 1 : ServiceLimits.heldRequests + 1))
-        #expect(client.goodbye()?.contains("asks for more than may wait") == true)
+        #expect(client.goodbye()?.contains("exceeds the limits of pending requests") == true)
         world.with { system in for app in system.runningApps { _ = app.enter() } }
         #expect(!modest.isClosed && world.with { $0.centrals.map(\.scans) } == [true])
     }

@@ -19,7 +19,7 @@ import Testing
         world.world.run(for: .milliseconds(4_990))
         #expect(!client.isClosed)
         world.world.run(for: .milliseconds(20))
-        #expect(client.goodbye()?.contains("nothing was said") == true && client.isClosed)
+        #expect(client.goodbye()?.contains("no message arrived") == true && client.isClosed)
         #expect(world.clients.with { $0.callers.isEmpty })
     }
 
@@ -39,7 +39,7 @@ import Testing
             let client = world.connect()
             client.send([kind, UInt8(version), 0, 1, 2, 3])
             let text = client.goodbye()
-            #expect(text?.contains("version \(version)") == true && text?.contains("one release") == true)
+            #expect(text?.contains("version \(version)") == true && text?.contains("same release") == true)
             #expect(client.isClosed)
         }
         #expect(world.log.all.contains { $0.contains("process 1 of user 1000") && $0.contains("version \(version)") })

@@ -109,7 +109,7 @@ import Testing
         let world = ClientWorld(table: processes.table)
         let first = open(world, process: 0)
         let second = open(world, process: 0)
-        #expect(second.goodbye()?.contains("is running already, and") == true && !first.isClosed)
+        #expect(second.goodbye()?.contains("is already running, and") == true && !first.isClosed)
         first.die()
         #expect(open(world, process: 0).take().first == .welcome(Welcome()))
     }

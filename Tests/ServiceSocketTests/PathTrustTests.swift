@@ -67,7 +67,7 @@ import Testing
         let file = "\(scratch.path)/program"
         #expect(FileManager.default.createFile(atPath: file, contents: Data()) && chmod(file, 0o755) == 0)
         #expect(fault(file) == nil)
-        #expect(chmod(file, 0o775) == 0 && fault(file)?.contains("others can write to \(file)") == true)
+        #expect(chmod(file, 0o775) == 0 && fault(file)?.contains("other users can write to \(file)") == true)
         #expect(chmod(file, 0o755) == 0 && chown(file, 12_345, 0) == 0)
         #expect(fault(file)?.contains("belongs to user 12345") == true)
         #expect(PathTrust.fault(on: file, owners: [0, 12_345]) == nil)

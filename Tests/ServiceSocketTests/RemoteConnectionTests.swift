@@ -94,7 +94,7 @@ import Testing
         let central = manager(process, watcher)
         world.world.run(for: .seconds(1))
         #expect(watcher.states.withLock { $0 } == [.unsupported])
-        #expect(process.log.all.contains { $0.contains("no Bluetooth service answers at /nowhere") })
+        #expect(process.log.all.contains { $0.contains("no Bluetooth service is listening at /nowhere") })
         process.dialer.clients.withLock { $0 = world.clients }
         world.world.run(for: .seconds(5))
         #expect(watcher.states.withLock { $0 } == [.unsupported, .poweredOn])

@@ -132,22 +132,22 @@ import Testing
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         let path = scratch.socket
         #expect(FileManager.default.createFile(atPath: path, contents: Data([1])))
-        #expect(refusal(path)?.contains("is no socket") == true && hasFile(path))
+        #expect(refusal(path)?.contains("is not a socket") == true && hasFile(path))
         unlink(path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "elsewhere")
-        #expect(refusal(path)?.contains("is no socket") == true && hasFile(path))
+        #expect(refusal(path)?.contains("is not a socket") == true && hasFile(path))
         unlink(path)
         // Of another program that has no lock: it listens, has a full backlog, or takes datagrams.
         let stream = try bound(Int32(SOCK_STREAM.rawValue), path)
         #expect(listen(stream, 0) == 0)
         for _ in 0..<3 {
             #expect(ServicePath.isListening(path))
-            #expect(refusal(path)?.contains("another program listens") == true && hasFile(path))
+            #expect(refusal(path)?.contains("another program is listening") == true && hasFile(path))
         }
         close(stream)
         unlink(path)
         let datagrams = try bound(Int32(SOCK_DGRAM.rawValue), path)
-        #expect(refusal(path)?.contains("another program listens") == true && hasFile(path))
+        #expect(refusal(path)?.contains("another program is listening") == true && hasFile(path))
         close(datagrams)
         unlink(path)
         if getuid() == 0 {
@@ -168,7 +168,10 @@ import Testing
         #expect(refusal(scratch.path + "/a/b/service") == nil)
         #expect(chmod(scratch.path + "/a", 0o777) == 0)
         let text = refusal(scratch.path + "/a/b/other")
-        #expect(text?.contains("others can write to \(scratch.path)/a, which has mode 777") == true, "\(text ?? "")")
+        #expect(
+            text?.contains("other users can write to \(scratch.path)/a, which has mode 777") == true,
+            "\(text ?? "")"
+        )
         #expect(text?.contains("--socket") == true && !hasFile(scratch.path + "/a/b/other.lock"))
     }
 

@@ -117,7 +117,7 @@ import Testing
         #expect(question == AppQuestion(AppIdentity(name: "app", owner: ClientWorld.owner)))
         let late = world.connect(process: 71)
         late.send(Opening.app(Hello(AppIdentity(name: "late"))).encoded())
-        #expect(late.goodbye()?.contains("answers questions") == true && late.isClosed)
+        #expect(late.goodbye()?.contains("answers prompts") == true && late.isClosed)
         agent.send(ToolMessage.answer(number: number, .allow).encoded())
         #expect(app.events() == [.stateChanged(.poweredOn)])
         // A process that nobody can name is none of them.
@@ -144,7 +144,7 @@ import Testing
                 Issue.record("\(octets)")
                 continue
             }
-            #expect(error.reason?.contains("cannot be read") == true && tool.isClosed)
+            #expect(error.reason?.contains("cannot be decoded") == true && tool.isClosed)
         }
         other.ask(1, .status)
         #expect(try other.take().count == 1 && !other.isClosed)
@@ -209,6 +209,6 @@ import Testing
             Issue.record("nothing was said")
             return
         }
-        #expect(error.reason?.contains("service ends") == true && tool.isClosed)
+        #expect(error.reason?.contains("service is shutting down") == true && tool.isClosed)
     }
 }

@@ -193,7 +193,7 @@ extension RemoteConnection {
     /// up to ``patience`` for the reply. After that, fails at once while there is no service.
     package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         if let error = query.listError { return .failure(error) }
-        precondition(!loop.isCurrent, "a question cannot be waited for where its answer comes in")
+        precondition(!loop.isCurrent, "a query must not block the event loop that delivers its reply")
         _ = arrived.wait(timeout: .now() + Self.patience)
         let question = Question()
         let number: UInt32? = shared.withLock { shared in

@@ -75,13 +75,13 @@ struct ServiceLinkMachine {
             return [.open]
         case (.greeting, .welcomed(let version)):
             let text =
-                "the Bluetooth service speaks version \(version) of the messages, and this program \(Hello.version)"
-            return refuse("\(text); both have to be of one release")
+                "the Bluetooth service uses protocol version \(version), and this program \(Hello.version)"
+            return refuse("\(text); use both from the same release")
         case (.greeting, .dismissed(let error)) where error.isPassing,
             (.open, .dismissed(let error)) where error.isPassing:
-            return [.close] + lose(error.reason ?? "it ends")
+            return [.close] + lose(error.reason ?? "the Bluetooth service is shutting down")
         case (.greeting, .dismissed(let error)), (.open, .dismissed(let error)):
-            return refuse(error.reason ?? "the Bluetooth service does not want this program")
+            return refuse(error.reason ?? "the Bluetooth service refused this program")
         case (.connecting, .failed(let error)), (.greeting, .lost(let error)), (.open, .lost(let error)):
             return lose("\(error)")
         case (.waiting(let failures), .timeIsUp):

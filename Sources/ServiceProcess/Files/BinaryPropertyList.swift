@@ -14,7 +14,7 @@ struct BinaryPropertyList {
     private var budget = PropertyList.Budget()
 
     init(_ octets: [UInt8]) throws(PropertyList.Fault) {
-        guard octets.count >= Self.mark.count + Self.trailerSize else { throw PropertyList.Fault("it is cut") }
+        guard octets.count >= Self.mark.count + Self.trailerSize else { throw PropertyList.Fault("it is truncated") }
         self.octets = octets
         let trailer = octets.count - Self.trailerSize
         (offsetSize, referenceSize) = (Int(octets[trailer + 6]), Int(octets[trailer + 7]))
@@ -23,24 +23,26 @@ struct BinaryPropertyList {
         table = try Self.number(octets, at: trailer + 24, 8)
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), count <= octets.count, table < trailer,
             count * offsetSize <= trailer - table
-        else { throw PropertyList.Fault("its table of objects is wrong") }
+        else { throw PropertyList.Fault("its object table is invalid") }
     }
 
     mutating func root() throws(PropertyList.Fault) -> Any { try value(top, depth: 0) }
 
     /// Reads a big-endian number of `size` octets.
     private static func number(_ octets: [UInt8], at place: Int, _ size: Int) throws(PropertyList.Fault) -> Int {
-        guard place >= 0, size >= 0, place <= octets.count - size else { throw PropertyList.Fault("it is cut") }
+        guard place >= 0, size >= 0, place <= octets.count - size else { throw PropertyList.Fault("it is truncated") }
         let value = octets[place..<place + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard let number = Int(exactly: value) else { throw PropertyList.Fault("a number in it is too large") }
+        guard let number = Int(exactly: value) else {
+            throw PropertyList.Fault("it contains a number that is too large")
+        }
         return number
     }
 
     private mutating func value(_ index: Int, depth: Int) throws(PropertyList.Fault) -> Any {
         try budget.spend(depth: depth)
-        guard index < count else { throw PropertyList.Fault("it refers to an object that it does not have") }
+        guard index < count else { throw PropertyList.Fault("it refers to an object that does not exist") }
         let place = try Self.number(octets, at: table + index * offsetSize, offsetSize)
-        guard place < table else { throw PropertyList.Fault("an object in it is out of place") }
+        guard place < table else { throw PropertyList.Fault("the offset of an object is out of range") }
         let (kind, low) = (octets[place] >> 4, octets[place] & 15)
         switch kind {
         case 0x0 where low == 8 || low == 9: return low == 9
@@ -57,7 +59,7 @@ struct BinaryPropertyList {
         let low = octets[place] & 15
         guard low == 15 else { return (Int(low), place + 1) }
         guard place + 1 < table, octets[place + 1] >> 4 == 1, octets[place + 1] & 15 <= 3 else {
-            throw PropertyList.Fault("a length in it is wrong")
+            throw PropertyList.Fault("it contains an invalid length")
         }
         let size = 1 << Int(octets[place + 1] & 15)
         return (try Self.number(octets, at: place + 2, size), place + 2 + size)
@@ -67,7 +69,7 @@ struct BinaryPropertyList {
     private func contents(at place: Int, elementSize: Int) throws(PropertyList.Fault) -> ArraySlice<UInt8> {
         let (length, start) = try extent(at: place)
         guard start <= table, length <= (table - start) / elementSize else {
-            throw PropertyList.Fault("an object in it is longer than the list")
+            throw PropertyList.Fault("it contains an object that is longer than the list")
         }
         return octets[start..<start + length * elementSize]
     }
@@ -101,7 +103,7 @@ struct BinaryPropertyList {
         var values: [String: Any] = [:]
         for index in 0..<count {
             guard let key = try value(try reference(references, index), depth: depth + 1) as? String else {
-                throw PropertyList.Fault("a key in it is no text")
+                throw PropertyList.Fault("it contains a key that is not a string")
             }
             values[key] = try value(try reference(references, count + index), depth: depth + 1)
         }

@@ -16,7 +16,7 @@ package enum PathTrust {
     ///
     /// - Parameter owners: The users who may own the components of the path.
     package static func fault(on path: String, owners: Set<UInt32>) -> String? {
-        guard let absolute = absolute(path) else { return "the working directory is gone" }
+        guard let absolute = absolute(path) else { return "the working directory no longer exists" }
         var (place, links) = ("", 0)
         var left = Array(absolute.split(separator: "/").map(String.init).reversed())
         if let fault = fault(at: "/", owners) { return fault }
@@ -53,7 +53,7 @@ package enum PathTrust {
         let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
         guard status.st_mode & 0o022 == 0 || isSticky else {
             let bits = String(status.st_mode & 0o7777, radix: 8)
-            return "others can write to \(place), which has mode \(bits); take that right away with chmod go-w"
+            return "other users can write to \(place), which has mode \(bits); remove that permission with chmod go-w"
         }
         return nil
     }

@@ -17,8 +17,8 @@ package struct PlainFile: Hashable, Sendable {
         package var description: String {
             switch self {
             case .system(let code): String(cString: strerror(code))
-            case .notPlain: "it is no plain file"
-            case .tooLong(let limit): "it has more than \(limit) octets"
+            case .notPlain: "it is not a regular file"
+            case .tooLong(let limit): "it is larger than \(limit) octets"
             }
         }
     }

@@ -30,7 +30,7 @@ package enum PropertyList {
             var reader = XMLPropertyList(octets)
             value = try reader.root()
         }
-        guard let dictionary = value as? [String: Any] else { throw Fault("it is no dictionary") }
+        guard let dictionary = value as? [String: Any] else { throw Fault("it is not a dictionary") }
         return dictionary
     }
 
@@ -40,9 +40,9 @@ package enum PropertyList {
 
         /// Counts a value with this many octets of text at a depth, and throws if a limit is exceeded.
         mutating func spend(_ octets: Int = 0, depth: Int) throws(Fault) {
-            guard depth <= maximumDepth else { throw Fault("it is nested more than \(maximumDepth) deep") }
+            guard depth <= maximumDepth else { throw Fault("it is nested more than \(maximumDepth) levels deep") }
             weight -= 1 + octets
-            guard weight >= 0 else { throw Fault("it unfolds to more than \(maximumWeight) values and octets") }
+            guard weight >= 0 else { throw Fault("it expands to more than \(maximumWeight) values and octets") }
         }
     }
 }

@@ -24,7 +24,7 @@ struct XMLPropertyList {
         try skipProlog()
         let tag = try tag()
         guard tag.name == "plist", !tag.isClosing, !tag.isEmpty else {
-            throw PropertyList.Fault("it is no property list")
+            throw PropertyList.Fault("it is not a property list")
         }
         return try value(try nextTag(), depth: 0)
     }
@@ -33,7 +33,7 @@ struct XMLPropertyList {
 
     private mutating func value(_ tag: Tag, depth: Int) throws(PropertyList.Fault) -> Any {
         try budget.spend(depth: depth)
-        guard !tag.isClosing else { throw PropertyList.Fault("</\(tag.name)> has nothing to close") }
+        guard !tag.isClosing else { throw PropertyList.Fault("</\(tag.name)> has no opening tag") }
         switch tag.name {
         case "dict": return tag.isEmpty ? [String: Any]() : try dictionary(depth: depth)
         case "array": return tag.isEmpty ? [Any]() : try array(depth: depth)
@@ -48,7 +48,7 @@ struct XMLPropertyList {
         case "data", "date":
             _ = try text(of: tag, depth: depth)
             return PropertyList.Other()
-        default: throw PropertyList.Fault("<\(tag.name)> is not known")
+        default: throw PropertyList.Fault("<\(tag.name)> is not an element of property lists")
         }
     }
 
@@ -97,7 +97,7 @@ struct XMLPropertyList {
                 place += 1
             }
         }
-        throw PropertyList.Fault("it is cut")
+        throw PropertyList.Fault("it is truncated")
     }
 
     /// Reads `&name;`, or a character by its number.
@@ -110,7 +110,7 @@ struct XMLPropertyList {
             ? UInt32(name.dropFirst(2), radix: 16)
             : name.hasPrefix("#") ? UInt32(name.dropFirst(), radix: 10) : nil
         guard let scalar = number.flatMap(Unicode.Scalar.init) else {
-            throw PropertyList.Fault("an entity in it is not known")
+            throw PropertyList.Fault("it contains an unknown entity")
         }
         return String(Character(scalar))
     }
@@ -124,17 +124,17 @@ struct XMLPropertyList {
     }
 
     private mutating func tag() throws(PropertyList.Fault) -> Tag {
-        guard skip("<") else { throw PropertyList.Fault("there is text where a tag should be") }
+        guard skip("<") else { throw PropertyList.Fault("it contains text in place of a tag") }
         let isClosing = skip("/")
         let start = place
         while let octet = octet(), Self.isOfName(octet) { place += 1 }
         var tag = Tag(name: String(decoding: octets[start..<place], as: UTF8.self), isClosing: isClosing)
         guard !tag.name.isEmpty, tag.name.utf8.count <= 16 else {
-            throw PropertyList.Fault("a tag in it has no known name")
+            throw PropertyList.Fault("it contains a tag with an invalid name")
         }
         try skipAttributes()
         tag.isEmpty = skip("/")
-        guard skip(">") else { throw PropertyList.Fault("a tag in it does not end") }
+        guard skip(">") else { throw PropertyList.Fault("it contains an unterminated tag") }
         return tag
     }
 
@@ -149,7 +149,7 @@ struct XMLPropertyList {
             switch octet {
             case UInt8(ascii: "\""): _ = try skipped(to: "\"")
             case UInt8(ascii: "'"): _ = try skipped(to: "'")
-            case UInt8(ascii: "<"): throw PropertyList.Fault("a tag in it does not end")
+            case UInt8(ascii: "<"): throw PropertyList.Fault("it contains an unterminated tag")
             default: break
             }
         }
@@ -164,7 +164,7 @@ struct XMLPropertyList {
             } else if skip("<!DOCTYPE") {
                 let definition = try skipped(to: ">")
                 guard !definition.contains(UInt8(ascii: "[")) else {
-                    throw PropertyList.Fault("its document type has definitions of its own")
+                    throw PropertyList.Fault("its document type contains definitions")
                 }
             } else {
                 return
@@ -206,6 +206,6 @@ struct XMLPropertyList {
             if skip(text) { return octets[start..<place - text.utf8CodeUnitCount] }
             place += 1
         }
-        throw PropertyList.Fault("it is cut")
+        throw PropertyList.Fault("it is truncated")
     }
 }

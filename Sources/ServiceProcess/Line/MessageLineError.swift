@@ -17,10 +17,11 @@ extension MessageLineError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreachable(let path, let reason):
-            "no Bluetooth service answers at \(path): \(reason); start one with `harald service`"
-        case .closedByPeer: "the other end is gone"
-        case .malformed(let what): "what came is no message: \(what); both ends have to be of one release"
-        case .notTaken(let octets): "the other end does not read, and \(octets) octets wait for it"
+            "no Bluetooth service is listening at \(path): \(reason); start one with `harald service`"
+        case .closedByPeer: "the peer is gone"
+        case .malformed(let what):
+            "the peer sent an invalid message: \(what); use programs of the same release on both sides"
+        case .notTaken(let octets): "the peer does not read, and \(octets) octets wait for it"
         case .failed(let reason): reason
         }
     }

@@ -65,7 +65,7 @@ package final class AppProcesses: AppLauncher {
     /// Launches a preserved app in the background (behaviour 10.4).
     package func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         guard let command = system.declaration(ofPreserved: app)?.launchCommand, !command.isEmpty else {
-            system.trouble("\(app.label) has news and cannot be launched: its Info.plist has no HaraldLaunch")
+            system.trouble("\(app.label) has pending events and cannot be launched: its Info.plist has no HaraldLaunch")
             return system.launchEnded(app)
         }
         launch(app, command, restoring: managers, inBackground: true) { [weak self] result in
@@ -88,8 +88,8 @@ package final class AppProcesses: AppLauncher {
         package var description: String {
             switch self {
             case .ofAnotherUser(let user):
-                "it is of user \(user), whose programs this service cannot start; run a service as that user"
-            case .tooMany: "\(AppProcesses.maximumLaunched) programs that the service has launched run already"
+                "it belongs to user \(user), whose programs this service cannot start; run a service as that user"
+            case .tooMany: "\(AppProcesses.maximumLaunched) programs that the service has launched are already running"
             case .notRun(let reason): reason
             }
         }
@@ -106,7 +106,7 @@ package final class AppProcesses: AppLauncher {
         guard app.owner == table.user else { return completion(.failure(.ofAnotherUser(app.owner))) }
         guard launched.count < Self.maximumLaunched else { return completion(.failure(.tooMany)) }
         guard let path = command.first, path.hasPrefix("/") else {
-            return completion(.failure(.notRun("HaraldLaunch has to begin with the whole path of a program")))
+            return completion(.failure(.notRun("HaraldLaunch has to begin with the absolute path of a program")))
         }
         let launch = LaunchCommand(
             app,
@@ -138,14 +138,14 @@ package final class AppProcesses: AppLauncher {
         switch event {
         case .started(let started):
             launched[number]?.process = started.process
-            logger.notice("\(app.name) is launched as process \(started.process)")
+            logger.notice("launched \(app.name) as process \(started.process)")
             if let mark = table.mark(started.process) { system.launchStarted(app, as: mark) }
             completion(.success(()))
         case .notStarted(let code):
             forget(number, app)
             completion(.failure(.notRun("\(path): \(String(cString: strerror(code)))")))
         case .ended(let end):
-            logger.notice("the launched process of \(app.name) has ended: \(end)")
+            logger.notice("the process launched for \(app.name) has ended: \(end)")
             // A process that never connected has no ``App``. The app's preserved state waits for the next event
             // (behaviour 10.15).
             if forget(number, app) { system.launchEnded(app) }
@@ -219,7 +219,7 @@ extension AppProcesses {
     func end(_ process: KnownProcess?, of caller: Caller) {
         guard let process, caller.user == table.user else {
             return logger.notice(
-                "process \(caller.process) of user \(caller.user) goes on: this service cannot end it; end it yourself"
+                "this service cannot end process \(caller.process) of user \(caller.user), which keeps running; end it yourself"
             )
         }
         guard process.isThere(in: table) else { return }
@@ -268,7 +268,7 @@ extension AppProcesses: AppManagement {
         if enter(identity) { return completion(.success(())) }
         guard let command = commands[name] else {
             let reason =
-                "no app \(name.quotedName) can be launched; `harald app list` shows which can, by their Info.plist"
+                "no app \(name.quotedName) can be launched; `harald app list` shows the apps that can, by their Info.plist"
             return completion(.failure(ServiceError(.unknownDevice, reason: reason)))
         }
         system.personOpens(identity)
@@ -281,7 +281,7 @@ extension AppProcesses: AppManagement {
 
     /// Fails: the service knows no process of an app that has no conversation.
     package func end(_ app: AppIdentity, _ end: AppEnd, completion: @escaping (Result<Void, ServiceError>) -> Void) {
-        let reason = "the process of \(app.name.quotedName) has no conversation with this service; end it yourself"
+        let reason = "the process of \(app.name.quotedName) is not connected to this service; end it yourself"
         completion(.failure(ServiceError(.operationNotSupported, reason: reason)))
     }
 }

@@ -34,11 +34,13 @@ package final class Freezer {
         let verb = machine.handle(event)
         machines[unit] = machine.state == .thawed && !machine.isStuck ? nil : machine
         if machine.isStuck, !wasStuck {
-            logger.error("\(unit) stays frozen; thaw it with `systemctl --user thaw \(unit)`, and do without --freeze")
+            logger.error(
+                "\(unit) could not be thawed; use `systemctl --user thaw \(unit)`, and run the service without --freeze"
+            )
         }
         guard let verb else { return }
         manager.perform(verb, on: unit) { [weak self] isDone in
-            if !isDone { self?.logger.warning("systemd does not \(verb.rawValue) \(unit)") }
+            if !isDone { self?.logger.warning("systemd could not \(verb.rawValue) \(unit)") }
             self?.handle(.done(isDone: isDone), unit)
         }
     }

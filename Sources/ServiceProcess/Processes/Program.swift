@@ -63,7 +63,7 @@ package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .exited(let status): "exit status \(status)"
         case .killed(let signal): "signal \(signal)"
-        case .unknown(let code): "unknown end, error \(code)"
+        case .unknown(let code): "unknown exit status, error \(code)"
         }
     }
 }

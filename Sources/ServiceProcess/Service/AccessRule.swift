@@ -22,8 +22,8 @@ package struct AccessRule: Hashable, Sendable {
         return ServiceError(
             .operationNotSupported,
             reason: """
-                this Bluetooth service is for user \(owner), and this program runs as user \(user); run `harald service` as that \
-                user too, and name its socket in HARALD_SERVICE, or let others in with `harald service --all-users`
+                this Bluetooth service is for user \(owner), and this program runs as user \(user); run `harald service` as \
+                that user and name its socket in HARALD_SERVICE, or admit other users with `harald service --all-users`
                 """
         )
     }

@@ -26,7 +26,7 @@ final class AppConversation: Conversation {
         switch try AppMessage(reading: message) {
         case .openManager(let id, let role, let options):
             // A number identifies one manager for as long as the manager is open.
-            guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is there already" }
+            guard sinks[id] == nil, id != .none else { return "manager \(id.rawValue) is already open" }
             let sink = SocketSink(line, manager: id, countsEvents: options.restoreIdentifier != nil, loop: loop)
             if sinks.count < ServiceLimits.managers { sinks[id] = sink }
             app.openManager(id, role, options, sink)
@@ -40,7 +40,7 @@ final class AppConversation: Conversation {
         case .eventsRead(let id, let count): return eventsRead(count, of: id)
         }
         guard app.hasAskedTooMuch else { return nil }
-        return "the app is suspended and asks for more than may wait: "
+        return "the suspended app exceeds the limits of pending requests: "
             + "\(ServiceLimits.heldRequests) requests and \(ServiceLimits.heldOctets) octets"
     }
 
@@ -48,7 +48,7 @@ final class AppConversation: Conversation {
     private func eventsRead(_ count: UInt64, of id: ManagerID) -> String? {
         guard let sink = sinks[id] else { return nil }
         let wasFull = !sink.hasRoom
-        guard sink.read(count) else { return "manager \(id.rawValue) has read events that it was not sent" }
+        guard sink.read(count) else { return "manager \(id.rawValue) acknowledged events that were not sent" }
         if wasFull, sink.hasRoom { app.attach(sink, to: id) }
         return nil
     }

@@ -29,7 +29,7 @@ final class ClientSession {
         self.caller = caller
         self.server = server
         let timer = server.loop.schedule(after: Self.patience) { [weak self] in
-            self?.refuse("nothing was said within \(Self.patience)")
+            self?.refuse("no message arrived within \(Self.patience)")
         }
         state = .greeting(timer)
         line.onReceive = { [weak self] in self?.received($0) }
@@ -46,16 +46,16 @@ final class ClientSession {
             case .closed: break
             }
         } catch {
-            refuse("a message cannot be read: \(error)")
+            refuse("a message cannot be decoded: \(error)")
         }
     }
 
     /// Handles the first message.
     private func greet(_ message: PacketBuffer, _ timer: ScheduledTask) throws(PacketError) {
-        guard let version = Opening.version(in: message) else { return refuse("it begins with no opening") }
+        guard let version = Opening.version(in: message) else { return refuse("the first message is not an opening") }
         guard version == Hello.version else {
             return refuse(
-                "it speaks version \(version) of the messages, and the service \(Hello.version); both have to be of one release"
+                "it uses protocol version \(version), and the service \(Hello.version); use both from the same release"
             )
         }
         let opening = try Opening(reading: message)
@@ -77,7 +77,7 @@ final class ClientSession {
     }
 
     private func refuse(_ reason: String) {
-        end(ServiceError(.invalidParameters, reason: "the Bluetooth service has ended the conversation: \(reason)"))
+        end(ServiceError(.invalidParameters, reason: "the Bluetooth service closed the connection: \(reason)"))
     }
 
     /// The conversation; nil before the first message and after the end.

@@ -57,14 +57,14 @@ extension ServiceError {
         return ServiceError(
             .operationNotSupported,
             reason: """
-                \(app.name.quotedName) is running already\(number), and a managed app is one process; end that one first, with \
-                `harald app terminate`, to run another one in its place
+                \(app.name.quotedName) is already running\(number), and a managed app has only one process; end it \
+                with `harald app terminate` before you start another one
                 """
         )
     }
 
     fileprivate static let answersAlready = ServiceError(
         .operationNotSupported,
-        reason: "this process answers questions for the user of the Bluetooth service, and cannot be an app as well"
+        reason: "this process answers prompts for the user of the Bluetooth service, so it cannot be an app as well"
     )
 }

@@ -66,13 +66,13 @@ package final class ServiceClients {
         session.onEnd = { [weak self] in self?.clients[key] = nil }
         if isFull {
             let reason =
-                "the Bluetooth service has too many clients (\(quota.user) of one user, \(quota.total) in all); end some of them"
+                "the Bluetooth service has too many clients (limits: \(quota.user) per user, \(quota.total) in all); end some"
             session.end(ServiceError(.outOfSpace, reason: reason))
         }
     }
 
     package func close() {
-        let gone = ServiceError(.operationCancelled, reason: "the Bluetooth service ends")
+        let gone = ServiceError(.operationCancelled, reason: "the Bluetooth service is shutting down")
         for client in Array(clients.values) { client.session.end(gone) }
     }
 

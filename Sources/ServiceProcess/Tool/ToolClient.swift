@@ -121,7 +121,7 @@ extension ToolClient {
 
     private func greet(_ line: any MessageLine) {
         let timer = loop.schedule(after: Self.patience) { [weak self] in
-            self?.end(.refused("nothing was said within \(Self.patience)"))
+            self?.end(.refused("it did not answer within \(Self.patience)"))
         }
         state = .greeting(line, timer)
         line.onReceive = { [weak self] in self?.received($0) }
@@ -149,8 +149,8 @@ extension ToolClient {
             onOpen?()
             onOpen = nil
         case .welcome(let welcome):
-            end(.refused("it speaks version \(welcome.version) of the messages, and this tool \(Hello.version)"))
-        case .goodbye(let error): end(.refused(error.reason ?? "it does not say why"))
+            end(.refused("it uses protocol version \(welcome.version), and this tool \(Hello.version)"))
+        case .goodbye(let error): end(.refused(error.reason ?? "it gave no reason"))
         case .event, .reply: end(.lost(.malformed("it is for an app")))
         }
     }
@@ -161,7 +161,7 @@ extension ToolClient {
         case .happening(let number, let text): questions[number]?.onLine?(text)
         case .prompt(let number, let question): onPrompt?(number, question)
         case .promptClosed(let number): onPromptClosed?(number)
-        case .goodbye(let error): end(.ended(error.reason ?? "it does not say why"))
+        case .goodbye(let error): end(.ended(error.reason ?? "it gave no reason"))
         }
     }
 
@@ -177,13 +177,13 @@ extension ToolClient.Failure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noService(let tried) where tried.isEmpty:
-            "there is no place to look for a Bluetooth service; name its socket with --service PATH"
+            "no path of a Bluetooth service is known; name its socket with --service PATH"
         case .noService(let tried):
             tried.map(\.place).joined(separator: "; ")
                 + "; start a Bluetooth service with `harald service`, or name its socket with --service PATH"
-        case .refused(let reason): "the Bluetooth service does not want this tool: \(reason)"
-        case .ended(let reason): "the Bluetooth service has ended: \(reason)"
-        case .lost(let error): "the Bluetooth service was there, and is gone: \(error)"
+        case .refused(let reason): "the Bluetooth service refused this tool: \(reason)"
+        case .ended(let reason): "the Bluetooth service closed the connection: \(reason)"
+        case .lost(let error): "the connection to the Bluetooth service was lost: \(error)"
         }
     }
 }
@@ -191,6 +191,10 @@ extension ToolClient.Failure: CustomStringConvertible {
 extension MessageLineError {
     /// The problem without the remedy, which the message gives once for all paths.
     fileprivate var place: String {
-        if case .unreachable(let path, let reason) = self { "nobody answers at \(path): \(reason)" } else { "\(self)" }
+        if case .unreachable(let path, let reason) = self {
+            "no service is listening at \(path): \(reason)"
+        } else {
+            "\(self)"
+        }
     }
 }
