@@ -52,35 +52,37 @@ extension BondError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .weaker(let identifier):
-            "the new key is weaker than the one kept for \(identifier); forget that bond first to pair anew"
+            "the new key is weaker than the stored key of \(identifier); forget that bond before you pair again"
         case .identityTaken(let identifier, let name):
-            "the device gives the address or the resolving key of \(Self.label(identifier, name)) for its own and has not shown "
-                + "that one's key; if they are one device, forget \(identifier) first and pair again, otherwise do not trust it"
+            "the device claims the address or the resolving key of \(Self.label(identifier, name)) and has not proved "
+                + "that it has the key of that bond; if it is the same device, forget \(identifier) and pair again, "
+                + "otherwise do not trust it"
         case .ownIdentity:
-            "the device gives the address or the resolving key of this very device for its own; do not trust it"
+            "the device claims the address or the resolving key of this host; do not trust it"
         case .full(let count):
-            "there are \(count) bonds, and none of them may give way; forget one that is not needed"
-        case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see which there are"
+            "the store is full: none of its \(count) bonds may be evicted; forget one that is not needed"
+        case .unknown(let identifier): "there is no bond \(identifier); list the bonds to see their identifiers"
         case .missing(let place): "there are no bonds in \(place); check the path"
         case .inUse(let place):
             "the bonds in \(place) are in use by another process; end it, or choose another directory"
         case .otherAdapter(let place, let owner, let present):
-            "the bonds in \(place) belong to the adapter \(owner), and this is \(present); attach that one where it was, choose "
-                + "another directory for this one, or say by harald bonds adopt that it takes the other's place"
+            "the bonds in \(place) belong to the adapter \(owner), but the present one is \(present); attach the former "
+                + "where it was, choose another directory, or confirm with harald bonds adopt that the present one "
+                + "replaces it"
         case .exposed(let place, let exposure): "\(place) \(exposure)"
         case .damaged(let place, let reason, let backup):
-            "\(place) is damaged (\(reason)), and the bonds are not used; "
-                + (backup.map { "they are also kept as \($0); " } ?? "")
-                + "put a good copy there, or remove the file to begin with none and pair again"
+            "\(place) is damaged (\(reason)), so the bonds are not used; "
+                + (backup.map { "a backup is kept as \($0); " } ?? "")
+                + "restore a good copy, or remove the file to start without bonds and pair again"
         case .foreign(let place, let secret):
-            "the bonds in \(place) were not written with the secret in \(secret), and are not used; put that one back which they "
-                + "were written with, or remove the bonds to begin with none and pair again"
+            "the bonds in \(place) were not written with the secret in \(secret) and are not used; restore the "
+                + "secret that they were written with, or remove the bonds to start without any and pair again"
         case .unknownVersion(let place, let version):
-            "the bonds in \(place) have format \(version), which this program does not know; use the newer program that "
-                + "wrote them, or remove the file to begin with none and pair again"
-        case .tooLarge(let place): "the bonds in \(place) take too much room; forget some"
+            "the bonds in \(place) have format \(version), which this program does not support; use the newer program "
+                + "that wrote them, or remove the file to start without bonds and pair again"
+        case .tooLarge(let place): "the bonds in \(place) exceed the maximum size; forget some"
         case .system(let place, let doing, let reason):
-            "\(place) could not be \(doing): \(reason); check the path, its permissions and the room on the disk"
+            "\(place) could not be \(doing): \(reason); check the path, its permissions and the free space on the disk"
         }
     }
 }
@@ -96,10 +98,10 @@ extension BondError.Exposure {
     /// The problem, to be printed after the path.
     var fact: String {
         switch self {
-        case .symbolicLink: "is a symbolic link and is not followed"
-        case .wrongKind: "is neither a plain file nor a directory where one has to be"
+        case .symbolicLink: "is a symbolic link, which is not followed"
+        case .wrongKind: "is not the required regular file or directory"
         case .otherOwner(let user): "belongs to user \(user)"
-        case .permissions(let mode): "may be used by others (mode \(String(mode, radix: 8)))"
+        case .permissions(let mode): "is accessible to other users (mode \(String(mode, radix: 8)))"
         }
     }
 }
@@ -108,13 +110,13 @@ extension BondError.Exposure: CustomStringConvertible {
     /// The problem and a remedy, to be printed after the path.
     package var description: String {
         switch self {
-        case .symbolicLink: "\(fact); name the directory that it leads to"
+        case .symbolicLink: "\(fact); use the directory that it leads to"
         case .wrongKind: "\(fact); move it away"
         case .otherOwner:
             "\(fact), so its keys are not trusted; run as that user, or choose another directory"
         case .permissions:
-            "\(fact), so its keys are not secret; if nobody has read them "
-                + "take the rights away (chmod go= on it), otherwise remove it and pair again"
+            "\(fact), so its keys are not secret; if no other user has read them, "
+                + "remove that access with chmod go=, otherwise remove it and pair again"
         }
     }
 }

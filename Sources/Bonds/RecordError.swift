@@ -29,23 +29,23 @@ extension RecordError: CustomStringConvertible {
     /// The problem, its location, and a remedy.
     package var description: String {
         switch self {
-        case .exposed(let place, let exposure): "\(place) \(exposure.fact), and is not used; remove it"
+        case .exposed(let place, let exposure): "\(place) \(exposure.fact), so it is not used; remove it"
         case .damaged(let place, let reason, let backup):
-            "\(place) is damaged (\(reason)), and is not used; "
-                + (backup.map { "it is also kept as \($0); " } ?? "")
-                + "put a good copy there before the next start, or remove it"
+            "\(place) is damaged (\(reason)) and is not used; "
+                + (backup.map { "a backup is kept as \($0); " } ?? "")
+                + "restore a good copy before the next start, or remove it"
         case .foreign(let place):
-            "\(place) was not written with the secret of this host, and is not used; put the secret back that it was "
+            "\(place) was not written with the secret of this host and is not used; restore the secret that it was "
                 + "written with, or remove it"
         case .unknownVersion(let place, let version):
-            "\(place) has format \(version), which this program does not know; use the newer program that wrote it, or "
-                + "remove it"
+            "\(place) has format \(version), which this program does not support; use the newer program that wrote it, "
+                + "or remove it"
         case .tooLarge(let place, let limit):
-            "what is to be kept in \(place) takes more than \(limit) octets, and an older state stays there; let the app "
-                + "publish or ask for less"
+            "the new content of \(place) exceeds \(limit) octets, so the older content is kept; reduce what the app "
+                + "publishes and requests"
         case .full(let count):
-            "there are records of \(count) apps, and no place for another one; end an app that is not needed"
-        case .unavailable(let reason): "what is kept of apps cannot be read or changed: \(reason)"
+            "the maximum number of \(count) app records is reached; end an app that is not needed"
+        case .unavailable(let reason): "the stored records cannot be read or changed: \(reason)"
         }
     }
 }

@@ -87,7 +87,7 @@ private final class GrowingDirectory: BondDirectory {
             let backup = number < 10 ? directory.file("bonds.damaged-\(number)") : nil
             let damage = BondError.damaged(
                 place: directory.file("bonds"),
-                reason: "it is no file of bonds",
+                reason: "it is not a file of bonds",
                 backup: backup
             )
             #expect(refusal() == damage)

@@ -292,7 +292,7 @@ import Testing
             .foreign(place: place, secret: "/var/lib/secret"), .unknown(Samples.bond(1).identifier),
             .missing(place: place), .inUse(place: place), .tooLarge(place: place), .unknownVersion(place: place, 2),
             .otherAdapter(place: place, owner: Samples.adapter, present: AdapterIdentity(address: .none)),
-            .damaged(place: place, reason: "the checksum is wrong", backup: place + ".damaged-1"),
+            .damaged(place: place, reason: "wrong checksum", backup: place + ".damaged-1"),
             .exposed(place: place, .symbolicLink), .exposed(place: place, .wrongKind),
             .exposed(place: place, .otherOwner(7)), .exposed(place: place, .permissions(0o644)),
             .system(place: place, doing: "written", reason: "No space left on device"),

@@ -190,7 +190,7 @@ import Testing
 
     @Test func aFileHasSixteenMebibytesAtMost() {
         for (count, reason) in [
-            (16_777_216, "it is no file of bonds"), (16_777_217, "it is longer than 16777216 octets"),
+            (16_777_216, "it is not a file of bonds"), (16_777_217, "it is longer than 16777216 octets"),
         ] {
             #expect(throws: SealedFileError.damaged(reason)) {
                 try BondFile.decode(PacketBuffer([UInt8](repeating: 0, count: count)), FormatTests.secret)

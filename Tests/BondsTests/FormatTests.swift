@@ -128,7 +128,7 @@ import Testing
         // Who knows the name of the secret and not the secret.
         var forged = BondFile.encode(Self.sample, Self.secret(1)).bytes
         forged.replaceSubrange(10..<18, with: Self.secret.name)
-        #expect(throws: SealedFileError.damaged("the seal is wrong")) {
+        #expect(throws: SealedFileError.damaged("wrong seal")) {
             try BondFile.decode(PacketBuffer(forged), Self.secret)
         }
         // Who writes the format that has no secret.

@@ -125,7 +125,7 @@ import Testing
     func theFirstDamagedRecordIsKept() throws {
         try make()
         let place = directory.file("app-07")
-        let reason = "it is no file of records"
+        let reason = "it is not a file of records"
         for number in UInt8(1)...3 {
             try write([number], to: "app-07")
             let backup = number == 1 ? place + ".damaged-1" : nil
@@ -212,8 +212,8 @@ import Testing
         let errors: [RecordError] = [
             .exposed(place: place, .symbolicLink), .exposed(place: place, .wrongKind),
             .exposed(place: place, .otherOwner(7)), .exposed(place: place, .permissions(0o644)),
-            .damaged(place: place, reason: "the seal is wrong", backup: place + ".damaged-1"),
-            .damaged(place: place, reason: "the seal is wrong", backup: nil), .foreign(place: place),
+            .damaged(place: place, reason: "wrong seal", backup: place + ".damaged-1"),
+            .damaged(place: place, reason: "wrong seal", backup: nil), .foreign(place: place),
             .unknownVersion(place: place, 2), .tooLarge(place: place, limit: 9),
         ]
         for error in errors {

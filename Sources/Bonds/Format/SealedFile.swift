@@ -46,7 +46,7 @@ struct SealedFile: Hashable, Sendable {
     /// Returns the content if it was sealed by this host.
     func open(_ parts: Parts, _ secret: HostSecret?) throws(SealedFileError) -> PacketBuffer {
         guard let secret, secret.name == parts.name else { throw .foreign }
-        guard secret.isSeal(parts.seal, of: parts.sealed, for: purpose) else { throw .damaged("the seal is wrong") }
+        guard secret.isSeal(parts.seal, of: parts.sealed, for: purpose) else { throw .damaged("wrong seal") }
         return parts.body
     }
 
@@ -66,7 +66,7 @@ struct SealedFile: Hashable, Sendable {
                 throw .damaged("it is longer than \(kind.maximumSize) octets")
             }
             guard file.prefix(upTo: kind.mark.count).elementsEqual(kind.mark) else {
-                throw .damaged("it is no file of \(kind.content)")
+                throw .damaged("it is not a file of \(kind.content)")
             }
             var reader = ByteReader(file.suffix(after: kind.mark.count))
             do throws(PacketError) { version = try reader.integer(at: "version") } catch { throw .damaged("\(error)") }
