@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Hostile traffic on the air: the victim stays alive, and honest links with it.
+/// Hostile traffic on the air: the victim and its honest links survive.
 @Suite struct AbuseTests {
     /// A victim that advertises, and an attacker.
     private func setUp(
@@ -28,7 +28,7 @@ import Testing
         #expect(victim.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // Longer than was agreed upon: like a wrong CRC, so never acknowledged.
+    // A PDU longer than the agreed maximum is handled like a wrong CRC, so it is never acknowledged.
     @Test("AB-L02: a data PDU longer than agreed is never acknowledged")
     func lengthAboveTheMaximum() {
         let (world, victim, attacker) = setUp()
@@ -106,7 +106,7 @@ import Testing
         #expect(victim.controller.links.isEmpty)
     }
 
-    // Requests without an end, several in each event; the answers are never acknowledged.
+    // Endless requests, several in each event; the attacker never acknowledges the answers.
     @Test("AB-L05: a flood of control PDUs leaves the link and its memory in order", arguments: [true, false])
     func floodOfControlPDUs(acknowledges: Bool) throws {
         let (world, victim, attacker) = setUp()
@@ -124,7 +124,7 @@ import Testing
             world.run(.milliseconds(50))
             mostWaiting = max(mostWaiting, victim.controller.links.map(\.queue.controlCount).max() ?? 0)
         }
-        // What is asked for faster than it can be answered is not taken (AB-L09).
+        // Requests that arrive faster than they can be answered are not accepted (AB-L09).
         #expect(mostWaiting <= TransmitQueue.maximumControlPDUs)
         #expect(acknowledges || mostWaiting == TransmitQueue.maximumControlPDUs)
         #expect(victim.events(DisconnectionComplete.self).isEmpty)
@@ -133,7 +133,7 @@ import Testing
         #expect(attacker.answers.count > 100)
     }
 
-    // AB-L09: a PDU without room is not acknowledged, and comes again.
+    // AB-L09: a PDU that finds the buffers full is not acknowledged, so the peer retransmits it.
     @Test("AB-L09: a PDU without room is not acknowledged and comes again")
     func backPressureByNESN() {
         var acknowledgement = Acknowledgement()
@@ -170,8 +170,8 @@ import Testing
         #expect(victim.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // Links that begin and are never heard of again: each is given up, handles and memory come back, and the honest
-    // link keeps its timing.
+    // Connections that begin and then fall silent: each one times out and releases its handle and memory, and the
+    // honest link keeps its timing.
     @Test("AB-L10: a flood of connections gives handles and memory back")
     func connectFlood() throws {
         let world = World()
@@ -197,7 +197,7 @@ import Testing
         #expect(victim.data.count == 1)
     }
 
-    // Noise in every shape: what is no PDU is passed over.
+    // Random noise: frames that are not PDUs are ignored.
     @Test func randomFramesDoNoHarm() throws {
         let world = World()
         let pair = try Pair(world)
@@ -221,7 +221,7 @@ import Testing
             }
         }
         world.run(.seconds(12))
-        // The link may have been ended by a forged PDU, but nothing has broken.
+        // A forged PDU may have ended the link, but both controllers still work.
         #expect(pair.central.send(Reset()) == .success)
         #expect(pair.peripheral.send(Reset()) == .success)
     }

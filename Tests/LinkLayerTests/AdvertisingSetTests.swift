@@ -76,7 +76,7 @@ import Testing
         #expect(host.events(LEAdvertisingSetTerminated.self).map(\.status) == [.advertisingTimeout])
     }
 
-    // 7.8.56: enabling a set again begins its duration and its count anew.
+    // 7.8.56: enabling a set again restarts its duration and its event count.
     @Test func enablingAgainBeginsAnew() throws {
         let world = World()
         let host = world.host()
@@ -115,7 +115,7 @@ import Testing
         if properties == 0x15 { #expect(report.directAddress == scanner.address) }
     }
 
-    // A legacy scanner hears the legacy PDUs of an extended set, and nothing else of it.
+    // A legacy scanner receives the legacy PDUs of an extended set, and nothing else of it.
     @Test(arguments: [true, false])
     func aLegacyScanner(isLegacy: Bool) {
         let world = World()
@@ -173,7 +173,7 @@ import Testing
         #expect(report.rssi == selected - 40)
     }
 
-    // Core Vol 6 Part B 4.4.2.11: other data have another DID; operation 4 asks for one without other data.
+    // Core Vol 6 Part B 4.4.2.11: new data get a new DID; operation 4 requests a new DID without changing the data.
     @Test func theDIDChangesWithTheData() {
         let world = World()
         let host = world.host()
@@ -204,7 +204,7 @@ import Testing
         host.advertiseExtended()
         world.run(.seconds(20))
         #expect(channels.count == 37)
-        // Host channel classification goes for them as well.
+        // Host channel classification applies to secondary channels as well.
         host.send(LESetHostChannelClassification(channelMap: ChannelMap(bits: 0b1110).octets))
         world.run(.milliseconds(100))
         channels = []

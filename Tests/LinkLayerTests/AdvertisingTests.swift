@@ -16,14 +16,14 @@ import Testing
         advertiser.advertise(interval: 0xA0)
         world.run(.milliseconds(1_000))
         #expect(seen.prefix(6).map(\.0) == [37, 38, 39, 37, 38, 39])
-        // 100 ms and 0 to 10 ms between two events (Core Vol 6 Part B 4.4.2.2.1); never the same.
+        // The interval of 100 ms plus an advDelay of 0 to 10 ms (Core Vol 6 Part B 4.4.2.2.1), which differs each time.
         let starts = seen.filter { $0.0 == 37 }.map(\.1)
         let gaps = zip(starts, starts.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (100_000..<110_000).contains($0) })
         #expect(Set(gaps).count == gaps.count)
     }
 
-    // Events in a second: 1 / (interval + 5 ms).
+    // Events per second: 1 / (interval + 5 ms).
     @Test(arguments: [(0x20, 40.0), (0xA0, 9.52), (0x800, 0.778)] as [(UInt16, Double)])
     func eventRate(interval: UInt16, rate: Double) {
         let world = World()
@@ -64,7 +64,7 @@ import Testing
         #expect(other.events(LEAdvertisingReport.self).count == others)
     }
 
-    // 1.28 s at most, an event every 3.75 ms, then a Connection Complete with 0x3C (4.4.2.4.3).
+    // At most 1.28 s with an event every 3.75 ms, then Connection Complete with 0x3C (4.4.2.4.3).
     @Test func highDutyCycleEndsByItself() throws {
         let world = World()
         let advertiser = world.host()
@@ -151,7 +151,7 @@ import Testing
         scanner.scan()
         world.run(.seconds(1))
         advertiser.send(LESetAdvertisingData(data: [1, 2]))
-        // The event that is going on keeps what it began with.
+        // The event in progress keeps the data it began with.
         world.run(.milliseconds(40))
         scanner.forget()
         world.run(.seconds(1))

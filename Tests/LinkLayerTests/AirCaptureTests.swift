@@ -37,10 +37,10 @@ import Testing
 
     private func flags(_ record: [UInt8]) -> UInt16 { UInt16(record[24]) | UInt16(record[25]) << 8 }
 
-    // Core Vol 6 Part B 3.1.1. tshark, which computes it too, is asked in Interop/tests/test_captures.py.
+    // Core Vol 6 Part B 3.1.1. Interop/tests/test_captures.py checks the CRC with tshark as well.
     @Test func theCheckIsTheLinkLayers() {
         let random = RandomSource(seed: 3)
-        // Appending its own check to a PDU leaves 0 in the register, whatever the PDU.
+        // Appending its own CRC to a PDU leaves 0 in the register, whatever the PDU.
         for count in 0..<40 {
             let pdu = random.bytes(count)
             let check = CyclicRedundancyCheck.octets(of: pdu, initial: 0x12_3456)
@@ -153,7 +153,7 @@ import Testing
         #expect(kind(last, 9, at: 10_000 + 176 + 150, advertiser) == .scanResponse)
     }
 
-    // The writer believes nothing: frames that are no PDUs at all are written as well.
+    // The writer validates nothing: it also writes frames that are not PDUs.
     @Test func framesCutOffAnywhereAreWritten() {
         let pdus: [[UInt8]] = [
             [0x07, 13, 12, 0x19] + [UInt8](repeating: 1, count: 8) + [9, 0, 0],
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// On each PHY some data; in the folder that the check with tshark looks into.
+    /// Writes a capture with data on each PHY into the folder that the tshark check reads.
     @Test(arguments: [LEPHYs.le1M, .le2M, .coded])
     func capturesAreLeftForTheDecoder(phy: LEPHYs) throws {
         let world = World()
@@ -194,8 +194,8 @@ import Testing
         #expect(file.count > 1_000)
     }
 
-    /// A link that becomes encrypted and carries data; for the same check. Not one that changes its key: tshark cannot read
-    /// LL_PAUSE_ENC_REQ, which is encrypted, and wonders at the answers.
+    /// Writes a capture of a link that becomes encrypted and carries data, for the same check. The key does not change:
+    /// tshark cannot decode LL_PAUSE_ENC_REQ, which is encrypted, and reports its answers as errors.
     @Test func encryptedCapturesAreLeftForTheDecoder() throws {
         let world = World()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
@@ -215,7 +215,8 @@ import Testing
         try Data(file).write(to: folder.appendingPathComponent("encrypted.air.pcap"))
     }
 
-    /// A train with a chain, and a link over which it is told of, and then is subrated; for the same check.
+    /// Writes a capture of a train with a chain, and of a link over which the train is transferred and which is then
+    /// subrated, for the same check.
     @Test func capturesOfTrainsAreLeftForTheDecoder() throws {
         let world = World()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
@@ -233,7 +234,8 @@ import Testing
         world.run(.seconds(1))
         let handle = try #require(central.connections.first).handle
         central.send(LEReadRemoteFeatures(handle: handle))
-        // More than one PDU holds. The first takes 250 octets, and tshark reads the data of each by itself: there a structure ends.
+        // More data than one PDU holds. The first PDU carries 250 octets. Because tshark decodes the data of each PDU
+        // separately, an AD structure ends there.
         let name: [UInt8] = [24, 9] + [UInt8](repeating: 0x41, count: 23)
         central.advertisePeriodically(data: PacketBuffer((0..<16).flatMap { _ in name }), interval: 80)
         world.run(.seconds(1))
@@ -250,14 +252,15 @@ import Testing
         )
         #expect(central.send(request) == .success)
         world.run(.seconds(1))
-        // AUX_ADV_IND, AUX_CHAIN_IND and AUX_SYNC_IND, told apart by the flags.
+        // AUX_ADV_IND, AUX_CHAIN_IND and AUX_SYNC_IND, distinguished by the flags.
         #expect((kinds[0x2080] ?? 0) >= 15 && (kinds[0x1080] ?? 0) >= 15 && (kinds[0x0080] ?? 0) >= 15)
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(file).write(to: folder.appendingPathComponent("train.air.pcap"))
     }
 
-    // AUX_SYNC_SUBEVENT_IND and AUX_SYNC_SUBEVENT_RSP, a connection out of a subevent, and LL_PERIODIC_SYNC_WR_IND over it.
+    // AUX_SYNC_SUBEVENT_IND and AUX_SYNC_SUBEVENT_RSP, a connection from a subevent, and LL_PERIODIC_SYNC_WR_IND over
+    // it.
     @Test func aTrainWithResponsesIsCaptured() throws {
         let world = World()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
@@ -269,7 +272,7 @@ import Testing
             file += record
         }
         let (advertiser, listener) = (world.host(), world.host(at: 1))
-        // AD structures, which tshark reads.
+        // AD structures, which tshark decodes.
         let parameters = LESetPeriodicAdvertisingParametersV2.sample(properties: .includeTxPower)
         let status = advertiser.advertiseResponsively(parameters, on: world, data: { [5, 0xFF, 0xFF, 0xFF, 0x53, $0] })
         #expect(status == .success)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LinkLayer
 
-/// The time of the one radio is accounted for, by link and purpose.
+/// Accounting of the air time of a controller's single radio, by link and purpose.
 @Suite struct AirTimeTests {
-    /// What the uses of a controller have in common with its antenna's own account: nothing is lost or counted twice.
+    /// Expects the air time by use to add up to the radio's own account: nothing is lost or counted twice.
     private func expectComplete(_ host: TestHost, _ place: SourceLocation = #_sourceLocation) {
         let (node, uses) = (host.controller.node.airTime, host.controller.airTime.values)
         #expect(uses.reduce(0) { $0 + $1.sending } == node.sending, sourceLocation: place)
@@ -17,7 +17,7 @@ import Testing
         #expect(uses.reduce(0) { $0 + $1.framesReceived } == node.framesReceived, sourceLocation: place)
     }
 
-    /// What a radio was used for, whatever went over links.
+    /// The purposes for which a radio was used, with all link purposes merged.
     private func purposes(_ uses: [RadioUse: RadioNode.AirTime]) -> Set<RadioUse> {
         Set(uses.keys.map { if case .link(let handle, _) = $0 { .link(handle, .listening) } else { $0 } })
     }
@@ -58,7 +58,7 @@ import Testing
         let used = handles.map { handle in
             sending(handle, in: after) - sending(handle, in: before)
         }
-        // Forty events of 80 µs, and in twenty of them 27 octets more, of 8 µs each.
+        // Forty events of 80 µs, twenty of which carry 27 octets more, of 8 µs each.
         #expect(used[1] > 0 && used[0] >= used[1] + 20 * 27 * 8 - 200 && used[0] <= used[1] + 20 * 31 * 8 + 200)
         #expect(before[.initiating] == after[.initiating])
         expectComplete(central)
@@ -97,7 +97,8 @@ import Testing
                 )
             }
         }
-        // Each with 10 octets of preamble, access address, header and CRC, of 8 µs each; 27 octets of payload are 296 µs.
+        // Each has 10 octets of preamble, access address, header and CRC, of 8 µs each; with 27 octets of payload that
+        // is 296 µs.
         let data = more(.data) {
             for _ in 0..<5 { central.send([UInt8](repeating: 7, count: 27), on: handles[0]) }
             world.run(.seconds(1))
@@ -114,13 +115,13 @@ import Testing
         // LL_FEATURE_REQ and LL_FEATURE_RSP, of 9 octets each.
         let exchange = RadioNode.AirTime(sending: 152, listening: 152, framesSent: 1, framesReceived: 1)
         #expect(control == [exchange, exchange])
-        // The window widening of the peripheral, and the time between frames.
+        // Window widening of the peripheral, and the time between frames.
         let listening = used(.listening)
         #expect(listening.allSatisfy { $0.listening > 0 && $0.sending == 0 && $0.framesSent == 0 })
         expectComplete(central)
         expectComplete(peripheral)
 
-        // What cannot be read says nothing of what it was.
+        // A frame that cannot be decoded counts as listening, since its purpose is unknown.
         let read = used(.empty)
         let lost = more(.listening) {
             world.radio.onSend = { $0.crcInit ^= 1 }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LinkLayer
 
-/// Sleep clocks that are off (Core Vol 6 Part B 4.2.2, 4.2.4): the window widens by what both ends declare.
+/// Inaccurate sleep clocks (Core Vol 6 Part B 4.2.2, 4.2.4): the receive window widens by the accuracy that both ends
+/// declare.
 @Suite struct ClockDriftTests {
     /// Two devices with a clock each.
     struct Clocks: Sendable, CustomTestStringConvertible {
@@ -44,7 +45,7 @@ import Testing
         pair.peripheral.send([2], on: pair.peripheralHandle)
         pair.world.run(.seconds(10))
         #expect(pair.peripheral.data.count == 1 && pair.central.data.count == 1)
-        // Not only alive: hardly an event is missed.
+        // The link is not merely alive: hardly an event is missed.
         let air = pair.central.controller.node.airTime
         #expect(air.framesReceived * 10 * (Int(clocks.latency) + 1) >= air.framesSent * 9)
     }
@@ -61,7 +62,7 @@ import Testing
         #expect(pair.central.events(DisconnectionComplete.self).map(\.reason) == [.connectionTimeout])
     }
 
-    // A peripheral that has said how good its central's clock is does without the rest of the window.
+    // A peripheral whose central declared a better clock accuracy uses a narrower window.
     @Test func theWindowFollowsTheDeclaredAccuracy() throws {
         let elapsed = Duration.seconds(1)
         #expect(ClockAccuracy.widening(.init(code: 0), .init(code: 0), since: elapsed) == 1_000 + 1 + 16)

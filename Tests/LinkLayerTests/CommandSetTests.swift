@@ -127,7 +127,7 @@ private let neither: [HCIPacket] = [
         #expect(try new.read(LEReadLocalSupportedFeatures()).features.contains(.extendedAdvertising))
     }
 
-    // Where periodic advertising is not there: LE Set Periodic Advertising Parameters, Data, Enable, Create Sync, ...
+    // Without support for periodic advertising: LE Set Periodic Advertising Parameters, Data, Enable, Create Sync, ...
     @Test(
         arguments: [
             0x3E, 0x3F, 0x40, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4A, 0x59, 0x5A, 0x5C, 0x82, 0x83, 0x84, 0x85, 0x86,

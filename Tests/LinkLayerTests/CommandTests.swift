@@ -8,7 +8,7 @@ import Testing
 
 private let peer = BluetoothAddress(0x11_2233_4455, kind: .publicDevice)
 
-/// A command under a name, with what a fresh controller answers.
+/// A named command and the status that a fresh controller returns for it.
 private struct Case: Sendable, CustomTestStringConvertible {
     var name: String
     var status: HCIStatus
@@ -177,7 +177,7 @@ private let cases: [Case] = [
         #expect(world.host().send(test.packet) == test.status)
     }
 
-    /// Commands that are not for every state.
+    /// Commands that are disallowed in certain states.
     @Test func statesForbidCommands() {
         let world = World()
         let host = world.host()
@@ -244,7 +244,7 @@ private let cases: [Case] = [
         #expect(pair.peripheral.send(LESetAdvertisingEnable(isEnabled: true)) == .connectionLimitExceeded)
     }
 
-    // What it tells about itself is what it does: each supported command is carried out, no other is.
+    // The supported commands it reports are exactly those it executes.
     @Test func supportedCommandsAreTrue() throws {
         let host = World().host()
         let commands = try host.read(ReadLocalSupportedCommands()).commands
@@ -278,7 +278,7 @@ private let cases: [Case] = [
         #expect(host.events(LEAdvertisingReport.self).isEmpty)
         host.connect(to: advertiser.address)
         world.run(.seconds(1))
-        // The plain event in place of the enhanced one, and nothing of channel selection.
+        // The plain event in place of the enhanced one, and no channel selection event.
         #expect(host.events(LEConnectionComplete.self).count == 1)
         #expect(host.events(LEEnhancedConnectionComplete.self).isEmpty)
         #expect(host.events(LEChannelSelectionAlgorithm.self).isEmpty)

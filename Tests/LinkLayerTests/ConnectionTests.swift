@@ -55,7 +55,7 @@ import Testing
         let handle = byCentral ? pair.centralHandle : pair.peripheralHandle
         #expect(ender.send(Disconnect(handle: handle, reason: .remoteUserTerminated)) == .success)
         #expect(ender.send(Disconnect(handle: handle, reason: .remoteUserTerminated)) == .commandDisallowed)
-        // By an acknowledgement, and not because the other end is silent from then on.
+        // The link ends because LL_TERMINATE_IND was acknowledged, not because the other end fell silent.
         pair.world.run(.milliseconds(400))
         #expect(ender.events(DisconnectionComplete.self).map(\.reason) == [.localHostTerminated])
         #expect(other.events(DisconnectionComplete.self).map(\.reason) == [.remoteUserTerminated])
@@ -74,7 +74,7 @@ import Testing
         #expect((end - last) == .seconds(2))
     }
 
-    // 0x3E after six intervals when the peer never says a word (Core Vol 6 Part B 4.5.2).
+    // The link ends with 0x3E after six intervals without any PDU from the peer (Core Vol 6 Part B 4.5.2).
     @Test func aConnectionThatIsNeverEstablished() throws {
         let world = World()
         let (central, peripheral) = (world.host(), world.host(at: 1))

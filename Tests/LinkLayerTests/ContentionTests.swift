@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Many advertisers and one scanner that never rests: unslotted contention, as ALOHA has it.
+/// Many advertisers and one scanner that scans continuously: unslotted contention, as in ALOHA.
 @Suite struct ContentionTests {
     struct Crowd: CustomTestStringConvertible {
         var advertisers: Int
@@ -15,9 +15,9 @@ import Testing
         var interval: Int
 
         var testDescription: String { "\(advertisers) at \(interval) ms" }
-        /// PDUs on one channel in a second from each: advDelay is 5 ms on average.
+        /// PDUs per second from each advertiser on one channel: advDelay is 5 ms on average.
         var rate: Double { 1_000 / Double(interval + 5) }
-        /// A PDU survives when none of the others begins within its air time before or after its beginning.
+        /// The probability that no other PDU begins within one air time before or after the start of a PDU.
         var survival: Double { exp(-2 * Double(advertisers - 1) * rate * 376e-6) }
     }
 
@@ -25,11 +25,11 @@ import Testing
         Crowd(advertisers: 100, interval: 100), Crowd(advertisers: 200, interval: 100),
         Crowd(advertisers: 1_000, interval: 1_000),
     ]
-    /// What is simulated, in parts of as many seconds: so long that 3 in 100 are about three standard deviations.
+    /// The simulated time, in parts of so many seconds: long enough that 3 in 100 is about three standard deviations.
     static let (parts, partDuration) = (3, 8)
 
-    // With ADV_NONCONN_IND of 31 octets, 376 us, and without capture: 469, 458 and 470 reports in a second. On channel 37,
-    // since the other two are the same again.
+    // With ADV_NONCONN_IND of 31 octets, 376 us, and without capture: 469, 458 and 470 reports per second. Only on
+    // channel 37, since the other two behave alike.
     @Test(arguments: crowds, [1, 2, 3] as [UInt64])
     func reportsComeAtTheRateThatContentionLeaves(crowd: Crowd, seed: UInt64) {
         let world = World(seed: seed) { $0.propagation.captureThreshold = .infinity }
@@ -71,7 +71,7 @@ extension TestHost {
         send(LESetAdvertisingEnable(isEnabled: true))
     }
 
-    /// Scans without a pause, beginning anew: the first window, on channel 37, is 10.24 s long.
+    /// Scans continuously from a fresh start: the first window, on channel 37, is 10.24 s long.
     fileprivate func scanOnTheFirstChannel() {
         send(LESetScanEnable(isEnabled: false, filterDuplicates: .disabled))
         send(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// The rules of the control procedures that are about more than one PDU (Core Vol 6 Part B 2.4.2, 5.1, 5.3, 5.5).
+/// Rules of the control procedures that concern more than one PDU (Core Vol 6 Part B 2.4.2, 5.1, 5.3, 5.5).
 @Suite struct ControlProcedureTests {
     private typealias Machine = LinkControl
 
@@ -18,7 +18,7 @@ import Testing
 
     // MARK: Instants (5.5.1)
 
-    // Past is what is 32,767 events or more away, modulo 65,536. The event that runs is not past.
+    // An instant 32,767 events or more away, modulo 65,536, has passed. The current event has not passed.
     @Test(
         "AB-L04: an instant that has passed ends the link, and one to come is kept",
         arguments: [0, 1, 100, 32_766, 32_767, 32_768, 65_535] as [UInt16],
@@ -39,7 +39,7 @@ import Testing
         #expect(machine.pending == nil)
     }
 
-    // A connection update that arrives with its own instant: the anchor point that was heard is the new one.
+    // A connection update that arrives in the event of its own instant: the anchor point just received is the new one.
     @Test func theInstantMayBeTheEventThatRuns() throws {
         var machine = machine(.peripheral)
         let actions = machine.receive(
@@ -54,7 +54,7 @@ import Testing
         #expect(machine.timing.interval == 40)
     }
 
-    // Six events ahead at least, and beyond what a sleeping peripheral skips (5.1.1).
+    // At least six events ahead, and beyond the events that a sleeping peripheral skips (5.1.1).
     @Test(arguments: [0, 4, 499] as [UInt16])
     func ownInstantsAreFarEnoughAhead(latency: UInt16) throws {
         var machine = machine(.central)
@@ -75,7 +75,7 @@ import Testing
         return pdu
     }()
 
-    /// Every PDU that is known, in a good shape.
+    /// A well-formed PDU of every known type.
     static let pdus: [ControlPDU] = [
         .connectionUpdate(.init()), .channelMap(.init()), .terminate(.init()), .unknown(.init()),
         .featureRequest(.init()), .featureResponse(.init()), .version(.init()), .reject(.init()),
@@ -130,7 +130,7 @@ import Testing
         )
     }
 
-    /// A device without the feature does not know the PDU.
+    /// A device without the feature answers its PDU with LL_UNKNOWN_RSP.
     @Test(arguments: [
         ControlPDU.connectionParameterRequest(LinkControlTests.validRequest), .pingRequest, .lengthRequest(.init()),
         .phyRequest(.init(tx: .le2M, rx: .le2M)), .clockAccuracyRequest(.init(3)), .peripheralFeatureRequest(.init()),
@@ -164,7 +164,7 @@ import Testing
         #expect(answer == [.applyPeerAccuracy(.init(code: 5)), .send(.clockAccuracyResponse(.init(5)))])
         let done = asker.receive(ControlPDU.clockAccuracyResponse(.init(7)).encoded())
         #expect(done == [.applyPeerAccuracy(.init(code: 7)), .report(.clockAccuracy(.success, .init(code: 7)))])
-        // Nobody has asked; what is reserved is no accuracy.
+        // Unsolicited responses and reserved accuracies are ignored.
         #expect(asker.receive(ControlPDU.clockAccuracyResponse(.init(1)).encoded()).isEmpty)
         #expect(
             other.receive(ControlPDU.clockAccuracyRequest(.init(8)).encoded())
@@ -182,7 +182,7 @@ import Testing
             return
         }
         #expect(request.referenceCounter == 100 && central.awaitsPeer)
-        // The peripheral would like the lower half of it.
+        // The peripheral prefers the lower half of the range.
         var answer = request
         answer.intervalMax = 30
         let told = central.receive(ControlPDU.connectionParameterResponse(answer).encoded())
@@ -195,7 +195,7 @@ import Testing
         #expect(central.timing.interval == 30 && central.local == nil)
     }
 
-    /// A peer that does not know the question is told; one that says no is left alone.
+    /// A peer that does not support the procedure gets an update instead; a peer that rejects it is left alone.
     @Test(arguments: [
         (ControlPDU.unknown(.init(.connectionParamReq)), true),
         (.rejectExtended(.init(.connectionParamReq, .unsupportedRemoteFeature)), true),
@@ -243,7 +243,7 @@ import Testing
         )
     }
 
-    // What is the case already needs no host (5.1.7.2).
+    // A request that matches the current parameters does not need the host (5.1.7.2).
     @Test func aRequestForWhatIsNeedsNoHost() {
         var request = ConnectionParameters()
         (request.intervalMin, request.intervalMax, request.timeout) = (20, 30, 100)
@@ -253,7 +253,7 @@ import Testing
         var central = LinkControlTests.machine(.central, asksHost: false)
         let told = central.receive(ControlPDU.connectionParameterRequest(request).encoded())
         #expect(sent(told).map(\.opcode) == [.connectionUpdateInd])
-        // Nothing has changed, so that the host does not hear of it.
+        // Nothing changed, so the host gets no event.
         #expect(central.begin(counter: 106).contains(.report(.parameters(.success))) == false)
     }
 
@@ -278,7 +278,7 @@ import Testing
         )
     }
 
-    // LL_REJECT_EXT_IND is for two that both know it.
+    // LL_REJECT_EXT_IND is used only if both ends support it.
     @Test(arguments: [(true, true), (true, false), (false, true)])
     func refusalsAreUnderstood(isOwn: Bool, isPeers: Bool) {
         let all = VirtualController.supportedFeatures
@@ -292,7 +292,7 @@ import Testing
         #expect(sent(refusal) == [expected])
     }
 
-    // The peripheral gives way: it takes the central's part, and hears the refusal of its own.
+    // The peripheral gives way: it responds to the central's procedure and accepts the rejection of its own.
     @Test("AB-L05: a peripheral gives way when procedures collide", arguments: [true, false])
     func thePeripheralGivesWay(isSame: Bool) {
         var peripheral = machine(.peripheral)
@@ -311,7 +311,7 @@ import Testing
         if !isSame { #expect(peripheral.begin(counter: 110).first != nil) }
     }
 
-    // Two changes at once cannot be.
+    // Two changes with an instant cannot be pending at once.
     @Test("AB-L05: a second change while an instant is pending ends the link")
     func aSecondInstantEndsTheLink() {
         let map = ControlPDU.channelMap(.init(map: .all, instant: 120)).encoded()
@@ -326,7 +326,7 @@ import Testing
         )
     }
 
-    // One procedure at a time: the next one waits for the answer to the first.
+    // One procedure at a time: the next one waits for the response to the first.
     @Test func oneProcedureAtATime() throws {
         var central = machine(.central)
         _ = central.request(.features)
@@ -349,7 +349,7 @@ import Testing
         #expect(central.requests.last == .channelMap(.init(bits: 50 << 2 | 3)))
     }
 
-    // Whatever the peer owes, it has 40 s (5.2).
+    // The peer has 40 s for any response (5.2).
     @Test(arguments: [
         LinkControl.Request.features, .version, .clockAccuracy, .dataLength(octets: 251, time: 2_120),
         .phy(tx: .le2M, rx: .le2M), .parameters(LinkControlTests.validRequest),

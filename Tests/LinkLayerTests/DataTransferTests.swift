@@ -7,7 +7,7 @@ import Testing
 @testable import LinkLayer
 
 @Suite struct DataTransferTests {
-    // Whatever gets lost or spoilt, each packet arrives once and in order.
+    // Despite lost or corrupted frames, each packet arrives once and in order.
     @Test(arguments: [(1, 0.3, 0.0), (2, 0.0, 0.3), (3, 0.2, 0.2), (4, 0.3, 0.1)])
     func lossDoesNotReorderOrRepeat(seed: UInt64, loss: Double, corruption: Double) throws {
         let pair = try Pair(World(seed: seed), interval: 6, timeout: 3_200)
@@ -22,7 +22,7 @@ import Testing
         let octets = sent.reduce(0) { $0 + $1.count }
         func isThrough(_ host: TestHost) -> Bool { host.data.reduce(0) { $0 + $1.payload.count } >= octets }
         for _ in 0..<24 where !isThrough(pair.central) || !isThrough(pair.peripheral) { pair.world.run(.seconds(5)) }
-        // What is repeated comes behind.
+        // Duplicates, if any, would arrive after this.
         pair.world.run(.seconds(2))
         for host in [pair.central, pair.peripheral] {
             var received: [[UInt8]] = []
@@ -36,13 +36,13 @@ import Testing
     }
 }
 
-/// A host that always has as many packets in the controller as it may.
+/// A host that keeps the controller's buffers as full as they may be.
 final class Stream {
     private let host: TestHost
     private let handle: ConnectionHandle
     private let packets: [[UInt8]]
     private let repeats: Bool
-    /// How many packets make one L2CAP PDU.
+    /// How many fragments make up one L2CAP PDU.
     private let fragments: Int
     private var next = 0
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LinkLayer
 
-/// Hostile traffic on links that are encrypted, or become so.
+/// Hostile traffic on encrypted links and during encryption procedures.
 @Suite struct EncryptionAbuseTests {
-    /// Sends a control PDU without a look at the procedures.
+    /// Queues a control PDU, bypassing the procedures.
     private func slip(_ pdu: ControlPDU, into link: Link?) {
         link?.queue.add(control: pdu.encoded())
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(pair.peripheral.encryptions.isEmpty)
     }
 
-    // CVE-2019-19194: a key of zeroes is none that the peripheral has.
+    // CVE-2019-19194: the peripheral has no all-zero key.
     @Test("AB-L06: a key of zeroes opens nothing")
     func aKeyOfZeroesOpensNothing() throws {
         let pair = try Pair()
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: AB-L07
 
-    /// An encrypted link whose central has made the peripheral pause, and does not go on by the rules.
+    /// An encrypted link whose central has made the peripheral pause, and then breaks the procedure.
     private func paused() throws -> Pair {
         let pair = try Pair(timeout: 600, central: { $0.features.remove(.ping) })
         pair.encrypt()
@@ -141,9 +141,9 @@ import Testing
 
     // MARK: AB-L08
 
-    /// Somebody near the peripheral who is a little faster than the central (CVE-2021-31615).
+    /// An attacker near the peripheral that transmits slightly before the central (CVE-2021-31615).
     ///
-    /// - Parameter acknowledges: Whether it also says that what the peripheral sent last has arrived.
+    /// - Parameter acknowledges: Whether the forged PDU also acknowledges the peripheral's last PDU.
     private func inject(
         _ pair: Pair,
         _ content: DataHeader.Content,
@@ -203,18 +203,19 @@ import Testing
         #expect(pair.central.endings == [.connectionTimeout])
     }
 
-    /// An empty PDU has no check, encrypted or not (Core Vol 6 Part B 2.4): whoever sends one in the central's place moves the
-    /// sequence numbers, and what is under way at that moment counts as taken. What remains of the link is told apart here.
+    /// An empty PDU has no MIC, encrypted or not (Core Vol 6 Part B 2.4). An attacker that sends one in the central's
+    /// place therefore advances the sequence numbers, and a PDU in flight at that moment counts as acknowledged. These
+    /// tests distinguish what remains of the link.
     private struct Forgery {
         let pair: Pair
         let friend: Pair
-        /// No more than a controller takes at once.
+        /// No more than the controller buffers at once.
         static let sent = (0..<8 as Range<UInt8>).map { [$0, 1, 2, 3] }
 
         init(isEncrypted: Bool) throws {
             let world = World()
             pair = try Pair(world)
-            // The peripheral has another link, to somebody who is left alone.
+            // The peripheral has another link, to a device that is not attacked.
             let other = world.host(at: 2)
             let known = pair.peripheral.connectionHandles
             pair.peripheral.advertise()
@@ -226,7 +227,7 @@ import Testing
             if isEncrypted { pair.encrypt() }
         }
 
-        /// Sends some of the values both ways on both links.
+        /// Sends some of the values in both directions on both links.
         func send(_ values: Range<Int>) {
             for value in Self.sent[values] {
                 for link in [pair, friend] {
@@ -240,14 +241,14 @@ import Testing
             host.data.filter { $0.handle == handle }.map(\.payload.bytes)
         }
 
-        /// What the two ends of a link have got.
+        /// The data that both ends of a link have received.
         static func taken(_ pair: Pair) -> [[[UInt8]]] {
             [taken(pair.central, pair.centralHandle), taken(pair.peripheral, pair.peripheralHandle)]
         }
     }
 
-    /// With a code on each PDU that says something, one that is missing is noticed with the next: no end ever takes what was
-    /// not sent, or takes what was sent with a gap, and the link ends.
+    /// With a MIC on each PDU that has a payload, the next PDU reveals a missing one. Neither end ever accepts data
+    /// that were not sent, or data with a gap, and the link ends.
     @Test("AB-L08: a forged empty PDU costs an encrypted link at most itself", arguments: [false, true], [0, 1, 4])
     func aForgedEmptyPDUCostsAnEncryptedLinkAtMostItself(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: true)
@@ -265,8 +266,9 @@ import Testing
         #expect(forgery.friend.central.endings.isEmpty)
     }
 
-    /// Without a code nobody can tell: a PDU may be missing, and the link goes on. That lies in the protocol; the host knows
-    /// that the link has no protection, gets nothing that was not sent, and others are not touched.
+    /// Without a MIC the loss cannot be detected: a PDU may be missing while the link goes on. This is a limit of the
+    /// protocol. The host knows that the link is unprotected, receives nothing that was not sent, and other links are
+    /// unaffected.
     @Test("AB-L08: a forged empty PDU may cost a plain link what was under way", arguments: [false, true], [0, 1, 4])
     func aForgedEmptyPDUMayCostAPlainLinkWhatWasUnderWay(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: false)
@@ -275,7 +277,7 @@ import Testing
         forgery.send(queued..<8)
         forgery.pair.world.run(.seconds(3))
         for taken in Forgery.taken(forgery.pair) {
-            // At most the one PDU of each direction that was in the air.
+            // At most one PDU per direction, the one in flight.
             #expect(taken.count >= 7 && taken == Forgery.sent.filter(taken.contains))
         }
         #expect(forgery.pair.isPlain)
@@ -283,7 +285,7 @@ import Testing
         #expect(forgery.pair.central.endings.isEmpty && forgery.friend.central.endings.isEmpty)
     }
 
-    // A PDU that was recorded is not taken a second time: its number has gone by.
+    // A recorded PDU is not accepted a second time, because its packet counter has passed.
     @Test("AB-L08: a repeated PDU ends the link")
     func aRepeatedPDUEndsTheLink() throws {
         let world = World()
@@ -297,7 +299,7 @@ import Testing
         #expect(pair.peripheral.data.count == 1 && pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    // A PDU of this device sent back to it has the wrong direction.
+    // A PDU of this device that is sent back to it has the wrong direction bit.
     @Test("AB-L08: a reflected PDU ends the link")
     func aReflectedPDUEndsTheLink() throws {
         let world = World()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Encrypted links between two controllers, over the air.
+/// Encrypted links between two controllers over the air.
 @Suite struct EncryptionLinkTests {
     private func without(_ feature: LEFeatures) -> (inout VirtualControllerConfiguration) -> Void {
         { $0.features.subtract(feature) }
@@ -26,7 +26,7 @@ import Testing
         #expect(pair.central.encryptions == ["on, 16"] && pair.peripheral.encryptions == ["on, 16"])
         let asked = try #require(pair.peripheral.events(LELongTermKeyRequest.self).first)
         #expect(asked.random == 0x0102_0304_0506_0708 && asked.encryptedDiversifier == 0x090A)
-        // In the clear, and in this order; LL_START_ENC_RSP is encrypted.
+        // In the clear and in this order; LL_START_ENC_RSP is encrypted.
         let opcodes = overheard.control.map(\.opcode)
         #expect(opcodes == [.encReq, .encRsp, .startEncReq])
         #expect(overheard.payloads.suffix(2).allSatisfy { $0.count == 5 && $0.first != 0x06 })
@@ -44,7 +44,7 @@ import Testing
                 !$0.elementsEqual(secret) && $0.prefix(upTo: 6) != PacketBuffer(Array(secret.prefix(6)))
             }
         )
-        // Empty PDUs are as they were.
+        // Empty PDUs are unchanged.
         #expect(overheard.frames.last?.payload.isEmpty == true)
     }
 
@@ -81,7 +81,7 @@ import Testing
         #expect(pair.isPlain)
     }
 
-    // Different keys: the first encrypted PDU is not the peer's, for whoever looks at it.
+    // With different keys, the first encrypted PDU fails its MIC at whichever end receives it.
     @Test("AB-L06: encryption with another key ends the link")
     func anotherKeyEndsTheLink() throws {
         let pair = try Pair()
@@ -93,7 +93,7 @@ import Testing
         #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions.isEmpty)
     }
 
-    // The host of the peripheral never says anything: the central's 40 s pass.
+    // The peripheral's host never answers: the central's procedure times out after 40 s.
     @Test func aHostThatNeverAnswersCostsTheLink() throws {
         let pair = try Pair()
         pair.peripheral.answersKeyRequests = false
@@ -135,7 +135,7 @@ import Testing
         #expect(central.endings == [.localHostTerminated] && peripheral.endings == [.remoteUserTerminated])
     }
 
-    // Core Vol 4 Part E 7.8.22: least significant octet first, the other way round than FIPS 197 has it.
+    // Core Vol 4 Part E 7.8.22: least significant octet first, the reverse of FIPS 197.
     @Test func LEEncryptIsTheFunctionE() throws {
         let host = World().host()
         let key = PacketBuffer((0..<16).map { UInt8(0x0F - $0) })
@@ -175,14 +175,14 @@ import Testing
         #expect(session != nil)
         #expect(pair.central.encryptions == ["on, 16", "refresh success (0x0)"])
         #expect(pair.peripheral.encryptions == pair.central.encryptions)
-        // LL_PAUSE_ENC_REQ and its answer are encrypted; the central's answer and the start are not.
+        // LL_PAUSE_ENC_REQ and its response are encrypted; the central's response and the start are not.
         #expect(overheard.control.map(\.opcode) == [.pauseEncRsp, .encReq, .encRsp, .startEncReq])
         pair.central.send([1, 2], on: pair.centralHandle)
         world.run(.seconds(1))
         #expect(pair.peripheral.data.map(\.payload) == [[1, 2]])
     }
 
-    // AB-L07: the link does not go on without encryption.
+    // AB-L07: the link does not fall back to plaintext.
     @Test("AB-L07: a new key that the peripheral lacks ends an encrypted link")
     func anotherKeyThatThePeripheralLacksEndsTheLink() throws {
         let pair = try Pair()
@@ -194,8 +194,8 @@ import Testing
         #expect(pair.central.encryptions == ["on, 16"])
     }
 
-    /// With and without latency and loss, while data go both ways: each packet arrives once, in order, and none in the
-    /// clear.
+    /// With and without latency and loss, while data flow in both directions: each packet arrives once, in order, and
+    /// never in the clear.
     @Test(arguments: [(0, 0.0), (0, 0.2), (4, 0.0), (4, 0.1), (30, 0.0)] as [(UInt16, Double)], [1, 2] as [UInt64])
     func anotherKeyWhileDataFlow(setup: (latency: UInt16, loss: Double), seed: UInt64) throws {
         let world = World(seed: seed)
@@ -234,12 +234,12 @@ import Testing
         }
     }
 
-    /// Each PDU of both procedures lost, or its acknowledgement, again and again.
+    /// Loses each PDU of both procedures in turn, or its acknowledgement, several times.
     @Test(arguments: 1...24)
     func everyStepMayBeLost(number: Int) throws {
         let world = World(seed: UInt64(number))
         let pair = try Pair(world, timeout: 600)
-        // From the request on, the frame with this number and the next two get lost; and so for the other key.
+        // Counting from the request, this frame and the next two are lost; likewise for the new key.
         func spoil() {
             var count = 0
             world.radio.onSend = { frame in
@@ -261,7 +261,7 @@ import Testing
     }
 }
 
-/// What encryption does to the rest of a link.
+/// How encryption affects the rest of a link.
 @Suite struct EncryptedLinkTests {
     // MARK: PHYs, lengths, other procedures
 
@@ -283,13 +283,13 @@ import Testing
         pair.central.send(data, on: pair.centralHandle)
         pair.peripheral.send(data, on: pair.peripheralHandle)
         world.run(.seconds(1))
-        // On the coded PHY an interval has no room for a whole one, and it comes in pieces.
+        // On the coded PHY an interval is too short for a whole packet, so it arrives in fragments.
         for host in [pair.central, pair.peripheral] { #expect(host.data.flatMap { Array($0.payload) } == data) }
         #expect(longest == 2 + 251 + 4 || phy == .coded)
         pair.encrypt(.other)
     }
 
-    /// A time that fits 100 octets without a code fits four fewer with one (Core Vol 6 Part B 4.5.10).
+    /// The time for 100 octets without a MIC carries four fewer with one (Core Vol 6 Part B 4.5.10).
     @Test(arguments: [false, true])
     func theCodeCountsAmongTheTime(isEncrypted: Bool) throws {
         let world = World()
@@ -305,7 +305,7 @@ import Testing
         #expect(pair.peripheral.data.first?.payload.count == (isEncrypted ? 96 : 100))
     }
 
-    /// Procedures that begin with the encryption, or a little later, at either end: all of them come to their end.
+    /// Procedures that begin together with encryption or shortly after, at either end: all of them complete.
     @Test("AB-L05: other procedures come to their end beside encryption", arguments: 0..<6, [0, 1, 35, 70, 100])
     func otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
         for isCentral in [true, false] {
@@ -338,7 +338,7 @@ import Testing
                 LEPHYUpdateComplete.self, LEConnectionUpdateComplete.self, LERequestPeerSCAComplete.self,
             ]
             func count<E: HCIEvent>(_ type: E.Type) -> Int { host.events(type).count }
-            // Another key in the middle of it, too.
+            // The key also changes in the middle of the procedure.
             pair.central.encrypt(pair.centralHandle)
             world.loop.schedule(after: .milliseconds(delay)) { #expect(begin() == .success) }
             world.run(.seconds(4))
@@ -378,7 +378,7 @@ import Testing
             #expect(pair.peripheral.data.map(\.payload) == [[UInt8(number), 1]])
         }
         #expect(Set(central.data.map(\.payload)) == Set((0..<5).map { [UInt8($0), 2] }))
-        // One of them is ended; the others go on.
+        // One link ends; the others go on.
         pairs[2].peripheral.longTermKey = nil
         central.encrypt(pairs[2].centralHandle, .other)
         world.run(.seconds(3))
@@ -426,7 +426,7 @@ import Testing
         #expect(overheard.payloads.isEmpty && pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
     }
 
-    // A peer that answers nothing but the link itself: the host hears of it each time, until the answer is overdue.
+    // A peer that answers at the link layer only: the host gets an event each time, until the answer is overdue.
     @Test func whoHearsNothingAuthenticIsTold() throws {
         let world = World()
         let pair = try Pair(world)
@@ -466,7 +466,7 @@ import Testing
         #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty && pair.central.endings.isEmpty)
     }
 
-    /// Nothing is encrypted that says nothing.
+    /// PDUs without a payload are not encrypted.
     @Test func anIdleLinkCostsNothingMore() throws {
         let world = World()
         let pair = try Pair(world)

@@ -8,9 +8,9 @@ import Testing
 
 private typealias Machine = EncryptionMachine
 
-/// The encryption procedures as a machine: each PDU in each state.
+/// The encryption procedures as a state machine: each PDU in each state.
 @Suite struct EncryptionMachineTests {
-    /// How far a procedure is.
+    /// How far a procedure has come.
     enum Stage: String, CaseIterable {
         case plain, requesting, requestingAfterPause, awaitsStart, awaitsConfirmation, pausing, encrypted
         case asked, askedAfterPause, started, paused, resumable, encryptedPeripheral
@@ -26,7 +26,7 @@ private typealias Machine = EncryptionMachine
 
     private static let start = Machine.Start(longTermKey: .sample, request: .init())
 
-    /// A machine that has come so far by the rules.
+    /// A machine brought to a stage by a regular procedure.
     private static func machine(_ stage: Stage) -> Machine {
         var machine = Machine()
         let fresh: [Machine.Event] = [
@@ -58,7 +58,7 @@ private typealias Machine = EncryptionMachine
         return machine
     }
 
-    /// The PDUs that may come, besides LL_TERMINATE_IND.
+    /// The PDUs accepted at a stage, besides LL_TERMINATE_IND.
     private static func expected(_ stage: Stage) -> Set<ControlOpcode> {
         switch stage {
         case .requesting, .requestingAfterPause: [.encRsp, .rejectInd, .rejectExtInd, .unknownRsp]
@@ -71,7 +71,7 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    /// Refusals of what was asked for last.
+    /// Rejections of the last request.
     private static func refusals(_ stage: Stage) -> [ControlPDU] {
         let opcode: ControlOpcode = stage == .pausing ? .pauseEncReq : .encReq
         return [
@@ -93,7 +93,7 @@ private typealias Machine = EncryptionMachine
             #expect(machine.verdict(on: pdu) == expected, "\(pdu)")
         }
         #expect(machine.verdict(on: .terminate(.init(.remoteUserTerminated))) == .take)
-        // What is not understood, and refusals of something else.
+        // Unparsable PDUs, and rejections of another procedure.
         let stray: [ControlPDU?] = [nil, .unknown(.init(.phyReq)), .rejectExtended(.init(.phyReq, .pinOrKeyMissing))]
         for pdu in stray {
             let verdict = machine.verdict(on: pdu)
@@ -103,7 +103,7 @@ private typealias Machine = EncryptionMachine
         #expect(machine.isStrict == !relaxed.contains(stage))
     }
 
-    // What comes out of order and is taken for lack of a procedure does nothing, and never ends encryption.
+    // A PDU out of order that is accepted because no procedure runs has no effect, and never ends encryption.
     @Test(
         "AB-L06: answers that no encryption waits for do nothing",
         arguments: [Stage.plain, .encrypted, .encryptedPeripheral]
@@ -119,7 +119,7 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    /// Found by the fuzzer: the host was told that all went well.
+    /// Found by the fuzzer: the host was told that encryption had succeeded.
     @Test(
         "AB-L06: a refusal of encryption without a reason is no success",
         arguments: [
@@ -159,7 +159,7 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    // AB-L07: the peer cannot make an encrypted link a plain one.
+    // AB-L07: the peer cannot turn an encrypted link into a plaintext one.
     @Test("AB-L07: a refusal of encryption after the pause ends the link")
     func aRefusalAfterThePauseEndsTheLink() {
         for pdu in Self.refusals(.requestingAfterPause) {
@@ -193,7 +193,7 @@ private typealias Machine = EncryptionMachine
         #expect(again.handle(.key(nil)) == [.terminate(.pinOrKeyMissing)])
     }
 
-    // Each event in each state: no trap, and a session is put to use only where the rules say.
+    // Each event in each state: no trap, and a session comes into use only where the rules allow.
     @Test(arguments: Stage.allCases)
     func noEventUpsetsTheMachine(stage: Stage) {
         let events: [Machine.Event] =
@@ -209,7 +209,7 @@ private typealias Machine = EncryptionMachine
     }
 }
 
-/// The procedures among the others of a link.
+/// The encryption procedures among the other procedures of a link.
 @Suite struct EncryptionControlTests {
     private func request(_ machine: inout LinkControl) -> [LinkControl.Action]? {
         machine.requestEncryption(key: .sample, random: 1, diversifier: 2)
@@ -230,7 +230,7 @@ private typealias Machine = EncryptionMachine
         return machine
     }
 
-    // The own procedure that runs is ended first, and so is a change that waits for its instant.
+    // A local procedure in progress ends first, and so does a change that waits for its instant.
     @Test(arguments: [LinkControl.Request.version, .features, .phy(tx: .le2M, rx: .le2M), .channelMap(.init(bits: 7))])
     func encryptionWaitsForItsTurn(other: LinkControl.Request) {
         var machine = LinkControlTests.machine(.central)
@@ -253,7 +253,7 @@ private typealias Machine = EncryptionMachine
         #expect(!machine.encryption.isBusy)
     }
 
-    // The peripheral could not know that LL_ENC_REQ was on its way: it is answered afterwards.
+    // The peripheral could not know that LL_ENC_REQ was on its way, so its request is answered afterwards.
     @Test("AB-L05: a request that crosses encryption is answered afterwards")
     func aRequestThatCrossesIsAnsweredAfterwards() {
         var machine = LinkControlTests.machine(.central)
@@ -281,7 +281,7 @@ private typealias Machine = EncryptionMachine
         #expect(!machine.hasRoom, "the peer is held up by NESN")
     }
 
-    // The host's wishes wait until the link is encrypted.
+    // The host's requests wait until the link is encrypted.
     @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
     func nothingElseBeginsMeanwhile(role: ConnectionEvent.Role) {
         var machine = LinkControlTests.machine(role)
@@ -304,7 +304,7 @@ private typealias Machine = EncryptionMachine
         )
     }
 
-    /// Whose turn it is decides whose 40 seconds run (5.2).
+    /// The end whose turn it is has the running 40 s timer (5.2).
     @Test func whoIsWaitedFor() {
         var central = LinkControlTests.machine(.central)
         #expect(!central.awaitsPeer)

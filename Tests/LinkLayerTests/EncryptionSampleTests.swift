@@ -5,9 +5,9 @@ import Testing
 
 @testable import LinkLayer
 
-/// The sample data of Core Vol 6 Part C 1, played through the machines of both ends.
+/// The sample data of Core Vol 6 Part C 1, played through the state machines of both ends.
 @Suite struct EncryptionSampleTests {
-    /// One end: its machine, and what it sends and takes with.
+    /// One end: its machine, and the ciphers for sending and receiving.
     private struct End {
         var machine = EncryptionMachine()
         let isCentral: Bool
@@ -15,7 +15,7 @@ import Testing
         var receive: PacketCipher?
         var reports: [EncryptionMachine.Action] = []
 
-        /// Takes an event; the control PDUs that follow, as they go on the air.
+        /// Handles an event and returns the resulting control PDUs as they go on the air.
         mutating func handle(_ event: EncryptionMachine.Event, flags: UInt8) -> [[UInt8]] {
             machine.handle(event).compactMap { action in
                 switch action {
@@ -29,13 +29,13 @@ import Testing
             }
         }
 
-        /// A payload on the air, behind this first octet and the length.
+        /// A payload on the air, after the first header octet and the length.
         mutating func air(_ payload: PacketBuffer, flags: UInt8) -> [UInt8] {
             let sealed = transmit?.seal(payload, header: flags & 0b1110_0011) ?? payload
             return [flags, UInt8(sealed.count)] + sealed
         }
 
-        /// What a PDU on the air says.
+        /// The payload of a PDU on the air, deciphered.
         mutating func open(_ pdu: [UInt8]) -> PacketBuffer? {
             guard let header = try? DataHeader(reading: PacketBuffer(Array(pdu.prefix(2)))) else { return nil }
             let payload = PacketBuffer(Array(pdu.dropFirst(2)))
@@ -111,7 +111,7 @@ import Testing
         #expect("\(session)".contains("secret"), "keys do not get into logs")
     }
 
-    /// The number has 39 bits; the direction is the bit above. Then the session is used up.
+    /// The packet counter has 39 bits; the direction is the bit above. After that the session is exhausted.
     @Test func theNumberOfAPDUHas39Bits() throws {
         let session = EncryptionSession(longTermKey: key, request: .init(), response: .init())
         let last = PacketCipher.maximumPackets - 1
@@ -126,7 +126,7 @@ import Testing
         #expect(receiver.open(sealed, header: 2) == nil)
     }
 
-    /// NESN, SN and MD may change when a PDU is sent again; nothing else may.
+    /// NESN, SN and MD may change in a retransmission; nothing else may.
     @Test func theHeaderIsAuthenticatedWithoutWhatChanges() throws {
         let session = EncryptionSession(longTermKey: key, request: .init(), response: .init())
         var sender = PacketCipher(session, isFromCentral: true)

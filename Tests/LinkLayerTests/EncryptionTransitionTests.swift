@@ -5,12 +5,12 @@ import Testing
 
 @testable import LinkLayer
 
-/// The encryption procedures as a table: each event at each stage, with all that is done and where it leads (Core Vol 6 Part B
-/// 5.1.3).
+/// The encryption procedures as a transition table: each event at each stage, with every resulting action and the next
+/// stage (Core Vol 6 Part B 5.1.3).
 @Suite struct EncryptionTransitionTests {
     typealias Machine = EncryptionMachine
 
-    /// How far a procedure is, for the first key or for another one.
+    /// How far a procedure has come, for the first key or for a new one.
     enum Stage: String, CaseIterable {
         case plain, encrypted
         case requesting, awaitsStart, awaitsConfirmation
@@ -81,7 +81,7 @@ import Testing
 
     private static func name(_ pdu: ControlPDU) -> String { "\(pdu.opcode)" }
 
-    /// What happens; nothing else does.
+    /// Every transition that has an effect; no other pair does.
     private static let rows: [Row] = {
         let request = ControlPDU.encryptionRequest(.init())
         let response = ControlPDU.encryptionResponse(.init())
@@ -93,7 +93,7 @@ import Testing
             (.requesting, name(response), [], .awaitsStart),
             (.awaitsStart, name(startRequest), began, .awaitsConfirmation),
             (.awaitsConfirmation, name(startResponse), [.reportChange(.success), .release], .encrypted),
-            // The central, for another key.
+            // The central, changing the key.
             (.encrypted, "start", [.hold, .send(pause)], .pausing),
             (.pausing, name(paused), [.receive(nil), .transmit(nil), .send(paused), .send(request)], .requestingAgain),
             (.requestingAgain, name(response), [], .awaitsStartAgain),
@@ -108,19 +108,19 @@ import Testing
                 [.transmit(session), .send(startResponse), .reportChange(.success), .release], .encrypted
             ),
             (.plain, name(pause), [.send(.unknown(.init(.pauseEncReq)))], .plain),
-            // The peripheral, for another key.
+            // The peripheral, changing the key.
             (.encrypted, name(pause), [.hold, .send(paused), .receive(nil)], .paused),
             (.paused, name(paused), [.transmit(nil)], .resumable),
             (.resumable, "requested", [.hold, .send(response), .askForKey(.init())], .askedAgain),
             (.askedAgain, "key", [.receive(session), .send(startRequest)], .startedAgain),
-            // A link that was encrypted does not go on without (AB-L07).
+            // A link that was encrypted does not go on without encryption (AB-L07).
             (.askedAgain, "no key", [.terminate(.pinOrKeyMissing)], .plain),
             (
                 .startedAgain, name(startResponse),
                 [.transmit(session), .send(startResponse), .reportRefresh(.success), .release], .encrypted
             ),
         ]
-        // Another key is agreed upon in its place or not at all.
+        // A request during a key change may not replace it.
         for stage in Stage.allCases where ![.plain, .resumable].contains(stage) {
             rows.append((stage, "requested", [.end(.terminatedByMICFailure)], stage))
         }
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// Who is busy, who waits for its host, and what may come meanwhile.
+    /// Whether a stage is busy, whether it waits for its host, and which PDUs it accepts meanwhile.
     @Test(arguments: Stage.allCases)
     func what_a_stage_says_of_itself(stage: Stage) {
         let machine = Self.machine(stage)
@@ -167,7 +167,7 @@ import Testing
         #expect(machine.isBusy == isBusy)
         #expect(machine.awaitsHost == [.asked, .askedAgain].contains(stage))
         #expect(machine.isStrict == (isBusy && ![.requesting, .pausing].contains(stage)))
-        // In a procedure what the table has a place for is taken, and the peer's requests for encryption never in another.
+        // A busy stage accepts the PDUs that the table lists for it, and never an encryption request outside the table.
         for (name, event) in Self.events {
             guard case .received(let pdu) = event, isBusy else { continue }
             let isExpected = Self.rows.contains { $0.from == stage && $0.event == name } || pdu.opcode == .terminateInd
@@ -178,11 +178,11 @@ import Testing
     }
 }
 
-/// The number of a PDU, and what a session is good for (Core Vol 6 Part E 2).
+/// The packet counter, and the limits of a session (Core Vol 6 Part E 2).
 @Suite struct PacketCipherTests {
     private let session = EncryptionSession(longTermKey: .sample, request: .init(), response: .init())
 
-    /// 39 bits: with one more the number would reach into the direction.
+    /// 39 bits: a counter one bit longer would reach into the direction bit.
     @Test func a_session_has_two_to_the_39_PDUs_in_each_direction() {
         #expect(PacketCipher.maximumPackets == 549_755_813_888)
         for (counter, isLeft) in [(PacketCipher.maximumPackets - 1, true), (PacketCipher.maximumPackets, false)] {
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    /// The number after the last has the direction's bit, and would be the other side's first.
+    /// The counter after the last one has the direction bit set, and would be the first one of the other side.
     @Test("AB-L08: the first PDU of one side is not taken for that of the other")
     func the_first_PDU_of_one_side_is_none_of_the_other_sides() throws {
         for isFromCentral in [false, true] {
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    /// A PDU without a payload has no code either (Core Vol 6 Part B 2.4): four octets are a code for nothing.
+    /// A PDU without a payload has no MIC (Core Vol 6 Part B 2.4): four octets would be a MIC over nothing.
     @Test func a_code_for_nothing_opens_nothing() throws {
         var sender = PacketCipher(session, isFromCentral: true)
         var receiver = PacketCipher(session, isFromCentral: true)
@@ -216,7 +216,7 @@ import Testing
         #expect(nothing.count == CCM.codeLength)
         let opened = receiver.open(nothing, header: 1)
         #expect(opened == nil)
-        // Nor does it count: the peer's next PDU has the number that it has.
+        // It does not count either: the peer's next PDU keeps its number.
         let early = receiver.open(something, header: 1)
         #expect(early == nil)
         sender = PacketCipher(session, isFromCentral: true)
@@ -225,7 +225,7 @@ import Testing
         #expect(taken == [8])
     }
 
-    /// Each PDU has the next number: none is left out, and none comes twice.
+    /// Each PDU has the next number: none is skipped, and none is repeated.
     @Test func numbers_follow_one_another() throws {
         var sender = PacketCipher(session, isFromCentral: false)
         for number in 0..<300 as Range<UInt64> {

@@ -6,7 +6,7 @@ import Testing
 @testable import LinkLayer
 @testable import Radio
 
-/// Sends any extended advertisement: whatever a test says, one PDU after the other.
+/// An attacker that sends arbitrary extended advertising PDUs, one after another.
 final class ExtendedAttacker {
     let node: RadioNode
     let address = BluetoothAddress(0xBAD, kind: .publicDevice)
@@ -17,14 +17,14 @@ final class ExtendedAttacker {
         node = world.radio.add(at: Position(y: 1))
     }
 
-    /// Sends octets on an advertising channel some microseconds from now.
+    /// Sends octets on an advertising channel after a delay in microseconds.
     func send(_ pdu: [UInt8], channel: UInt8, after microseconds: Int64 = 0, phy: RadioPHY = .le1M) {
         world.loop.schedule(after: .microseconds(microseconds)) { [unowned self] in
             node.send(.advertising(pdu, channel: channel, phy: phy))
         }
     }
 
-    /// A PDU with a pointer.
+    /// A PDU with an AuxPtr.
     func pdu(
         _ mode: ExtendedAdvertisement.Mode = .nonConnectable,
         to channel: UInt8? = nil,
@@ -43,7 +43,7 @@ final class ExtendedAttacker {
         return AdvertisingPDU.extended(.init(mode: mode, extended: header, data: data)).encoded()
     }
 
-    /// ADV_EXT_IND again and again, each with what `tail` sends behind it; `tail` is told the time from now.
+    /// Sends ADV_EXT_IND repeatedly, each followed by what `tail` sends; `tail` receives its number.
     func flood(every interval: Int64, times: Int, _ tail: @escaping (Int) -> Void) {
         for number in 0..<times {
             world.loop.schedule(after: .microseconds(Int64(number) * interval)) { tail(number) }
@@ -59,7 +59,7 @@ final class ExtendedAttacker {
         return (world, victim, ExtendedAttacker(world))
     }
 
-    /// The victim still hears an honest advertiser, follows nothing for ever, and keeps nothing.
+    /// Checks that the victim still receives an honest advertiser, has stopped following chains, and keeps no state.
     private func checkAlive(_ world: World, _ victim: TestHost) {
         let honest = world.host(at: 2)
         honest.advertiseExtended(data: [0x55])
@@ -69,7 +69,7 @@ final class ExtendedAttacker {
         #expect(victim.controller.scanner.waitingTrails <= PrimaryListener.maximumTrails)
     }
 
-    // A chain that never ends, each PDU of which holds nothing.
+    // An endless chain whose PDUs carry no data.
     @Test(arguments: [0, 1, 200])
     func aChainWithoutEnd(octets: Int) {
         let (world, victim, attacker) = setUp()
@@ -108,7 +108,7 @@ final class ExtendedAttacker {
         checkAlive(world, victim)
     }
 
-    // Thousands of pointers to PDUs that never come, as far in the future as can be.
+    // Thousands of pointers to PDUs that never come, as far in the future as an offset allows.
     @Test func aFloodOfPointers() {
         let (world, victim, attacker) = setUp()
         var most = 0
@@ -124,7 +124,7 @@ final class ExtendedAttacker {
         checkAlive(world, victim)
     }
 
-    // What does not belong to the advertisement: another ADI, another mode, another address, a legacy PDU.
+    // PDUs that do not belong to the advertisement: another ADI, another mode, another address, a legacy PDU.
     @Test(arguments: 0..<6)
     func theWrongAuxiliaryPDU(kind: Int) {
         let (world, victim, attacker) = setUp()
@@ -146,7 +146,7 @@ final class ExtendedAttacker {
         checkAlive(world, victim)
     }
 
-    // The data of a chain that becomes another one's are not mixed.
+    // When another set continues the chain, their data are not mixed.
     @Test func aChainOfTwoSets() {
         let (world, victim, attacker) = setUp()
         attacker.send(attacker.pdu(to: 9), channel: 37)
@@ -158,7 +158,7 @@ final class ExtendedAttacker {
         #expect(victim.reports.map(\.kind.dataStatus) == [.truncated])
     }
 
-    // What is connectable has no chain: a pointer there is not followed.
+    // Connectable advertising has no chain, so the pointer is not followed.
     @Test(arguments: [ExtendedAdvertisement.Mode.connectable, .scannable])
     func aChainWhereThereIsNone(mode: ExtendedAdvertisement.Mode) {
         let (world, victim, attacker) = setUp()
@@ -171,7 +171,7 @@ final class ExtendedAttacker {
         checkAlive(world, victim)
     }
 
-    // AB-L03 on the secondary channels: what no link can be like is refused, and advertising goes on.
+    // AB-L03 on the secondary channels: impossible connection parameters are rejected, and advertising goes on.
     @Test(
         "AB-L03: connections with impossible parameters are not begun on secondary channels",
         arguments: AbuseTests.impossible.indices
@@ -200,7 +200,7 @@ final class ExtendedAttacker {
         #expect(victim.events(LEAdvertisingSetTerminated.self).isEmpty)
     }
 
-    // AB-L10: requests that are answered each time, with a notification each.
+    // AB-L10: each request is answered, and causes an event.
     @Test("AB-L10: a flood of auxiliary scan requests leaves the advertiser connectable")
     func auxiliaryScanRequestFlood() {
         let world = World()
@@ -224,7 +224,7 @@ final class ExtendedAttacker {
         #expect(asked.count > 100 && asked.allSatisfy { $0.scannerAddress == attacker.address && $0.set == 0 })
     }
 
-    // Noise in the shape of extended PDUs, on the channels that are listened to.
+    // Noise in the shape of extended PDUs, on the channels being scanned.
     @Test func randomFramesDoNoHarm() {
         let (world, victim, attacker) = setUp()
         let random = RandomSource(seed: 17)

@@ -7,7 +7,7 @@ import Testing
 @testable import LinkLayer
 
 @Suite struct ExtendedAdvertisingTests {
-    /// The frames of one node, as PDUs.
+    /// Returns a function that reads the frames of one node, decoded as PDUs.
     private func frames(_ world: World, of host: TestHost) -> () -> [(SniffedFrame, AdvertisingPDU)] {
         let log = FrameLog()
         world.sniff { if $0.sender == host.controller.node.id { log.frames.append($0) } }
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-/// Frames as a sniffer saw them.
+/// Frames that a sniffer captured.
 final class FrameLog {
     var frames: [SniffedFrame] = []
 }

@@ -7,8 +7,8 @@ import Testing
 @testable import LinkLayer
 
 @Suite struct ExtendedInitiatingTests {
-    // AUX_ADV_IND, AUX_CONNECT_REQ, AUX_CONNECT_RSP an inter frame space apart, then the first PDU of the link 2.5 ms, on
-    // Coded 3.75 ms, behind the request and the offset in it (Core Vol 6 Part B 4.5.3).
+    // AUX_ADV_IND, AUX_CONNECT_REQ and AUX_CONNECT_RSP are an inter frame space apart. The first PDU of the link
+    // follows the request by 2.5 ms (3.75 ms on Coded) plus the offset in it (Core Vol 6 Part B 4.5.3).
     @Test(arguments: [(LEPHY.le1M, 2_500), (.le2M, 2_500), (.coded, 3_750)] as [(LEPHY, Int64)])
     func theTransmitWindowBeginsInTime(phy: LEPHY, delay: Int64) throws {
         let world = World()
@@ -56,7 +56,7 @@ import Testing
         #expect(connection.role == .peripheral && connection.peerAddress == central.address)
         let ended = try #require(peripheral.events(LEAdvertisingSetTerminated.self).first)
         #expect(ended.status == .success && ended.set == 9 && ended.handle == connection.handle)
-        // The set may be enabled again for the next one.
+        // The set may be enabled again for the next connection.
         #expect(peripheral.enable([(9, 0, 0)]) == .success)
     }
 
@@ -78,7 +78,7 @@ import Testing
         let world = World()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended(.connectable)
-        // An entry for anonymous advertisers does no harm: nobody can connect to one.
+        // An entry for anonymous advertisers does no harm: they are not connectable.
         central.send(LEAddDeviceToFilterAcceptList(address: BluetoothAddress(0, kind: .init(rawValue: 0xFF))))
         if isListed { central.send(LEAddDeviceToFilterAcceptList(address: peripheral.address)) }
         #expect(central.connectExtended(to: nil) == .success)
@@ -112,7 +112,7 @@ import Testing
         #expect(peripheral.events(LEAdvertisingSetTerminated.self).map(\.status) == [.success])
     }
 
-    // The parameters of the PHY that the link begins with; those of the primary one when there are none for it.
+    // The parameters of the PHY on which the link begins; if it has none, those of the primary PHY.
     @Test(
         arguments: [
             (LEPHY.le1M, LEPHYs([.le1M, .le2M, .coded]), 10), (.le2M, [.le1M, .le2M, .coded], 20),
@@ -159,7 +159,7 @@ import Testing
         #expect(central.connections.count == 2)
     }
 
-    // Without AUX_CONNECT_RSP there is no link: the initiator goes on, and asks again.
+    // Without AUX_CONNECT_RSP there is no link: the initiator goes on and sends another request.
     @Test func aLostResponseIsNoConnection() throws {
         let world = World()
         let (peripheral, central) = (world.host(), world.host(at: 1))
@@ -193,7 +193,7 @@ import Testing
         #expect(central.controller.links.count == 1 && peripheral.controller.links.count == 1)
     }
 
-    // What an initiator hears of others still reaches the host that scans.
+    // Reports about other advertisers still reach a host that scans while it initiates.
     @Test func scanningWhileInitiating() {
         let world = World()
         let (central, wanted, other, quiet) = (world.host(), world.host(at: 1), world.host(at: 2), world.host(at: 3))

@@ -51,11 +51,11 @@ private let pdus: [AdvertisingPDU] =
 @Suite struct ExtendedPDUTests {
     @Test(arguments: pdus)
     func theyGoRound(pdu: AdvertisingPDU) throws {
-        // The kind of data that are not there is lost; it is written as public.
+        // The kind of an absent address is not encoded; it is written as public.
         #expect(try AdvertisingPDU(reading: PacketBuffer(pdu.encoded())) == pdu)
     }
 
-    // Cut anywhere, with a length in the header that is true or is not.
+    // Truncated anywhere, with a correct or an incorrect length in the header.
     @Test(arguments: pdus)
     func cutAnywhereTheyAreErrorsOrShorter(pdu: AdvertisingPDU) throws {
         let bytes = PacketBuffer(pdu.encoded())
@@ -64,7 +64,7 @@ private let pdus: [AdvertisingPDU] =
             guard length >= 2 else { continue }
             var honest = bytes.prefix(upTo: length)
             honest[1] = UInt8(length - 2)
-            // Within the extended header it is an error, behind it the data are shorter.
+            // A cut within the extended header is an error; beyond it, the data are shorter.
             let headerEnd = 3 + Int(bytes[2] & 0x3F)
             if length < headerEnd {
                 #expect(throws: PacketError.self) { try AdvertisingPDU(reading: honest) }
@@ -90,7 +90,7 @@ private let pdus: [AdvertisingPDU] =
         #expect(hexadecimal(pdu.encoded()) == hex)
     }
 
-    // Every first octet of the payload, every set of flags, and lengths around what they need.
+    // Every first octet of the payload, every set of flags, and lengths around the minimum they need.
     @Test(arguments: [0x07, 0x08] as [UInt8])
     func everyHeaderIsReadOrRefused(kind: UInt8) {
         for lengthAndMode in UInt8.min...UInt8.max {
@@ -134,7 +134,7 @@ private let pdus: [AdvertisingPDU] =
         }
     }
 
-    // Reserved channels and PHYs, and PDUs that would begin before this one has ended.
+    // Reserved channels and PHYs, and PDUs that would begin before this one ends.
     @Test func pointersThatCannotBeFollowed() throws {
         for channel in 0...63 as ClosedRange<UInt8> {
             let pointer = AuxiliaryPointer(channel: channel, offset: 3_000, phy: .le1M, isPrecise: true)
@@ -150,7 +150,7 @@ private let pdus: [AdvertisingPDU] =
         #expect(AuxiliaryPointer(channel: 1, offset: 420, phy: .le1M, isPrecise: true).isUsable(behind: 136))
     }
 
-    // Every length of data comes in as few PDUs as can be, none longer than 255 octets.
+    // Data of any length use the fewest possible PDUs, none longer than 255 octets.
     @Test(arguments: [LEPHY.le1M, .le2M, .coded], [[], [.includeTxPower], [.anonymous]] as [LEAdvertisingProperties])
     func segments(phy: LEPHY, properties: LEAdvertisingProperties) throws {
         var set = AdvertisingSet(.standard(0, properties) { $0.secondaryPHY = phy })
@@ -178,7 +178,7 @@ private let pdus: [AdvertisingPDU] =
 }
 
 extension AuxiliaryTrail {
-    /// What a scanner makes of a PDU that came on a primary channel.
+    /// Decodes a PDU as a scanner does when it arrives on a primary channel.
     fileprivate init?(reading pdu: AdvertisingPDU) {
         guard case .extended(let body) = pdu else { return nil }
         let frame = RadioFrame.advertising(pdu.encoded(), channel: 37, phy: .le1M)

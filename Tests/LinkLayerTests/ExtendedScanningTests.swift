@@ -7,7 +7,7 @@ import Testing
 @testable import LinkLayer
 
 @Suite struct ExtendedScanningTests {
-    // Core Vol 6 Part B 4.3.3: the same set with the same DID is told once, and again after its data have changed.
+    // Core Vol 6 Part B 4.3.3: the same set with the same DID is reported once, and again after its data have changed.
     @Test func duplicatesAreLeftOutByADI() {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
@@ -22,7 +22,7 @@ import Testing
         #expect(scanner.reports.count == 3 && scanner.reports.last?.data == [3])
     }
 
-    // Vol 4 Part E 7.8.65: with 0x02 each period begins without a memory.
+    // Vol 4 Part E 7.8.65: with 0x02 each period starts with an empty duplicate filter.
     @Test func duplicatesPerPeriod() {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
@@ -40,7 +40,7 @@ import Testing
         scanner.scanExtended(filter: .enabled, duration: 50, period: 1)
         world.run(.milliseconds(1_280 * 4))
         #expect(scanner.reports.count == 1)
-        // It listens 0.5 s of 1.28 s.
+        // The scanner listens for 0.5 s of each 1.28 s.
         let listening = Double(scanner.controller.node.airTime.listening) / (1_280_000 * 4)
         #expect(abs(listening - 0.39) < 0.01)
     }
@@ -54,7 +54,7 @@ import Testing
         let last = try #require(scanner.packets.last)
         #expect(last.at == Instant(microseconds: 1_000_000))
         #expect(scanner.events(LEScanTimeout.self).count == 1)
-        // Scanning is over: its parameters may be set, and the random address.
+        // Scanning has ended, so its parameters and the random address may be set.
         #expect(scanner.send(LESetRandomAddress(address: BluetoothAddress(1, kind: .randomDevice))) == .success)
     }
 
@@ -110,7 +110,7 @@ import Testing
         #expect(scanner.reports.contains { $0.kind.contains(.scanResponse) } == isWanted)
     }
 
-    // The advertiser's accept list, for requests on the secondary channels.
+    // The advertiser's filter accept list applies to requests on the secondary channels.
     @Test(arguments: [
         LEAdvertisingFilterPolicy.everybody, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
@@ -126,12 +126,12 @@ import Testing
         stranger.connectExtended(to: peripheral.address)
         world.run(.seconds(1))
         #expect(peripheral.connections.isEmpty == (policy == .connectFromAcceptList || policy == .acceptListOnly))
-        // The list is in use, and stays as it is.
+        // The list is in use and cannot change.
         let change = peripheral.send(LEClearFilterAcceptList())
         #expect(change == (policy == .everybody ? .success : .commandDisallowed))
     }
 
-    // ADV_EXT_IND, and on another channel AUX_ADV_IND, AUX_SCAN_REQ and AUX_SCAN_RSP an inter frame space apart.
+    // ADV_EXT_IND, then on another channel AUX_ADV_IND, AUX_SCAN_REQ and AUX_SCAN_RSP, an inter frame space apart.
     @Test(arguments: [LEPHY.le1M, .le2M, .coded])
     func anExchangeTakesItsTime(phy: LEPHY) throws {
         let world = World()
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    // Windows on both PHYs: each gets its part of the time.
+    // Scan windows on both PHYs: each gets its share of the time.
     @Test(arguments: [(0x10, 0x10), (0x20, 0x10), (0x40, 0x10)] as [(UInt16, UInt16)])
     func bothPHYsAreListenedTo(interval: UInt16, window: UInt16) {
         let world = World()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    // A frame that is coming in when the window of the other PHY opens is heard to its end.
+    // A frame that is arriving when the other PHY's window opens is received to its end.
     @Test(arguments: [LEPHY.le1M, .coded])
     func thePHYOfAReportIsThatOfThePDU(primary: LEPHY) {
         let world = World()
@@ -185,14 +185,14 @@ import Testing
         #expect(Set(scanner.wholeReports.map(\.primaryPHY)) == [primary])
     }
 
-    // A chain of which a PDU is lost is told as far as it was heard, as truncated; and again when it is heard whole.
+    // A chain that loses a PDU is reported as truncated with the data received so far, and again once received whole.
     @Test func aChainThatIsLostIsTruncated() throws {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let noise = world.radio.add(at: Position(x: 1))
         advertiser.advertiseExtended(data: sampleData(1_000))
         scanner.scanExtended(filter: .enabled)
-        // The third PDU on a secondary channel is drowned, until 1 s.
+        // The third PDU on a secondary channel is jammed, until 1 s.
         var count = 0
         world.sniff { frame in
             guard frame.sender == advertiser.controller.node.id else { return }
@@ -207,7 +207,7 @@ import Testing
         let truncated = scanner.wholeReports
         #expect(truncated.count > 10)
         #expect(truncated.allSatisfy { $0.kind.dataStatus == .truncated })
-        // 242 octets behind the header with an address, then 248.
+        // 242 octets after the header with an address, then 248.
         #expect(truncated.allSatisfy { $0.data == sampleData(1_000).prefix(upTo: 242 + 248) })
         scanner.forget()
         world.run(.seconds(2))
@@ -215,7 +215,7 @@ import Testing
         #expect(whole.count == 1 && whole.first?.data == sampleData(1_000))
     }
 
-    // Without AUX_ADV_IND there is nothing to tell.
+    // Without AUX_ADV_IND there is nothing to report.
     @Test func anAdvertisementThatIsLostIsNotReported() {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
@@ -238,7 +238,7 @@ import Testing
         let pair = try Pair(world)
         let advertiser = world.host(at: 2)
         advertiser.advertiseExtended(data: sampleData(1_650))
-        // The pair has used legacy commands, so that the scanner is a third one with a link by extended ones.
+        // The pair has used legacy commands, so the scanner is a third device whose link uses extended ones.
         let (central, peripheral) = (world.host(at: 3), world.host(at: 4))
         peripheral.advertiseExtended(.connectable)
         central.connectExtended(to: peripheral.address) { ($0.intervalMin, $0.intervalMax) = (24, 24) }
@@ -251,7 +251,7 @@ import Testing
         #expect(pair.central.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // A long chain beside the advertiser's own link: its PDUs are put between the connection events.
+    // A long chain beside the advertiser's own link: its PDUs are scheduled between the connection events.
     @Test func advertisingAChainBesideALink() throws {
         let world = World()
         let (central, peripheral, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LinkLayer
 
-/// One radio with more to do than there is time for: everybody gets a share.
+/// One radio with more work than time: every activity gets a share.
 @Suite struct FairnessTests {
-    /// A central, its peripherals, and a stream each way on each link.
+    /// A central, its peripherals, and a stream in each direction on each link.
     private final class Star {
         let world = World()
         let central: TestHost
@@ -23,7 +23,7 @@ import Testing
             let peripheral = world.host(at: 1)
             peripheral.advertise()
             central.connect(to: peripheral.address, interval: interval, timeout: timeout)
-            // The central's event comes when it has sent its first PDU, the peripheral's link when it has heard that.
+            // The central's link exists once it has sent its first PDU, the peripheral's once it has received it.
             let isThere = world.run(upTo: .seconds(4)) {
                 peripheral.controller.links.count == 1 && central.controller.links.count == peripherals.count + 1
             }
@@ -34,7 +34,7 @@ import Testing
             central.send(LESetDataLength(handle: handle, txOctets: 251, txTime: 2_120))
         }
 
-        /// Keeps every link busy in both directions, once what was asked for when they were made is through.
+        /// Keeps every link busy in both directions, once the procedures begun at connection have completed.
         func saturate() {
             world.run(.seconds(2))
             let share = max(1, Int(central.controller.configuration.aclPacketCount) / peripherals.count)
@@ -65,8 +65,8 @@ import Testing
         func forget() { for host in [central] + peripherals { host.forget() } }
     }
 
-    // Twenty links with other intervals and PHYs, all of them busy both ways, beside a scanner and an advertiser.
-    // Each has data through in both directions in at least a quarter of its intervals.
+    // Twenty links with different intervals and PHYs, all busy in both directions, beside a scanner and an advertiser.
+    // Each transfers data in both directions in at least a quarter of its intervals.
     @Test func twentyLinksAndTheRest() throws {
         let star = Star()
         let phys: [LEPHYs] = [.le1M, .le2M, .coded]
@@ -90,14 +90,14 @@ import Testing
             let up = star.central.data.count { $0.handle == link.handle }
             #expect(up >= intervals / 4, "\(index): \(up) of \(intervals)")
         }
-        // 10 events a second are sent by the beacon, and about as many are tried by the central.
+        // The beacon sends 10 events per second, and the central attempts about as many.
         let scanned = star.central.events(LEAdvertisingReport.self).count
         #expect(scanned >= 6, "\(scanned)")
         let heard = other.events(LEAdvertisingReport.self).flatMap(\.reports)
         #expect(heard.count { $0.address == star.central.address } >= 20)
     }
 
-    // More than fits: eight links of 7.5 ms, each of which would fill it.
+    // Overload: eight links of 7.5 ms, each of which would fill the radio's time alone.
     @Test func moreThanThereIsTimeFor() throws {
         let star = Star()
         for _ in 0..<8 { try star.add(interval: 6, timeout: 100) }
@@ -136,7 +136,7 @@ import Testing
         #expect(peripheral.controller.links.count == 6)
     }
 
-    // Central of four and peripheral of four at the same time, with intervals that have nothing in common.
+    // Central of four and peripheral of four at the same time, with unrelated intervals.
     @Test func bothRolesBusyAtOnce() throws {
         let star = Star()
         for index in 0..<4 { try star.add(interval: UInt16(17 + 6 * index), timeout: 200) }
@@ -157,7 +157,7 @@ import Testing
         star.world.run(.seconds(20))
         #expect(star.central.events(DisconnectionComplete.self).isEmpty)
         #expect(star.central.controller.links.count == 8)
-        // Each has data through in a quarter of its intervals at least.
+        // Each transfers data in at least a quarter of its intervals.
         for (index, link) in star.central.controller.links.enumerated() {
             let intervals = 20_000_000 / Int(link.control.timing.intervalMicroseconds)
             let count = star.central.data.count { $0.handle == link.handle }
@@ -165,8 +165,8 @@ import Testing
         }
     }
 
-    // A scanner beside a link that always has something to send: an eighth of the time is the scanner's, and the link
-    // keeps three quarters of what it had alone.
+    // A scanner beside a link that always has data to send: the scanner gets an eighth of the time, and the link keeps
+    // three quarters of its throughput alone.
     @Test(arguments: [6, 24, 320] as [UInt16])
     func aScannerBesideABusyLink(interval: UInt16) throws {
         let pair = try Pair(interval: interval, timeout: 3_200)
@@ -186,13 +186,13 @@ import Testing
         for host in [pair.central, pair.peripheral] { host.forget() }
         pair.world.run(.seconds(4))
         let heard = pair.central.events(LEAdvertisingReport.self).count
-        // 40 events a second.
+        // 40 events per second.
         #expect(heard >= 160 / 16, "\(heard)")
         #expect(pair.peripheral.data.count >= alone * 3 / 4, "\(pair.peripheral.data.count) of \(alone)")
         #expect(pair.central.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // Connecting to one more beside busy links takes its time, and comes about.
+    // Connecting one more device beside busy links takes time, but succeeds.
     @Test func anInitiatorBesideBusyLinks() throws {
         let star = Star()
         for _ in 0..<6 { try star.add(interval: 24) }
@@ -207,7 +207,7 @@ import Testing
         #expect(star.central.controller.links.count == 7)
     }
 
-    // The flood beside an honest link (AB-L10): the honest link keeps its timing to the microsecond.
+    // A flood beside an honest link (AB-L10): the honest link keeps its timing to the microsecond.
     @Test("AB-L10: a flood of scan requests does not move a link")
     func aScanRequestFloodDoesNotMoveALink() throws {
         let world = World()
@@ -225,7 +225,7 @@ import Testing
         #expect(Set(starts.map { $0 % 30_000 }).count <= 2)
         #expect(pair.peripheral.data.count == 1)
         for host in [pair.central, pair.peripheral] { #expect(host.events(DisconnectionComplete.self).isEmpty) }
-        // Nine of ten events at least have been answered.
+        // At least nine of ten events have been answered.
         #expect(pair.central.controller.node.airTime.framesReceived > 900)
     }
 }

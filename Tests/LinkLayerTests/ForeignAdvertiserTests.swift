@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Extended advertisements in shapes that this controller does not make, but others do.
+/// Extended advertisements in forms that this controller does not send, but others do.
 @Suite struct ForeignAdvertiserTests {
     private func setUp() -> (World, TestHost, ExtendedAttacker) {
         let world = World()
@@ -15,7 +15,7 @@ import Testing
         return (world, scanner, ExtendedAttacker(world))
     }
 
-    // Core Vol 6 Part B 2.3.1.5: what is not connectable may do without AUX_ADV_IND.
+    // Core Vol 6 Part B 2.3.1.5: non-connectable advertising may do without AUX_ADV_IND.
     @Test(arguments: [true, false])
     func anAdvertisementOfOnePDU(isDirected: Bool) throws {
         let (world, scanner, foreign) = setUp()
@@ -33,7 +33,7 @@ import Testing
         #expect(report.directAddress == (isDirected ? scanner.address : .none))
     }
 
-    // CTEInfo and ACAD are passed over; of SyncInfo the interval is told.
+    // CTEInfo and ACAD are ignored; the interval in SyncInfo is reported.
     @Test func fieldsOfOtherFeatures() throws {
         let (world, scanner, foreign) = setUp()
         var header = ExtendedHeader()
@@ -50,7 +50,7 @@ import Testing
         #expect(report.periodicInterval == 80 && report.data == [7, 8] && report.sid == 1)
     }
 
-    // The PDU begins within one unit of its offset, give or take what the clocks are off: 50 or 500 parts in a million.
+    // The PDU begins within one unit of its offset, plus or minus the clock inaccuracy of 50 or 500 ppm.
     @Test(
         arguments: [
             (3_000, 0, true), (3_000, 29, true), (3_000, 80, false), (240_000, 0, true), (240_000, 29, true),
@@ -67,7 +67,7 @@ import Testing
         #expect(scanner.reports.isEmpty != isHeard)
     }
 
-    // Data may come in any pieces, each PDU on another PHY.
+    // Data may arrive in fragments of any size, each PDU on another PHY.
     @Test func aChainOverAllPHYs() {
         let (world, scanner, foreign) = setUp()
         foreign.send(foreign.pdu(to: 1, offset: 3_000, phy: .coded), channel: 37)
@@ -84,7 +84,7 @@ import Testing
         #expect(scanner.wholeReports.map(\.kind.dataStatus) == [.complete])
     }
 
-    // Several advertisements whose PDUs come between those of the others.
+    // Several advertisements with interleaved PDUs.
     @Test func trailsAreKeptApart() {
         let (world, scanner, foreign) = setUp()
         let count = PrimaryListener.maximumTrails

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// A device with this stack's own host, which has little room, on a virtual controller.
+/// A device with this package's own host, which has few buffers, on a virtual controller.
 private final class SmallDevice {
     let host: HCIHost
     let controller: VirtualController
@@ -39,7 +39,7 @@ private final class SmallDevice {
     }
 }
 
-/// Flow control towards the host with both halves of HCI that this package has.
+/// Controller-to-host flow control with both halves of HCI in this package.
 @Suite struct HostBuffersTests {
     private func connect(_ world: World, _ central: SmallDevice, _ peripheral: SmallDevice) {
         world.run(.seconds(1))
@@ -82,7 +82,7 @@ private final class SmallDevice {
         connect(world, central, peripheral)
         let (there, here) = (try #require(central.link), try #require(peripheral.link))
         for number in 0..<UInt8(10) { there.send(pdu(number)) }
-        // Nobody takes the data for longer than the supervision timeout: the link stays.
+        // The host consumes no data for longer than the supervision timeout: the link stays.
         world.run(.seconds(3))
         #expect(there.isOpen && here.isOpen && central.host.freeBuffers < 16)
         var seen: [UInt8] = []
@@ -105,7 +105,7 @@ private final class SmallDevice {
         for number in 0..<UInt8(200) { there.send(pdu(number)) }
         world.run(.seconds(3))
         #expect(seen == Array(0..<200))
-        // The end of a link and the last report may cross: neither side minds.
+        // The disconnection and the last completed-packets report may cross: neither side minds.
         there.send(pdu(1))
         central.host.send(Disconnect(handle: there.handle, reason: .remoteUserTerminated))
         world.run(.seconds(2))

@@ -8,7 +8,7 @@ import Testing
 
 /// Flow control from the controller to the host (Core Vol 4 Part E 4.1.2, 7.3.38 to 7.3.40).
 @Suite struct HostFlowTests {
-    /// A pair whose central has room for so much.
+    /// A pair whose central has host buffers of this length and count.
     private func pair(length: UInt16, count: UInt16, interval: UInt16 = 24) throws -> Pair {
         let world = World()
         let (central, peripheral) = (world.host(), world.host(at: 1))
@@ -17,14 +17,15 @@ import Testing
         return try Pair(world, central: central, peripheral: peripheral, interval: interval)
     }
 
-    /// A host that has done with packets says so.
+    /// Reports packets as completed by the host.
     private func complete(_ host: TestHost, _ handle: ConnectionHandle, _ count: UInt16) {
         let before = host.packets.filter { $0.packet.kind == .event }.count
         host.send(HostNumberOfCompletedPackets(entries: [CompletedPackets(handle: handle, count: count)]))
         #expect(host.packets.filter { $0.packet.kind == .event }.count == before, "no answer")
     }
 
-    // Without room nothing is delivered, nothing is acknowledged on the air, nothing piles up, and the link lives.
+    // With full host buffers nothing is delivered, nothing is acknowledged on the air, nothing accumulates, and the
+    // link survives.
     @Test("AB-L09: a host without room holds up the peer")
     func aHostWithoutRoomHoldsUpThePeer() throws {
         let pair = try pair(length: 251, count: 3)
@@ -33,7 +34,7 @@ import Testing
         stream.start()
         pair.world.run(.seconds(30))
         #expect(pair.central.data.count == 3)
-        // Three have gone; the fourth is on the air again and again.
+        // Three were delivered; the fourth is retransmitted again and again.
         let completed = pair.peripheral.events(NumberOfCompletedPackets.self).flatMap(\.entries).map(\.count)
         #expect(completed.reduce(0, +) == 3)
         #expect(pair.centralLink?.held == nil)
@@ -49,7 +50,7 @@ import Testing
         for host in [pair.central, pair.peripheral] { #expect(host.events(DisconnectionComplete.self).isEmpty) }
     }
 
-    // PDUs longer than the host's buffers are cut, and come whole and in order, whatever the host's pace.
+    // PDUs longer than the host's buffers are fragmented, and arrive whole and in order at any pace of the host.
     @Test(arguments: [(10, 1), (27, 2), (50, 3), (100, 1), (251, 1), (1_000, 5)] as [(UInt16, UInt16)])
     func packetsFitTheHost(length: UInt16, count: UInt16) throws {
         let pair = try pair(length: length, count: count, interval: 12)
@@ -82,7 +83,7 @@ import Testing
         #expect(pair.centralLink?.held == nil)
     }
 
-    // What a link had at the host counts as done with when the link is gone.
+    // Packets that a link had in the host count as completed once the link is gone.
     @Test func aLinkThatIsGoneLeavesItsRoom() throws {
         let pair = try pair(length: 251, count: 2)
         let second = pair.world.host(at: 2)
@@ -102,7 +103,7 @@ import Testing
         #expect(pair.central.data.map(\.payload) == [[0], [1], [7]])
         #expect(pair.central.events(DisconnectionComplete.self).map(\.reason) == [.localHostTerminated])
         #expect(pair.peripheral.events(DisconnectionComplete.self).map(\.reason) == [.remoteUserTerminated])
-        // A late word about the old link is no error.
+        // A late completion for the old link is not an error.
         complete(pair.central, handles[0], 2)
     }
 

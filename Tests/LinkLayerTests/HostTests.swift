@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Half of a line in memory: what goes in here comes out there, soon.
+/// One end of an in-memory HCI transport: packets that enter here arrive at the other end shortly after.
 final class Half: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
@@ -24,7 +24,7 @@ final class Half: HCITransport {
     func close() {}
 }
 
-/// A device with this stack's own host on a virtual controller.
+/// A device with this package's own host on a virtual controller.
 private final class Device {
     let host: HCIHost
     let controller: VirtualController
@@ -55,7 +55,7 @@ private final class Device {
     }
 }
 
-/// The two halves of HCI that this package has, against each other.
+/// The host and the controller of this package, against each other.
 @Suite struct HostTests {
     @Test func theHostBringsTheControllerUp() throws {
         let world = World()

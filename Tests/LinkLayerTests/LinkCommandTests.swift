@@ -4,10 +4,10 @@ import Testing
 
 @testable import LinkLayer
 
-/// What hosts get for commands that are wrong (Core Vol 4 Part E 4.4, 4.5, 7.1, 7.3 to 7.8), all but those of
+/// The statuses that hosts get for invalid commands (Core Vol 4 Part E 4.4, 4.5, 7.1, 7.3 to 7.8), except those for
 /// advertising, scanning and initiating.
 @Suite struct LinkCommandTests {
-    /// Every command of the controller and of links.
+    /// Every command about the controller and about links.
     static let commands: [any HCICommand.Type] = [
         Disconnect.self, ReadRemoteVersionInformation.self, SetEventMask.self, Reset.self, SetEventMaskPage2.self,
         ReadTransmitPowerLevel.self, SetControllerToHostFlowControl.self, HostBufferSize.self,
@@ -26,7 +26,7 @@ import Testing
         LELongTermKeyRequestNegativeReply.self,
     ]
 
-    /// Those that are about a link.
+    /// The commands about a link.
     static let linkCommands: [any HCICommand.Type] = [
         Disconnect.self, ReadRemoteVersionInformation.self, ReadTransmitPowerLevel.self,
         ReadAuthenticatedPayloadTimeout.self, WriteAuthenticatedPayloadTimeout.self, ReadRSSI.self,
@@ -42,7 +42,7 @@ import Testing
         return HCIPacket(.command, PacketBuffer(header + [UInt8(parameters.count)] + parameters))
     }
 
-    /// The answer to a packet: its event, its command and its status.
+    /// The answer to a packet: event code, opcode and status.
     private func answer(_ host: TestHost, _ packet: HCIPacket) throws -> (EventCode, Opcode, HCIStatus) {
         let before = host.packets.count
         let status = host.send(packet)
@@ -73,7 +73,7 @@ import Testing
     func aHandleThatNobodyHasIsUnknown(index: Int) throws {
         let type = Self.linkCommands[index]
         let pair = try Pair()
-        // One that could be, the last one that could be, and one that could not.
+        // A valid handle without a link, the last valid handle, and invalid handles.
         for handle in [pair.centralHandle.rawValue + 1, 0x0EFF, 0x0F00, 0xFFFF] {
             var parameters = Array(type.init().encoded())
             parameters[0] = UInt8(truncatingIfNeeded: handle)
@@ -94,7 +94,7 @@ import Testing
         if let type = HCICommandRegistry.type(for: opcode) { #expect(!commands.contains(type)) }
     }
 
-    // A controller without a feature has not the feature's commands either.
+    // Without a feature, a controller lacks the feature's commands too.
     @Test func commandsComeWithTheirFeatures() throws {
         let host = World().host { $0.features = [] }
         let commands = try host.read(ReadLocalSupportedCommands()).commands
@@ -112,7 +112,7 @@ import Testing
         #expect(commands.contains(LEConnectionUpdate.self) && commands.contains(Disconnect.self))
     }
 
-    /// A command under a name, to a fresh controller.
+    /// A named command for a fresh controller.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var status: HCIStatus
@@ -184,7 +184,7 @@ import Testing
         #expect(World().host().send(test.packet) == test.status)
     }
 
-    /// Parameters of commands to a link that there is.
+    /// Parameters of commands for an existing link.
     @Test func parametersOfLinks() throws {
         let pair = try Pair(interval: 80, latency: 3, timeout: 400)
         let (host, handle) = (pair.central, pair.centralHandle)
@@ -229,7 +229,7 @@ import Testing
         #expect(host.send(LESetDataLength(handle: handle, txOctets: 26, txTime: 328)) == .invalidParameters)
         #expect(host.send(LESetDataLength(handle: handle, txOctets: 27, txTime: 327)) == .invalidParameters)
         #expect(host.send(LESetDataLength(handle: handle, txOctets: 27, txTime: 17_041)) == .invalidParameters)
-        // Four intervals of 100 ms: 400 ms at least, and an encrypted link to be of use.
+        // Four intervals of 100 ms: at least 400 ms, and it takes an encrypted link to have an effect.
         let payload = { host.send(WriteAuthenticatedPayloadTimeout(handle: handle, timeout: $0)) }
         #expect(payload(0) == .invalidParameters && payload(39) == .invalidParameters && payload(40) == .success)
         #expect(try host.read(ReadAuthenticatedPayloadTimeout(handle: handle)).timeout == 40)
@@ -239,7 +239,7 @@ import Testing
         #expect(host.send(refusal) == .invalidParameters)
     }
 
-    // For the seven reasons that a host may have the link is ended, and the peer hears which.
+    // The seven reasons allowed to a host end the link, and the peer receives the reason.
     @Test(arguments: [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B] as [UInt8])
     func reasonsToDisconnect(code: UInt8) throws {
         let pair = try Pair()
@@ -270,12 +270,12 @@ import Testing
         #expect(host.controller.randomAddress == nil && host.controller.channelMap == .all)
         #expect(host.controller.hostFlow.room == .max && host.controller.hostFlow.length == 251)
         #expect(host.controller.defaultPHYs == PHYPreferences(tx: [.le1M, .le2M, .coded], rx: [.le1M, .le2M, .coded]))
-        // There is room on the list again, and the masks are the first ones.
+        // The list has space again, and the event masks have their initial values.
         #expect(host.send(LEAddDeviceToFilterAcceptList(address: .init(2, kind: .publicDevice))) == .success)
         #expect(host.controller.host.mask == .initial && host.controller.host.leMask == .initial)
     }
 
-    // LE Rand draws from the controller's own source: other numbers each time, the same ones for the same seed.
+    // LE Rand draws from the controller's own source: different numbers each time, and the same ones for the same seed.
     @Test func randomNumbers() throws {
         func numbers() throws -> [UInt64] {
             let host = World(seed: 5).host()

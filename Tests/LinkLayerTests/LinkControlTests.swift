@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// The control procedures as a machine, without a radio.
+/// The control procedures as a state machine, without a radio.
 @Suite struct LinkControlTests {
     static func machine(
         _ role: ConnectionEvent.Role,
@@ -37,7 +37,7 @@ import Testing
         return ControlPDU.connectionUpdate(pdu).encoded()
     }
 
-    // AB-L04, and windows as in AB-L03.
+    // AB-L04, and invalid windows as in AB-L03.
     @Test(
         "AB-L04: a control PDU that cannot be ends the link",
         arguments: [
@@ -97,7 +97,7 @@ import Testing
         #expect(machine.receive(ControlPDU.pingRequest.encoded()) == [.send(.pingResponse)])
     }
 
-    /// Requests that only the other role makes.
+    /// Requests that only the other role may make.
     @Test(arguments: [
         (ConnectionEvent.Role.central, ControlPDU.featureRequest(.init([]))),
         (.peripheral, .peripheralFeatureRequest(.init([]))),
@@ -108,7 +108,7 @@ import Testing
         #expect(machine.receive(pdu.encoded()) == [.send(.unknown(.init(pdu.opcode)))])
     }
 
-    // AB-L05: the same request again and again is answered each time, and nothing piles up.
+    // AB-L05: each repetition of the same request is answered, and nothing accumulates.
     @Test(
         "AB-L05: a flood of one request is answered and nothing piles up",
         arguments: [
@@ -128,7 +128,7 @@ import Testing
         #expect(role == .central || machine.pending == nil)
     }
 
-    // AB-L05: the same while this device has begun each of its own procedures. It ends by the rules or goes on by them.
+    // AB-L05: the same while this device runs each of its own procedures. The link ends or goes on by the rules.
     @Test(
         "AB-L05: a flood of requests that cross our own piles nothing up",
         arguments: [
@@ -159,7 +159,7 @@ import Testing
 
     typealias Request = LinkControl.Request
 
-    /// Section 5.3: what a central answers to a peripheral's request while it changes something itself.
+    /// Section 5.3: how a central answers a peripheral's request while it runs a change of its own.
     @Test(
         "AB-L05: a central answers a colliding request by the rules",
         arguments: [
@@ -201,7 +201,8 @@ import Testing
         )
     }
 
-    // A central that asks instead of telling: request, the host's answer, response, update (Core Vol 6 Part B 5.1.7).
+    // A central that requests instead of updating: request, the host's answer, response, update (Core Vol 6 Part B
+    // 5.1.7).
     @Test func aPeripheralAnswersAParameterRequest() throws {
         var machine = Self.machine(.peripheral)
         let request = Self.validRequest

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Two devices have one link at most (Core Vol 6 Part B 4.5), whatever addresses they use.
+/// Two devices have at most one link (Core Vol 6 Part B 4.5), whatever addresses they use.
 @Suite struct LinkIdentitiesTests {
     private static let first = BluetoothAddress(0xA1, kind: .publicDevice)
     private static let second = BluetoothAddress(0xC000_0000_00A2, kind: .randomDevice)
@@ -15,7 +15,7 @@ import Testing
         return LinkIdentities(own: own, ownPrivate: nil, peer: HeardDevice(address: address, identity: identity))
     }
 
-    /// Who has a key of this device knows it under each of its addresses.
+    /// A peer with this device's key recognizes it under each of its addresses.
     @Test(
         arguments: [
             (nil, nil, true), (nil, first, true), (first, nil, true), (first, first, true), (first, second, false),
@@ -32,7 +32,7 @@ import Testing
         let resolved = BluetoothAddress(Self.peer.value, kind: .randomIdentity)
         #expect(identities(Self.first, resolved).areThose(of: Self.first, and: Self.peer))
         #expect(identities(Self.first).areThose(of: Self.first, and: resolved))
-        // The same number as a public address is somebody else.
+        // The same value as a public address is another device.
         let other = BluetoothAddress(Self.peer.value, kind: .publicDevice)
         #expect(!identities(Self.first).areThose(of: Self.first, and: other))
     }

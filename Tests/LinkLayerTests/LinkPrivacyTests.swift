@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// What those who advertise, scan and initiate are told about addresses (Core Vol 6 Part B 6).
+/// How addresses are resolved for advertisers, scanners and initiators (Core Vol 6 Part B 6).
 @Suite struct LinkPrivacyTests {
     private static let phone = BluetoothAddress(0xA1, kind: .publicDevice)
     private static let watch = BluetoothAddress(0xC000_0000_00A2, kind: .randomDevice)
@@ -19,7 +19,8 @@ import Testing
 
     private let loop = VirtualEventLoop()
 
-    /// A controller that hides from the phone and knows its key; the watch has a key, and this device none towards it.
+    /// A controller that is private towards the phone and has its key. It has the watch's key too, but no local key
+    /// towards it.
     private func privacy(isResolving: Bool) throws -> LinkPrivacy {
         let privacy = LinkPrivacy(size: 4, loop: loop, random: RandomSource(seed: 1))
         try privacy.list.add(Self.phone, peerKey: key(1), localKey: key(2))
@@ -47,7 +48,7 @@ import Testing
         #expect(Self.own.identity.device == Self.own && Self.ownRandom.identity.device == Self.ownRandom)
     }
 
-    /// Whom a directed advertisement is for, and who answers it (6.4).
+    /// The target of a directed advertisement, and which device answers it (6.4).
     @Test("AB-L11: a device answers under the name that it is known by", arguments: [false, true], kinds)
     func a_device_answers_under_the_name_that_it_is_known_by(isResolving: Bool, kind: OwnAddressKind) throws {
         let privacy = try privacy(isResolving: isResolving)
@@ -73,12 +74,12 @@ import Testing
                 #expect(privacy.mayAnswer(target, own, from: heard) == mayAnswer, "\(target) from \(peer)")
             }
         }
-        // Without an address of its own a device is told the one that was used.
+        // Without an address of its own, a device is reported the address that was used.
         let nobody = OwnAddress(kind: kind, fallback: nil)
         #expect(privacy.judge(made(2), nobody) == (isResolving ? .ownPrivate(made(2)) : .unresolved))
     }
 
-    /// Private towards whom there is a key for, and else as the host has chosen.
+    /// Private towards peers with a local key, otherwise as the host has chosen.
     @Test(arguments: kinds)
     func a_request_has_the_address_that_its_peer_may_see(kind: OwnAddressKind) throws {
         for isResolving in [false, true] {
@@ -105,13 +106,13 @@ import Testing
             let phone = HeardDevice(address: address, identity: isResolving ? Self.phone.identity : address)
             #expect(privacy.device(address)?.address == address)
             #expect(privacy.device(address)?.identity.value == phone.identity.value)
-            // Who has a key and shows its identity is ignored (AB-L11).
+            // A peer whose key is known but that shows its identity is ignored (AB-L11).
             #expect((privacy.device(Self.phone) == nil) == isResolving)
             #expect(privacy.device(Self.stranger) == HeardDevice(address: Self.stranger, identity: Self.stranger))
         }
     }
 
-    /// Core Vol 4 Part E 7.8.44, 7.8.45, and what a reset brings back.
+    /// Core Vol 4 Part E 7.8.44, 7.8.45, and the defaults that a reset restores.
     @Test func a_reset_leaves_what_there_was_in_the_beginning() throws {
         let privacy = try privacy(isResolving: true)
         privacy.lifetimes = .seconds(7)...(.seconds(9))
@@ -123,7 +124,7 @@ import Testing
         #expect(fresh.lifetimes == .seconds(900)...(.seconds(900)) && !fresh.isResolving)
     }
 
-    /// The private address of a peer is said where it was resolved, and nowhere else.
+    /// The peer's private address is reported only if it was resolved.
     @Test func a_link_says_the_hiddenaddress_of_whom_it_knows() {
         let address = made(1)
         for (identity, isResolved) in [(Self.phone.identity, true), (Self.watch.identity, true), (address, false)] {
@@ -134,13 +135,13 @@ import Testing
     }
 }
 
-/// Private addresses of the controller's own making (Core Vol 6 Part B 1.3.2.2).
+/// Private addresses that the controller generates (Core Vol 6 Part B 1.3.2.2).
 @Suite struct RotatingAddressTests {
     private static func part(_ random: RandomSource) -> UInt64 {
         RotatingAddress(key(1), .init(now: .zero, timeout: .seconds(900), random: random)).address.value >> 24
     }
 
-    /// prand has 22 random bits under 0b01: each is now 0 and now 1, and none decides another.
+    /// prand has 22 random bits under 0b01: each takes both values, and none determines another.
     @Test func each_bit_of_an_address_is_a_random_one() {
         let random = RandomSource(seed: 6)
         let parts = (0..<400).map { _ in Self.part(random) }
@@ -151,7 +152,7 @@ import Testing
         }
     }
 
-    /// Two seeds whose first number begins with 22 bits that are all alike; the specification allows neither.
+    /// Two seeds whose first number begins with 22 equal bits; the specification forbids both.
     @Test(arguments: [(4_481_485, 0), (215_760, 0x3F_FFFF)] as [(UInt64, UInt64)])
     func an_address_of_nothing_but_zeroes_or_ones_is_not_used(seed: UInt64, bits: UInt64) {
         #expect(RandomSource(seed: seed).next() >> 42 == bits)
@@ -160,7 +161,7 @@ import Testing
         #expect(Self.part(RandomSource(seed: seed)) == random.next() >> 42 | 0x40_0000)
     }
 
-    /// Core Vol 6 Part B 1.3.2.3: only a resolvable private address has a maker.
+    /// Core Vol 6 Part B 1.3.2.3: only a resolvable private address can be resolved with a key.
     @Test func an_address_of_another_kind_has_no_maker() {
         let random = RandomSource(seed: 7)
         for number in 1...50 as ClosedRange<UInt64> {
@@ -168,7 +169,7 @@ import Testing
             #expect(address.isMade(with: key(number)) && !address.isMade(with: key(number + 1)))
             #expect(!BluetoothAddress(address.value, kind: .publicDevice).isMade(with: key(number)))
             for top in [0, 0b10, 0b11] as [UInt64] {
-                // The same hash over a part of another kind.
+                // The same hash over a prand of another address type.
                 let part = address.value >> 24 & 0x3F_FFFF | top << 22
                 let hash = Toolbox.ah(key(number), UInt32(truncatingIfNeeded: part))
                 let other = BluetoothAddress(part << 24 | UInt64(hash), kind: .randomDevice)
@@ -178,7 +179,7 @@ import Testing
     }
 }
 
-/// What is remembered of addresses, and how much.
+/// The address cache and its capacity.
 @Suite struct AddressMemoryTests {
     @Test func the_oldest_of_2048_addresses_gives_way_to_the_next() {
         var cache = AddressCache<Int>()
@@ -187,7 +188,7 @@ import Testing
             cache.remember(number, for: UInt64(number))
             #expect(cache.count == number + 1)
         }
-        // One that is there already takes no place.
+        // A repeated address uses no further entry.
         cache.remember(-5, for: 5)
         #expect(cache.count == 2_048 && cache.finding(for: 5) == -5 && cache.finding(for: 0) == 0)
         for number in 2_048..<2_100 {
@@ -198,12 +199,12 @@ import Testing
         }
         cache.clear()
         #expect(cache.count == 0 && cache.finding(for: 2_099) == nil)
-        // What was forgotten makes room for as many again.
+        // After clearing, the cache holds the full number again.
         for number in 0..<2_048 { cache.remember(number, for: UInt64(number)) }
         #expect(cache.count == 2_048 && cache.finding(for: 0) == 0)
     }
 
-    /// Nothing is tried and nothing remembered where there is no key, or no address that a key could have made.
+    /// Nothing is tried or cached without a key, or for an address that no key could have generated.
     @Test func a_list_without_keys_costs_nothing() throws {
         var list = ResolvingList(size: 2)
         let hidden = RotatingAddress(key(1), .init(now: .zero, timeout: .seconds(1), random: RandomSource(seed: 1)))
@@ -225,7 +226,7 @@ import Testing
         ]
         for other in others { answers.append(list.isOwn(other)) }
         #expect(answers.dropFirst(2).allSatisfy { !$0 } && list.attempts == 0 && list.remembered == (0, 0))
-        // An address is found to be the same each time that it is asked about.
+        // Repeated queries give the same result for an address.
         let own = RotatingAddress(key(2), .init(now: .zero, timeout: .seconds(1), random: RandomSource(seed: 2)))
             .address
         answers = []

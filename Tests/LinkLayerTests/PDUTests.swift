@@ -70,7 +70,7 @@ private let respondingTrain: PeriodicSyncIndication = {
         #expect(try AdvertisingPDU(reading: PacketBuffer(pdu.encoded())) == pdu)
     }
 
-    // The data may be shorter, but then the header has to say so.
+    // The data may be shorter only if the header's length matches.
     @Test(arguments: advertisingPDUs)
     func advertisingPDUsCutAnywhereAreErrors(pdu: AdvertisingPDU) {
         let bytes = PacketBuffer(pdu.encoded())
@@ -119,7 +119,7 @@ private let respondingTrain: PeriodicSyncIndication = {
         #expect(throws: PacketError.self) { try ControlPDU(reading: longer) }
     }
 
-    // Core Vol 6 Part B 2.4.2: octets of data behind each opcode.
+    // Core Vol 6 Part B 2.4.2: octets of data after each opcode.
     @Test(arguments: [
         (0x00, 11), (0x01, 7), (0x02, 1), (0x03, 22), (0x04, 12), (0x05, 0), (0x06, 0), (0x07, 1), (0x08, 8),
         (0x09, 8), (0x0A, 0), (0x0B, 0), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23), (0x10, 23), (0x11, 2), (0x12, 0),
@@ -162,7 +162,7 @@ private let respondingTrain: PeriodicSyncIndication = {
         let responding = [0x2A] + octets.dropFirst() + [0xA4, 0x93, 0x82, 0x71, 4, 20, 8, 16]
         #expect(Array(ControlPDU.periodicSync(respondingTrain).encoded()) == responding)
         #expect(responding.count == ControlPDU.maximumOctets)
-        // Neither is the other.
+        // Neither parses as the other.
         #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x2A] + octets.dropFirst())) }
         #expect(throws: PacketError.self) { try ControlPDU(reading: PacketBuffer([0x1C] + responding.dropFirst())) }
     }
@@ -201,7 +201,8 @@ private let respondingTrain: PeriodicSyncIndication = {
         #expect(Array(ControlPDU.subrateIndication(indication).encoded()) == [0x27, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     }
 
-    // Short offsets in 30 µs, longer ones in 300 µs, and from 2.4576 s on with Offset Adjust; what is too far is 0.
+    // Short offsets in units of 30 µs, longer ones in 300 µs, and from 2.4576 s on with Offset Adjust; an offset out of
+    // range is 0.
     @Test(
         arguments: [
             (30, 30, 30), (89, 60, 30), (245_699, 245_670, 30), (245_700, 245_700, 300), (2_457_599, 2_457_300, 300),

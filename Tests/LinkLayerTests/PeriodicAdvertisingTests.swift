@@ -7,7 +7,7 @@ import Testing
 @testable import LinkLayer
 
 extension TestHost {
-    /// Has a train beside a set, 100 ms apart.
+    /// Starts a train for a set, with an interval of 100 ms.
     @discardableResult
     func advertisePeriodically(
         set: UInt8 = 0,
@@ -36,7 +36,7 @@ extension TestHost {
         } while !rest.isEmpty
     }
 
-    /// Looks for the train of a set.
+    /// Synchronizes to the train of a set.
     @discardableResult
     func synchronize(
         to address: BluetoothAddress,
@@ -59,7 +59,7 @@ extension TestHost {
 
     var trains: [LEPeriodicAdvertisingSyncEstablished] { events() }
 
-    /// The reports with their data put together.
+    /// The reports with their data reassembled.
     var periodicReports: [LEPeriodicAdvertisingReport] {
         var (whole, partial): ([LEPeriodicAdvertisingReport], PacketBuffer) = ([], [])
         for report in events(LEPeriodicAdvertisingReport.self) {
@@ -117,7 +117,7 @@ extension TestHost {
         #expect((98...100).contains(train.count) && Set(train.map(\.frame.accessAddress)).count == 1)
         #expect(zip(train, train.dropFirst()).allSatisfy { $1.at - $0.at == 100_000 })
         #expect(Set(train.map(\.frame.channel)).count > 20 && train.allSatisfy { $0.frame.channel < 37 })
-        // What AUX_ADV_IND says leads to one of them, on the channel that its counter stands for.
+        // The SyncInfo in AUX_ADV_IND leads to one of them, on the channel selected by its event counter.
         var leads = 0
         for (at, frame) in frames where frame.accessAddress == AdvertisingPDU.accessAddress && frame.channel < 37 {
             guard case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(frame.pdu)),
@@ -158,7 +158,7 @@ extension TestHost {
         scanner.forget()
         world.run(.seconds(3))
         #expect(scanner.periodicReports.count >= 29)
-        // The set cannot go before its train.
+        // The set cannot be removed before its train.
         #expect(advertiser.send(LERemoveAdvertisingSet(set: 0)) == .commandDisallowed)
         #expect(advertiser.send(LEClearAdvertisingSets()) == .commandDisallowed)
         advertiser.send(LESetPeriodicAdvertisingEnable(enable: [], set: 0))
@@ -236,7 +236,7 @@ extension TestHost {
         #expect(scanner.send(LEPeriodicAdvertisingCreateSyncCancel()) == .success)
         #expect(scanner.trains.map(\.status) == [.operationCancelledByHost])
         #expect(scanner.send(LEPeriodicAdvertisingCreateSyncCancel()) == .commandDisallowed)
-        // By the list.
+        // Using the periodic advertiser list.
         let entry = LEAddDeviceToPeriodicAdvertiserList(address: other.address, sid: 5)
         #expect(scanner.send(entry) == .success && scanner.send(entry) == .invalidParameters)
         scanner.synchronize(to: one.address, sid: 3, options: .usesList)
@@ -253,13 +253,13 @@ extension TestHost {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertisePeriodically(interval: 400)
-        // SyncInfo is heard, and nothing of the train.
+        // SyncInfo is received, but nothing of the train.
         world.radio.onSend = { frame in
             if frame.accessAddress != AdvertisingPDU.accessAddress { frame.crcInit ^= 1 }
         }
         scanner.scanExtended()
         scanner.synchronize(to: advertiser.address)
-        // The first is 500 ms behind the beginning, and so are the others behind each other.
+        // The first event is 500 ms after the beginning, and the others follow at that interval.
         let begin = world.loop.now
         #expect(world.run(upTo: .seconds(5)) { !scanner.trains.isEmpty })
         #expect((.milliseconds(2_950)...(.milliseconds(3_050))).contains(world.loop.now - begin))
@@ -419,7 +419,7 @@ private let cases: [CommandCase] = [
 
 /// Periodic Advertising Sync Transfer (Core Vol 6 Part B 5.1.13).
 @Suite struct SyncTransferTests {
-    /// A link whose ends know each other's features; the central listens to what it is told.
+    /// A link whose ends know each other's features; the central accepts sync transfers.
     private func pair(
         _ mode: LESyncTransferMode = .reports,
         interval: UInt16 = 24,
@@ -451,7 +451,7 @@ private let cases: [CommandCase] = [
         return try #require(pair.central.events(LEPeriodicAdvertisingSyncTransferReceived.self).first)
     }
 
-    /// A third device that has used extended commands only; the two of the link have used legacy ones.
+    /// A third device that has used extended commands only; the two ends of the link have used legacy ones.
     private func stranger(_ pair: Pair, interval: UInt16 = 80) -> TestHost {
         let host = pair.world.host(at: 2)
         host.advertisePeriodically(interval: interval)
@@ -459,7 +459,7 @@ private let cases: [CommandCase] = [
         return host
     }
 
-    /// What the peripheral would say of the train of a third device.
+    /// Transfers the train of a third device to the central, as the peripheral would.
     private func tell(_ pair: Pair, of host: TestHost) throws {
         let train = try #require(host.controller.advertisers[0]?.train)
         let link = try #require(pair.peripheralLink)
@@ -482,8 +482,8 @@ private let cases: [CommandCase] = [
         #expect(pair.centralLink != nil)
     }
 
-    // Core Vol 6 Part B 2.4.2.27: the offset counts from the event of the link with the reference, and leads to the event of
-    // the train with the counter in SyncInfo.
+    // Core Vol 6 Part B 2.4.2.27: the offset counts from the referenced connection event, and leads to the event of the
+    // train with the counter in SyncInfo.
     @Test(arguments: [6, 24, 200] as [UInt16], [8, 80, 1_600] as [UInt16])
     func whatAPeerIsToldLeadsToTheTrain(interval: UInt16, train: UInt16) throws {
         let pair = try pair(interval: interval)
@@ -558,7 +558,7 @@ private let cases: [CommandCase] = [
             pair.central.controller.take(pdu, from: link)
         }
         #expect(pair.central.controller.synchronizer.count == Synchronizer.maximumTrains)
-        // What cannot be followed is not.
+        // Trains with invalid parameters are not followed.
         pair.world.run(.seconds(2))
         for change: (inout PeriodicSyncIndication) -> Void in [
             { $0.sync.interval = 5 }, { $0.sync.map = .init(bits: 1) }, { $0.sync.offset = 0 }, { $0.phy = [] },
@@ -572,7 +572,7 @@ private let cases: [CommandCase] = [
         _ = advertiser
     }
 
-    // The clocks of three devices are in it: whoever is told reckons with the worse of the two others.
+    // Three clocks are involved: the receiver assumes the worse accuracy of the other two.
     @Test(arguments: [(2, 5, 2), (6, 1, 1)] as [(UInt8, UInt8, UInt8)])
     func theWorseClockCounts(teller: UInt8, train: UInt8, reckoned: UInt8) throws {
         let pair = try pair()

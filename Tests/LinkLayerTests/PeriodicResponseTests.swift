@@ -8,7 +8,7 @@ import Testing
 
 /// Periodic advertising with responses (Core Vol 6 Part B 4.4.2.12, 4.4.3.4) on the simulated air.
 @Suite struct PeriodicResponseTests {
-    /// A train that is followed.
+    /// A train, and a listener synchronized to it.
     private struct Scene {
         let world: World
         let advertiser: TestHost
@@ -50,7 +50,7 @@ import Testing
         var own: PeriodicAdvertiser? { advertiser.controller.advertisers[0]?.train }
     }
 
-    /// Frames of the train, and of the responses to it.
+    /// The frames of the train, and of the responses to it.
     private struct Sniffed {
         var train: [(at: Int64, frame: RadioFrame)] = []
         var responses: [(at: Int64, frame: RadioFrame)] = []
@@ -71,7 +71,8 @@ import Testing
         return sniffed
     }
 
-    // The sample: subevents at 0, 20, 40 and 60 ms of every 100 ms, each on the channel of its event and its number.
+    // The sample: subevents at 0, 20, 40 and 60 ms of every 100 ms, each on the channel selected by its event counter
+    // and its number.
     @Test func subeventsKeepTheirTimesAndTheirChannels() throws {
         let scene = try Scene()
         #expect(scene.train.timing == .sample && scene.train.v1.status == .success && scene.train.v1.interval == 80)
@@ -87,7 +88,7 @@ import Testing
             #expect(offset % 20_000 == 0 && offset < 80_000)
             seen.insert(offset)
             let event = counter &+ UInt16(truncatingIfNeeded: events)
-            // 4.5.8.3: the counter of the event, and the subevent by exclusive or.
+            // 4.5.8.3: the event counter XOR the subevent number.
             #expect(frame.channel == selection.channel(counter: event ^ UInt16(offset / 20_000), map: own.map))
             #expect(frame.crcInit == own.crcInit)
             guard case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(frame.pdu)) else {
@@ -110,13 +111,13 @@ import Testing
         let reports = scene.listener.subeventReports
         #expect((38...41).contains(reports.count) && reports.allSatisfy { $0.sync == scene.sync })
         #expect(reports.allSatisfy { $0.dataStatus == .complete && $0.data == [$0.periodicSubevent, 0xDA] })
-        // One after the other, and each event counts.
+        // Subevents alternate, and no event is missing.
         #expect(zip(reports, reports.dropFirst()).allSatisfy { $0.periodicSubevent != $1.periodicSubevent })
         let events = reports.filter { $0.periodicSubevent == 3 }.map(\.event)
         #expect(zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 1 } && events.count >= 19)
         let own = try #require(scene.own)
         #expect(own.counter &- (events.last ?? 0) <= 1)
-        // Others in their place.
+        // Selects other subevents instead.
         #expect(scene.listener.listen(to: scene.sync, [2], on: scene.world) == .success)
         scene.world.run(.milliseconds(200))
         scene.listener.forget()
@@ -150,7 +151,7 @@ import Testing
         #expect(zip(events, events.dropFirst()).allSatisfy { $1 == $0 &+ 5 })
     }
 
-    // One subevent that was heard is enough.
+    // One received subevent is enough.
     @Test func eventsAreSkippedBehindOneOfWhichSomethingWasHeard() throws {
         let scene = try Scene(skip: 4, data: { $0 == 2 ? nil : [7] })
         #expect(scene.listener.listen(to: scene.sync, [0, 2], on: scene.world) == .success)
@@ -181,7 +182,7 @@ import Testing
             #expect(at - request.at == 5_000 + Int64(body.data.last ?? 0) * 3_750)
         }
         let responses = scene.advertiser.responses
-        // Slots in which nothing came are told as well.
+        // Empty slots are reported as well.
         for (subevent, response) in responses where subevent == 1 || subevent == 2 {
             guard response.slot == subevent else {
                 #expect(response.dataStatus == .lost && response.rssi == 127 && response.data.isEmpty)
@@ -236,7 +237,8 @@ import Testing
         }
         for (at, _) in sniffed.responses {
             guard let report = reports.last(where: { $0 < at - distance + 3_000 }) else { continue }
-            // The slot begins 7.5 ms behind its subevent, and the report comes less than a millisecond behind its own.
+            // The slot begins 7.5 ms after its subevent, and the report comes less than a millisecond after its own
+            // subevent.
             #expect((distance + 6_500...distance + 7_500).contains(at - report))
         }
     }
@@ -262,7 +264,7 @@ import Testing
             data: sampleData(247)
         )
         scene.advertiser.forget()
-        // It is too late for the event that was heard last, and not for the next.
+        // It is too late for the last received event, but not for the next.
         var next = answer
         next.requestEvent &+= 1
         #expect(scene.listener.send(next) == .success)
@@ -285,7 +287,7 @@ import Testing
         #expect(heard.count >= 8 && heard.allSatisfy { $0.response.txPower == 0 && $0.response.data.isEmpty })
     }
 
-    // 7.7.65.36: as many as there is room for, then one for each that is over; 7.8.125: data are sent once.
+    // 7.7.65.36: as many as there are buffers for, then one for each subevent that ends; 7.8.125: data are sent once.
     @Test(arguments: [(4, 4), (20, 15)] as [(UInt8, UInt8)])
     func dataAreAskedForAheadAndSentOnce(subevents: UInt8, ahead: UInt8) throws {
         let world = World()
@@ -339,7 +341,7 @@ import Testing
         #expect(sent == 0 && train.isRunning)
     }
 
-    // Whatever the listener is about, what it hears is where it was heard.
+    // Whatever the listener is doing, reports name the subevent in which the data were received.
     @Test func theHostMayChooseAtAnyTime() throws {
         let scene = try Scene()
         for step in 0..<60 {
@@ -349,7 +351,7 @@ import Testing
         }
         let reports = scene.listener.subeventReports.filter { $0.dataStatus == .complete }
         #expect(reports.count >= 20 && reports.allSatisfy { $0.data == [$0.periodicSubevent, 0xDA] })
-        // In the midst of a subevent, too.
+        // Also in the middle of a subevent.
         let (world, listener, sync) = (scene.world, scene.listener, scene.sync)
         var next: UInt8 = 0
         world.sniff { frame in
@@ -388,7 +390,7 @@ import Testing
         #expect(listener.periodicReports.count >= 20 && listener.periodicReports.allSatisfy { $0.data == [0, 0xDA] })
     }
 
-    // What cannot be is not followed.
+    // Trains with invalid timing are not followed.
     @Test(arguments: [
         LESubeventTiming(subevents: 0, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 20),
         .init(subevents: 129, interval: 6, responseSlotDelay: 4, responseSlotSpacing: 20),
@@ -440,7 +442,7 @@ import Testing
         #expect(listener.send(early) == .unknownAdvertisingIdentifier)
         var answer = early
         answer.sync = scene.sync
-        // Nothing has been chosen.
+        // No subevents have been selected.
         #expect(listener.send(answer) == .commandDisallowed)
         #expect(listener.listen(to: scene.sync, [1], on: scene.world) == .success)
         #expect(scene.world.run(upTo: .seconds(2)) { !listener.subeventReports.isEmpty })
@@ -453,10 +455,10 @@ import Testing
         refused(.success) { _ in }
         refused(.commandDisallowed) { $0.requestSubevent = 0 }
         refused(.invalidParameters) { $0.responseSubevent = 4 }
-        // 5 ms, and 1.25 ms for each: twelve are all that 20 ms have.
+        // 5 ms, and 1.25 ms for each slot: twelve slots fill the 20 ms.
         refused(.success) { $0.slot = 11 }
         refused(.invalidParameters) { $0.slot = 12 }
-        // 1,250 µs less 150, of which each octet takes 8, and eleven are around the data.
+        // 1,250 µs less 150; each octet takes 8 µs, and eleven octets surround the data.
         refused(.success) { $0.data = sampleData(126) }
         refused(.packetTooLong) { $0.data = sampleData(127) }
         refused(.tooLate) { $0.requestEvent &-= 1 }
@@ -477,17 +479,17 @@ import Testing
             #expect(listener.send(report.answer([], slot: slot + 1, in: 3)) == .success)
         }
         #expect(listener.send(report.answer([], slot: 30, in: 3)) == .memoryCapacityExceeded)
-        // The same slot once more takes the place of what was there.
+        // A second response for the same slot replaces the first.
         #expect(listener.send(report.answer([], slot: 5, in: 3)) == .success)
         scene.world.run(.milliseconds(100))
         let heard = scene.advertiser.responses.filter { $0.response.dataStatus == .complete }
         #expect(heard.map(\.response.slot) == Array(1...16) && heard.allSatisfy { $0.subevent == 3 })
-        // All 40 slots of it in as few events as can be.
+        // All 40 slots of the subevent in as few events as possible.
         let reports = scene.advertiser.events(LEPeriodicAdvertisingResponseReport.self)
         #expect(reports.allSatisfy { 5 + $0.encoded().count <= 260 })
     }
 
-    // Core Vol 4 Part E 5.4.4: an event has 255 octets at most, and one of them is the subevent code.
+    // Core Vol 4 Part E 5.4.4: an event has at most 255 octets, one of which is the subevent code.
     @Test func responsesShareEventsAsFarAsThereIsRoom() {
         for last in 110...130 {
             let responses = [240, 119, last].enumerated().map { index, count in
@@ -502,7 +504,7 @@ import Testing
         }
     }
 
-    // All of what one command has, or nothing of it.
+    // A command's data are accepted as a whole or not at all.
     @Test func dataOfSeveralSubeventsAreTakenTogether() throws {
         let scene = try Scene()
         let own = try #require(scene.own)
@@ -592,7 +594,7 @@ private let cases: [CommandCase] = [
     CommandCase("slots behind the subevent", .invalidParameters, timing { $0.responseSlotDelay = 16 }) { $0.prepare() },
     CommandCase("slots at once", .invalidParameters, timing { $0.responseSlotDelay = 0 }) { $0.prepare() },
     CommandCase("short slots", .invalidParameters, timing { $0.responseSlotSpacing = 1 }) { $0.prepare() },
-    // 15 ms behind the delay have room for four slots of 3.75 ms.
+    // The 15 ms after the delay have space for four slots of 3.75 ms.
     CommandCase("four slots", .success, timing { $0.responseSlotSpacing = 30 }) { $0.prepare() },
     CommandCase("too many slots", .invalidParameters, timing { $0.responseSlotSpacing = 31 }) { $0.prepare() },
     CommandCase(
@@ -617,7 +619,7 @@ private let cases: [CommandCase] = [
     CommandCase("data of a fifth", .invalidParameters, data(subevent(0), subevent(4)), after: prepared),
     CommandCase("a fifth slot", .invalidParameters, data(subevent(0, 1, 4)), after: prepared),
     CommandCase("a slot far away", .invalidParameters, data(subevent(0, 255, 255)), after: prepared),
-    // 240 octets take 2 ms on 1M, and 5 ms are there; on the coded PHY they take 16 ms.
+    // 240 octets take 2 ms on 1M, where 5 ms are available; on the coded PHY they take 16 ms.
     CommandCase("long data", .success, data(subevent(0, octets: 240)), after: prepared),
     CommandCase("longer than the delay", .packetTooLong, data(subevent(0, octets: 240))) {
         $0.prepare { $0.secondaryPHY = .coded }

@@ -7,19 +7,19 @@ import Testing
 
 @testable import LinkLayer
 
-/// Who records what a private device says, and says it again.
+/// Attackers that record a private device's PDUs and replay them.
 @Suite struct PrivacyAbuseTests {
-    /// An advertiser that answers one peer alone, and what was on the air while that peer asked it.
+    /// An advertiser that answers a single peer, and the recorded exchange with that peer.
     private final class Recording {
         let world = World()
         let advertiser: TestHost
         let friend: TestHost
         let log: AirLog
-        /// The address of the advertiser and that of the peer, at the time.
+        /// The addresses of the advertiser and of the peer at the time of the recording.
         let advertiserThen: BluetoothAddress
         let friendThen: BluetoothAddress
         private var responses = 0
-        // What they have begun ends later.
+        // Keeps the attackers alive, since their scheduled work ends later.
         private var attackers: [Attacker] = []
 
         init() throws {
@@ -36,11 +36,11 @@ import Testing
             friend.stopScanning(.legacy)
             advertiserThen = try #require(log.advertisers.first)
             friendThen = try #require(log.scanners.first)
-            // Both have other addresses now.
+            // Both have new addresses now.
             world.run(.seconds(5))
         }
 
-        /// Whether the advertiser answers a request that somebody else sends.
+        /// Returns whether the advertiser answers a request from another device.
         func isAnswered(_ target: BluetoothAddress, as scanner: BluetoothAddress) -> Bool {
             responses = 0
             world.sniff { [unowned self] sniffed in
@@ -57,16 +57,17 @@ import Testing
         }
     }
 
-    /// What policy says: an address that a key has made is the peer's, however old it is, for an advertiser cannot know
-    /// when it was made. So a replay is answered while the peer is on the accept list, and not otherwise; by this, who
-    /// has recorded the peer learns that the advertiser knows it. Nothing else is answered.
+    /// The policy: a private address generated with a peer's key belongs to that peer, however old it is, because the
+    /// advertiser cannot know when it was generated. A replay is therefore answered while the peer is on the accept
+    /// list, and only then; an attacker that recorded the peer thus learns that the advertiser knows it. Nothing else
+    /// is answered.
     @Test("AB-L11: a recorded request is answered by policy only")
     func aRecordedRequestIsAnsweredByPolicyOnly() throws {
         let recording = try Recording()
         let now = recording.advertiser.controller.advertiser.set.ownAddress
         let bonded = recording.friend.address
         #expect(now != recording.advertiserThen)
-        // The request as it was recorded: nobody has that address any more.
+        // The request as recorded: no device uses that address any more.
         #expect(!recording.isAnswered(recording.advertiserThen, as: recording.friendThen))
         #expect(recording.isAnswered(now, as: recording.friendThen))
         // The attacker's own address, the peer's identity, and that of the advertiser.
@@ -74,7 +75,7 @@ import Testing
         #expect(!recording.isAnswered(now, as: bonded))
         #expect(!recording.isAnswered(recording.advertiser.address, as: recording.friendThen))
         #expect(!recording.isAnswered(recording.advertiser.address, as: bonded))
-        // Private addresses that the attacker makes up.
+        // Private addresses that the attacker generates.
         for number in 0..<UInt64(16) {
             let made = RotatingAddress(
                 Key128(Block128(high: 0xBAD, low: number)),
@@ -98,8 +99,8 @@ import Testing
         #expect(!recording.isAnswered(now, as: recording.friendThen))
     }
 
-    /// Requests with ever other addresses, to ever other addresses: each is looked for once, the oldest are forgotten, and the
-    /// peers are found among them all the same.
+    /// Requests with ever new addresses, to ever new addresses: each is resolved once, the oldest are evicted, and the
+    /// peers are still found among them.
     @Test("AB-L11: made-up private addresses are forgotten")
     func madeUpAddressesAreForgotten() throws {
         var list = ResolvingList(size: 4)
@@ -119,21 +120,22 @@ import Testing
             #expect(sender == .stranger && !isOwn)
             #expect(list.remembered == (min(count, limit), min(count, limit)))
         }
-        // Four keys of peers and one own key for each.
+        // Four peer keys, and one local key for each.
         #expect(list.attempts == 3 * limit * 5)
         for _ in 1...2 {
             let (sender, isOwn) = (list.sender(friend), list.isOwn(own))
             #expect(sender == .peer(peers[2].0) && isOwn)
         }
         #expect(list.attempts == 3 * limit * 5 + 4 && list.remembered == (limit, limit))
-        // Whose they are changes with the list.
+        // A change of the list clears the cache.
         let isRemoved = list.remove(peers[2].0)
         #expect(isRemoved && list.remembered == (0, 0))
         let sender = list.sender(friend)
         #expect(sender == .stranger)
     }
 
-    /// The same over the air: what the controller keeps of who asked it is bounded, and its own peer is answered.
+    /// The same over the air: the state that the controller keeps about requesters is bounded, and its own peer is
+    /// answered.
     @Test("AB-L11: a flood of made-up requests leaves nothing behind")
     func aFloodOfMadeUpRequestsLeavesNothingBehind() throws {
         let recording = try Recording()
@@ -156,7 +158,7 @@ import Testing
         #expect(recording.isAnswered(controller.advertiser.set.ownAddress, as: recording.friendThen))
     }
 
-    /// A set that was connected to goes; the others stay hidden.
+    /// A set that accepted a connection ends; the others stay private.
     @Test("AB-G04: a link of one set does not uncover the others")
     func aLinkOfOneSetDoesNotUncoverTheOthers() throws {
         let world = World()

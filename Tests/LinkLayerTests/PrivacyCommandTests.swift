@@ -99,7 +99,7 @@ private let cases: [CommandCase] = [
     },
 ]
 
-/// What keeps the list, or the resolving, as it is.
+/// Activities that lock the resolving list and address resolution.
 private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case nothing, legacyAdvertising, extendedAdvertising, legacyScanning, extendedScanning, initiating
     var testDescription: String { rawValue }
@@ -144,7 +144,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
         #expect(host.send(LERemoveDeviceFromResolvingList(peerIdentity: peer)) == expected)
         #expect(host.send(LEClearResolvingList()) == expected)
         #expect(host.resolve(isResolving) == (use == .nothing ? .success : .commandDisallowed))
-        // The time may be set at any time.
+        // The timeout may be set at any time.
         #expect(host.send(timeout(60)) == .success)
         use.end(host)
         #expect(host.resolve() == .success && host.send(LEClearResolvingList()) == .success)
@@ -205,7 +205,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
         advertiser.give([2], to: 0)
         world.run(.seconds(1))
         #expect(log.advertisers.count == (reasons == .advertisingData ? 2 : 1))
-        // The same data are none others.
+        // Setting the same data is not a change.
         advertiser.give([2], to: 0)
         world.run(.seconds(1))
         #expect(log.advertisers.count == (reasons == .advertisingData ? 2 : 1))

@@ -15,7 +15,7 @@ import Testing
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)
-        // Resolving need not be on (Core Vol 4 Part E 7.8.44), nor is a random address needed.
+        // Address resolution need not be enabled (Core Vol 4 Part E 7.8.44), and no random address is needed.
         #expect(advertiser.advertise(commands, as: own, peer: peer.address) == .success)
         world.run(.seconds(10))
         let address = try #require(log.advertisers.first)
@@ -36,7 +36,7 @@ import Testing
             world.run(.seconds(1))
             #expect(log.all == [advertiser.address])
             advertiser.stopAdvertising(commands)
-            // The random address has not been set.
+            // No random address has been set.
             #expect(
                 advertiser.advertise(commands, as: .resolvableOrRandom, peer: other.address) == .invalidParameters
             )
@@ -66,7 +66,7 @@ import Testing
         let read = try advertiser.read(LEReadLocalResolvableAddress(peerIdentity: peer.address))
         #expect(read.address == log.advertisers.last)
         if commands == .extended {
-            // With the old DID, the new address would be known for that of the same set.
+            // With the old DID, an observer could link the new address to the same set.
             #expect(log.identifiers.count == 7)
         }
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(log.advertisers.count == 1)
         world.run(.seconds(2))
         #expect(log.advertisers.count == 2)
-        // Another time counts for the address that is in use already.
+        // A new timeout also applies to the address in use.
         advertiser.send(LESetResolvablePrivateAddressTimeout(timeout: 1))
         world.run(.milliseconds(3_100))
         #expect(log.advertisers.count == 6)
@@ -158,7 +158,7 @@ import Testing
         #expect(complete.map(\.status) == [.advertisingTimeout] && complete.map(\.peerAddress) == [peer.address])
     }
 
-    /// A peer that is taken off the list while a set advertises does not bring the identity to light.
+    /// Removing a peer from the list while a set advertises does not reveal the identity.
     @Test("AB-G04: the resolving list may change while nothing is resolved with it")
     func theListMayChangeWhileItIsNotResolvedWith() {
         let world = World()

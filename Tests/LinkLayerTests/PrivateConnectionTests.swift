@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Privacy in the initiating state (Core Vol 6 Part B 6.4), and who may connect to an advertiser (6.2).
+/// Privacy in the initiating state (Core Vol 6 Part B 6.4), and which devices may connect to an advertiser (6.2).
 @Suite struct PrivateConnectionTests {
     private let world = World()
     private let central: TestHost
@@ -21,7 +21,7 @@ import Testing
 
     private static let none = BluetoothAddress(0, kind: .randomDevice)
 
-    /// Both know each other.
+    /// Puts each end on the other's resolving list.
     private func befriend(hides: Bool = true) {
         central.befriend(peripheral, hides: hides)
         peripheral.befriend(central, hides: hides)
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases)
     func oneSideMayHideAlone(commands: CommandSet) throws {
-        // The central has given no key, and hides nothing.
+        // The central has given no key, and is not private.
         central.befriend(peripheral, hides: false)
         peripheral.befriend(central, hasKey: false)
         peripheral.advertise(commands, peer: central.address)
@@ -78,7 +78,7 @@ import Testing
         #expect(log.initiators == [central.address])
     }
 
-    /// The plain event knows nothing of identities.
+    /// The plain event has no field for identities.
     @Test func thePlainEventTellsTheAddressOnTheAir() throws {
         befriend()
         let mask = LEEventMask.initial
@@ -102,7 +102,7 @@ import Testing
         stranger.advertise(commands, peer: central.address)
         central.connect(commands, to: nil)
         world.run(.seconds(2))
-        // The stranger is on the accept list, but nobody knows its key.
+        // The stranger is on the accept list, but neither end has its key.
         #expect(central.connections.map(\.peerAddress) == (isAccepted ? [peripheral.address.identity] : []))
         #expect(stranger.connections.isEmpty)
     }
@@ -151,7 +151,7 @@ import Testing
         #expect(peripheral.connections.map(\.peerAddress) == (isKnown ? [central.address.identity] : []))
     }
 
-    /// Without a list to pass, somebody with an address that nobody can resolve is welcome, and stays a stranger.
+    /// Without a filter policy, a device with an unresolvable address may connect, and remains unidentified.
     @Test(arguments: CommandSet.allCases)
     func somebodyUnresolvedIsAStranger(commands: CommandSet) throws {
         central.befriend(peripheral)
@@ -168,7 +168,7 @@ import Testing
         #expect(event.peerAddress.isMade(with: stranger.identityKey))
     }
 
-    /// A peer by its identity is the private address alone (Core Vol 4 Part E 7.8.12).
+    /// A peer given by its identity matches only its private address (Core Vol 4 Part E 7.8.12).
     @Test(arguments: CommandSet.allCases, [true, false])
     func aPeerMayBeNamedByItsIdentity(commands: CommandSet, isPrivate: Bool) {
         befriend()
@@ -189,7 +189,7 @@ import Testing
         #expect(older.scan(commands, as: .resolvableOrRandom) == .unsupportedFeatureOrParameter)
     }
 
-    /// A host that resolves by itself names the address that it has heard.
+    /// A host that resolves addresses itself passes the address it has received.
     @Test(arguments: CommandSet.allCases)
     func aPeerMayBeNamedByItsPrivateAddress(commands: CommandSet) throws {
         befriend()
@@ -216,7 +216,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases)
     func theAcceptListMayHoldThoseWithoutAKey(commands: CommandSet) {
-        // Without a random address there is nothing to show to the second one.
+        // Without a random address the advertiser has no address for the second device.
         let stranger = world.host(at: 2)
         befriend()
         central.send(LEAddDeviceToFilterAcceptList(address: stranger.address))
@@ -232,7 +232,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases)
     func whoHidesDoesNotAnswerToItsIdentity(commands: CommandSet) {
-        // The advertiser shows whom it is for: to answer would tell that the identity is right.
+        // The advertiser reveals its target: an answer would confirm the identity.
         central.befriend(peripheral)
         peripheral.list(central, hasKey: false)
         peripheral.advertise(commands, peer: central.address, isDirected: true)
@@ -253,7 +253,7 @@ import Testing
         #expect(peripheral.connections.map(\.peerAddress) == [central.address])
     }
 
-    /// ADV_DIRECT_IND for another private address, and for one that nobody resolves.
+    /// ADV_DIRECT_IND for another private address, and for one that cannot be resolved.
     @Test(arguments: CommandSet.allCases, [true, false])
     func whatIsForAnotherTargetIsNotAnswered(commands: CommandSet, isResolving: Bool) {
         let other = world.host(at: 2)
@@ -272,7 +272,7 @@ import Testing
         befriend()
         let stranger = world.host(at: 2)
         peripheral.list(stranger)
-        // The stranger has the central's keys from somewhere, but its own address.
+        // The stranger has obtained the central's keys, but uses its own address.
         stranger.list(peripheral.address, key: peripheral.identityKey, localKey: central.identityKey)
         stranger.resolve()
         peripheral.advertise(commands, peer: stranger.address, isDirected: true)
@@ -293,11 +293,11 @@ import Testing
         central.connect(commands, to: peripheral.address, as: own)
         world.run(.seconds(3))
         #expect(central.connections.count == 1)
-        // A host may give itself other addresses beside those that the controller makes.
+        // A host may use other addresses beside those that the controller generates.
         central.setRandomAddress(0x4000_0000_0002)
         #expect(central.connect(commands, to: peripheral.address, as: own) == .connectionAlreadyExists)
         peripheral.advertise(commands, peer: central.address)
-        // By the accept list it is not refused, and does not come about, with whatever addresses.
+        // With the accept list the command succeeds, but no connection results, whatever the addresses.
         central.send(LEAddDeviceToFilterAcceptList(address: peripheral.address))
         #expect(central.connect(commands, to: nil, as: own) == .success)
         world.run(.seconds(5))

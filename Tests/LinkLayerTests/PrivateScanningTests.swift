@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Privacy in the scanning state (Core Vol 6 Part B 6.3), and who is answered by an advertiser (6.2).
+/// Privacy in the scanning state (Core Vol 6 Part B 6.3), and which scanners an advertiser answers (6.2).
 @Suite struct PrivateScanningTests {
     private let world = World()
     private let advertiser: TestHost
@@ -67,7 +67,7 @@ import Testing
         advertiser.advertise(commands, peer: scanner.address)
         scanner.scan(commands, filter: .enabled)
         world.run(.milliseconds(5_500))
-        // Other data, which another DID stands for, are worth another report.
+        // New data, which have a new DID, cause another report.
         let count = commands == .legacy ? scanner.events(LEAdvertisingReport.self).count : scanner.reports.count
         #expect(count == (commands == .legacy ? 1 : log.identifiers.count))
         #expect(log.advertisers.count == 6)
@@ -115,7 +115,7 @@ import Testing
         #expect(log.scanners.allSatisfy { hides ? $0.isMade(with: scanner.identityKey) : $0 == fallback })
         log.forget()
         advertiser.stopAdvertising(.legacy)
-        // To somebody who is not on the list it has nothing else to show.
+        // Towards a device that is not on the list it has no other address to use.
         stranger.advertise(.legacy, as: .publicDevice)
         world.run(.seconds(1))
         #expect(log.scanners == [fallback])
@@ -195,9 +195,9 @@ import Testing
         #expect(!stranger.gotResponse)
     }
 
-    /// The side channel: who once heard the private address of a bonded peer uses it again, to see whether it is
-    /// answered. Within what a key can tell it is: the address is as good as on the first day, and the advertiser cannot
-    /// know whose it is. Nobody else learns anything, and no answer tells an identity.
+    /// The side channel: an attacker that once received the private address of a bonded peer replays it to find out
+    /// whether it is answered. It is, as far as a key can tell: the address is as good as on the first day, and the
+    /// advertiser cannot know which device uses it. No other device learns anything, and no answer reveals an identity.
     @Test(
         "AB-L11: a replayed private address is answered by policy only",
         arguments: LEPrivacyMode.network.rawValue...LEPrivacyMode.device.rawValue
@@ -222,16 +222,17 @@ import Testing
             host.stopScanning(.legacy)
             return host.gotResponse
         }
-        // The replay, when the peer itself has long had another address. Nobody advertises meanwhile: it takes long enough.
+        // The replay, long after the peer itself changed its address. Nothing advertises meanwhile, which keeps the
+        // simulation fast.
         advertiser.stopAdvertising(.legacy)
         world.run(.seconds(1_000))
         advertiser.advertise(.legacy, peer: scanner.address, policy: .acceptListOnly)
         #expect(isAnswered(old, replaying))
-        // One bit beside it.
+        // The same address with one bit flipped.
         #expect(!isAnswered(BluetoothAddress(old.value ^ 1, kind: .randomDevice), replaying))
         // The identity itself.
         #expect(isAnswered(scanner.address, scanner) == (mode == LEPrivacyMode.device.rawValue))
-        // Taken off the accept list, the peer and its replays get nothing.
+        // Once the peer is off the accept list, neither the peer nor its replays get an answer.
         advertiser.stopAdvertising(.legacy)
         advertiser.send(LEClearFilterAcceptList())
         advertiser.advertise(.legacy, peer: scanner.address, policy: .acceptListOnly)
@@ -263,7 +264,7 @@ import Testing
         ]
     )
     func aTargetThatIsNotResolvedIsForTheHost(commands: CommandSet, policy: LEScanFilterPolicy) throws {
-        // The scanner knows the advertiser, but not that the target is itself.
+        // The scanner knows the advertiser, but not that it is itself the target.
         advertiser.list(scanner)
         scanner.befriend(advertiser, hides: false)
         if policy == .acceptListAndUnresolvedDirected {
@@ -299,7 +300,7 @@ import Testing
         #expect(older.scan(commands, policy: .init(rawValue: 4)) == .invalidParameters)
     }
 
-    /// A directed advertisement that might be for somebody else is not answered.
+    /// A directed advertisement that may be for another device is not answered.
     @Test(arguments: [true, false])
     func onlyTheTargetAsks(hides: Bool) {
         advertiser.befriend(scanner)
@@ -314,7 +315,7 @@ import Testing
         #expect(!scanner.reports.isEmpty)
     }
 
-    /// Nor is one that shows the identity of a scanner that hides.
+    /// Nor is one addressed to the identity of a private scanner.
     @Test(arguments: [true, false])
     func whoHidesDoesNotAskInItsOwnName(hides: Bool) {
         advertiser.list(scanner, hasKey: false)
@@ -331,7 +332,7 @@ import Testing
 
     // MARK: The work
 
-    /// A crowd of advertisers with private addresses, of which one is known.
+    /// A crowd of advertisers with private addresses, only one of which is known.
     @Test func aCrowdIsResolvedOnceForEachAddress() {
         advertiser.list(scanner)
         scanner.list(advertiser)
@@ -358,7 +359,7 @@ import Testing
 }
 
 extension TestHost {
-    /// Whether a scan response has come.
+    /// Whether a scan response was reported.
     fileprivate var gotResponse: Bool {
         events(LEAdvertisingReport.self).flatMap(\.reports).contains { $0.kind == .scanResponse }
     }

@@ -97,10 +97,10 @@ import Testing
         pair.peripheral.send([2], on: pair.peripheralHandle)
         pair.world.run(.seconds(1))
         #expect(pair.peripheral.data.count == 1 && pair.central.data.count == 1)
-        // The coded PHY has a longer time for its 27 octets (Core Vol 6 Part B 4.5.10).
+        // The coded PHY allows a longer time for its 27 octets (Core Vol 6 Part B 4.5.10).
         let times = pair.central.events(LEDataLengthChange.self).map(\.maxTxTime)
         #expect(times == (phy == .coded ? [2_704] : []))
-        // Asking for what is there already is answered, and the other host hears nothing.
+        // A request for the PHY in use is answered, and the other host gets no event.
         asker.send(command)
         pair.world.run(.seconds(1))
         #expect(asker.events(LEPHYUpdateComplete.self).count == 2)
@@ -206,7 +206,7 @@ import Testing
         #expect(pair.central.events(LEConnectionUpdateComplete.self).count == (isAccepted ? 1 : 0))
     }
 
-    // A host that does not listen to the event leaves the refusal to the controller (Core Vol 6 Part B 5.1.7.2).
+    // If the host has masked the event, the controller rejects the request itself (Core Vol 6 Part B 5.1.7.2).
     @Test func aMaskedParameterRequestIsRefused() throws {
         let pair = try Pair()
         pair.central.send(LESetEventMask(mask: .initial))
@@ -255,21 +255,21 @@ import Testing
         let peripheral = pair.peripheral.controller.node
         let before = peripheral.airTime
         pair.world.run(.seconds(30))
-        // 1,000 events, of which it answers each tenth.
+        // 1,000 events, of which it answers one in ten.
         #expect((95...105).contains(peripheral.airTime.framesSent - before.framesSent))
-        // Own data do not wait for that.
+        // Its own data do not wait for the latency.
         let start = pair.world.loop.now
         pair.peripheral.send([1], on: pair.peripheralHandle)
         pair.world.run(.milliseconds(70))
         let received = try #require(pair.central.packets.last { $0.packet.kind == .acl })
         #expect((received.at - start) < .milliseconds(65))
-        // The central's wait for the peripheral to wake up.
+        // The central's data wait until the peripheral wakes up.
         pair.central.send([2], on: pair.centralHandle)
         pair.world.run(.milliseconds(400))
         #expect(pair.peripheral.data.map(\.payload) == [[2]])
     }
 
-    // 40 s without an answer end the link: with 0x22 here, with a supervision timeout there (5.2).
+    // 40 s without a response end the link: with 0x22 at this end, with a supervision timeout at the other (5.2).
     @Test func aHostThatNeverAnswers() throws {
         let pair = try Pair(timeout: 300)
         pair.central.acceptsParameters = false
@@ -291,7 +291,7 @@ import Testing
         #expect(pair.central.events(DisconnectionComplete.self).map(\.reason) == [.connectionTimeout])
     }
 
-    // Both ends begin at once, and what belongs together does not get into a knot (Core Vol 6 Part B 5.3).
+    // Both ends begin at once, and colliding procedures do not deadlock (Core Vol 6 Part B 5.3).
     @Test(arguments: 0..<8)
     func crossingProcedures(offset: Int) throws {
         let pair = try Pair()

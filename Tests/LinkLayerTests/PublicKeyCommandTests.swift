@@ -38,7 +38,7 @@ import Testing
         #expect(Set(here.key).count > 8)
     }
 
-    /// The same by the host's own arithmetic, and by the pairs of the specification (Core Vol 2 Part G 7.1.2.1).
+    /// The host's own arithmetic and the specification's key pairs give the same result (Core Vol 2 Part G 7.1.2.1).
     @Test func theHostComputesTheSameKey() throws {
         let host = World().host()
         let pair = try #require(P256KeyPair(random: RandomSource(seed: 5).bytes))
@@ -83,7 +83,7 @@ import Testing
         let host = World().host()
         let pair = try #require(P256KeyPair(random: RandomSource(seed: 6).bytes))
         let debug = try #require(P256KeyPair.debug.sharedSecret(with: pair.publicKey))
-        // It needs no key to be drawn first.
+        // The debug key needs no generated key pair.
         let asked = try agree(host, LEGenerateDHKeyV2(key(pair.publicKey), keyKind: .debug))
         #expect(Array(asked.key.reversed()) == debug)
         _ = try publicKey(host)
@@ -119,7 +119,7 @@ import Testing
 @Suite struct RandomLifetimeTests {
     private let key = Key128(littleEndian: [UInt8](repeating: 3, count: 16)) ?? .zero
 
-    /// How many seconds each of the addresses lasts.
+    /// The lifetime in seconds of each of the addresses.
     private func lifetimes(_ range: ClosedRange<Duration>, count: Int) -> [Int64] {
         let random = RandomSource(seed: 11)
         func rules(_ second: Int64) -> RotatingAddress.Rules {
@@ -141,7 +141,7 @@ import Testing
     @Test func eachAddressLastsForATimeOfItsOwnWithinTheRange() {
         let times = lifetimes(.seconds(20)...(.seconds(60)), count: 100)
         #expect(times.allSatisfy { (20...60).contains($0) })
-        // Both ends are near, and what is between.
+        // The times come near both ends of the range, and are spread between them.
         #expect((times.min() ?? 60) < 25 && (times.max() ?? 0) > 55 && Set(times).count > 20)
     }
 

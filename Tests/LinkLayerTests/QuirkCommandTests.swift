@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Quirks that no host of ours asks for: that they are there all the same.
+/// Quirks that this package's host does not trigger: tests that they exist nevertheless.
 @Suite struct QuirkCommandTests {
     private func outcome(_ quirk: ControllerQuirk, _ packets: HCIPacket...) -> [String] {
         var commands = QuirkCommands([quirk])

@@ -19,7 +19,7 @@ private func rules(at seconds: Int64 = 0, _ random: RandomSource = RandomSource(
     .init(now: .zero + .seconds(seconds), timeout: .seconds(900), random: random)
 }
 
-/// A list that can be asked in expectations.
+/// A resolving list that can be queried within expectations.
 private final class Subject {
     private var list: ResolvingList
 
@@ -55,7 +55,7 @@ private final class Subject {
             let other = BluetoothAddress(sampleAddress.value ^ 1 << UInt64(bit), kind: .randomDevice)
             #expect(list.sender(other) == .stranger, "bit \(bit)")
         }
-        // The same bits as a public address are no private address.
+        // The same bits as a public address are not a private address.
         #expect(list.sender(BluetoothAddress(sampleAddress.value, kind: .publicDevice)) == .stranger)
     }
 
@@ -93,7 +93,7 @@ private final class Subject {
         try list.add(phone, key(1), key(7))
         #expect(throws: ResolvingList.Refusal.known) { try list.add(phone, key(2), key(7)) }
         #expect(throws: ResolvingList.Refusal.known) { try list.add(watch, key(1), key(7)) }
-        // Several may have none.
+        // Several peers may have none.
         try list.add(watch, .zero, key(7))
         try list.add(BluetoothAddress(phone.value, kind: .randomDevice), .zero, key(7))
     }
@@ -105,7 +105,7 @@ private final class Subject {
         #expect(!list.isOwn(address))
         #expect(list.localAddress(towards: phone, rules()) == nil)
         #expect(list.key(of: phone) == nil && list.localKey(towards: phone) == nil)
-        // A peer without a key has nothing to hide behind.
+        // A peer without a key has no private address.
         #expect(list.sender(phone) == .stranger)
     }
 
@@ -156,7 +156,7 @@ private final class Subject {
         #expect(list.usedAddress(towards: watch) == second)
     }
 
-    /// The work does not grow with the PDUs, only with the addresses that were never heard before.
+    /// The work grows with the number of new addresses only, not with the number of PDUs.
     @Test func anAddressCostsOnce() {
         let list = Subject(size: 32)
         for number in 0..<UInt64(32) {
@@ -170,7 +170,7 @@ private final class Subject {
                 _ = list.isOwn(address)
             }
         }
-        // Each of the 32 keys of peers and the one own key, once for each address.
+        // 32 peer keys and one local key, once for each address.
         #expect(list.attempts == 33_000)
     }
 

@@ -178,7 +178,7 @@ private let connectCases: [CommandCase] = [
     CommandCase("cancelling", .success, LECreateConnectionCancel()) { $0.connectExtended(to: peer) },
 ]
 
-/// The legacy commands, as far as they are not in the table of all commands.
+/// The legacy commands that are not in the table of all commands.
 private let legacyCases: [CommandCase] = [
     CommandCase("advertising enable 2", .invalidParameters, LESetAdvertisingEnable.opcode, [2]),
     CommandCase("scan enable 2", .invalidParameters, LESetScanEnable.opcode, [2, 0]),
@@ -223,7 +223,7 @@ private let legacyCases: [CommandCase] = [
     @Test(arguments: legacyCases)
     private func legacy(test: CommandCase) { test.check() }
 
-    // A PHY that the controller has not.
+    // PHYs that the controller does not support.
     @Test func anUncodedController() {
         let host = World().host { $0.features.subtract([.phyCoded, .phy2M]) }
         #expect(host.send(scanning2()) == .unsupportedFeatureOrParameter)

@@ -46,7 +46,7 @@ import Testing
         scanner.scan(.active, filterDuplicates: true)
         world.run(.seconds(10))
         #expect(scanner.events(LEAdvertisingReport.self).count == 2)
-        // Enabling it again forgets them.
+        // Enabling it again clears the duplicate filter.
         scanner.scan(.active, filterDuplicates: true)
         scanner.send(LESetScanEnable(isEnabled: true, filterDuplicates: .enabled))
         world.run(.seconds(10))
@@ -117,7 +117,7 @@ import Testing
         #expect(addresses == [wanted.address])
     }
 
-    // Unanswered requests make a scanner ask less and less often, answered ones more (Core Vol 6 Part B 4.4.3.2).
+    // Unanswered requests make a scanner send fewer and fewer requests, answered ones more (Core Vol 6 Part B 4.4.3.2).
     @Test func backoff() {
         var backoff = ScanBackoff()
         let random = RandomSource(seed: 1)

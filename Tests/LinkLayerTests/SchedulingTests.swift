@@ -6,9 +6,9 @@ import Testing
 
 @testable import LinkLayer
 
-/// One radio for many things.
+/// One radio shared by many activities.
 @Suite struct SchedulingTests {
-    /// A central with a number of peripherals, all connected.
+    /// A central connected to a number of peripherals.
     private func star(_ count: Int, interval: UInt16) throws -> (World, TestHost, [TestHost]) {
         let world = World()
         let central = world.host { $0.aclPacketCount = 32 }
@@ -34,7 +34,7 @@ import Testing
         #expect(peripherals.allSatisfy { $0.data.map(\.payload) == [[7]] })
     }
 
-    // The anchor points of a new link lie where the others leave room.
+    // The anchor points of a new link lie where existing links leave space.
     @Test func anchorsAreSpreadOut() throws {
         let (_, central, _) = try star(5, interval: 40)
         let places = central.controller.links.map { $0.anchor.microseconds % 50_000 }.sorted()
@@ -53,7 +53,7 @@ import Testing
             central.connect(to: peripheral.address, interval: 24, timeout: 300)
             world.run(.seconds(1))
         }
-        // Their anchor points fall where they fall, on each other too: nobody starves.
+        // The centrals choose the anchor points, which may coincide: no link starves.
         world.run(.seconds(60))
         #expect(peripheral.controller.links.count == 4)
         #expect(centrals.allSatisfy { $0.events(DisconnectionComplete.self).isEmpty })
@@ -81,7 +81,7 @@ import Testing
         other.scan()
         pair.central.scan(.active)
         pair.world.run(.seconds(10))
-        // 40 events a second are sent; the link takes little of that.
+        // 40 events per second are sent; the link takes little of the time.
         let heard = other.events(LEAdvertisingReport.self).count
         #expect(heard > 350, "\(heard)")
         let scanned = pair.central.events(LEAdvertisingReport.self).flatMap(\.reports)
@@ -90,7 +90,7 @@ import Testing
         #expect(pair.central.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // A link that is always busy leaves gaps for advertising, and advertising does not break it.
+    // A busy link leaves gaps for advertising, and advertising does not break it.
     @Test func advertisingBesideABusyLink() throws {
         let pair = try Pair(interval: 24, timeout: 300)
         for (host, handle) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)] {
@@ -214,7 +214,7 @@ import Testing
         controller = nil
     }
 
-    /// Everything that a busy little world shows to hosts and to a sniffer, in one text.
+    /// Everything that a busy small world reports to hosts and to a sniffer, as one text.
     private func trace(seed: UInt64) -> String {
         let world = World(seed: seed) {
             $0.lossRate = 0.05

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Which events are used (Core Vol 6 Part B 4.5.1, 5.1.19).
+/// Which connection events are used (Core Vol 6 Part B 4.5.1, 5.1.19).
 @Suite struct SubratedEventTests {
     private func subrating(factor: UInt16, base: UInt16, near event: Int) -> Subrating {
         var pdu = SubrateIndication()
@@ -37,23 +37,23 @@ import Testing
         #expect(both == [42, 44, 47, 50, 52, 53, 56, 57])
     }
 
-    // The example of 5.1.19 about the end of all counters: 65522, 65532, 6, 16, 26.
+    // The example of 5.1.19 for the wrap-around of all counters: 65522, 65532, 6, 16, 26.
     @Test func theSequenceGoesOnWhereTheCounterBeginsAnew() {
         let subrating = subrating(factor: 10, base: 12_002, near: 20_000)
         let used = events({ subrating.distance(after: $0) }, from: 65_522, count: 5).map {
             UInt16(truncatingIfNeeded: $0)
         }
         #expect(used == [65_522, 65_532, 6, 16, 26])
-        // Queued before that end and received behind it: the base lies before it.
+        // Queued before the wrap-around and received after it: the base lies before it.
         let late = self.subrating(factor: 10, base: 65_522, near: 65_536 + 6)
         #expect(late.distance(after: 65_536) == 6 && late.distance(after: 65_542) == 10)
-        // Queued behind it: another phase.
+        // Queued after it: another phase.
         let other = self.subrating(factor: 10, base: 2, near: 65_536 + 6)
         #expect(other.distance(after: 65_536) == 2)
     }
 }
 
-/// The procedures as a machine (5.1.19, 5.1.20).
+/// The procedures as a state machine (5.1.19, 5.1.20).
 @Suite struct SubrateProcedureTests {
     private let features = VirtualController.supportedFeatures.union(.connectionSubratingHost)
 
@@ -104,7 +104,7 @@ import Testing
         #expect(machine.subrateAcknowledged() == [.applySubrate(pdu), .report(.subrate(.success, known))])
         #expect(machine.timing.timeout == 400 && machine.timing.latency == 1 && machine.local == nil)
         #expect(machine.subrateAcknowledged().isEmpty)
-        // What the central has wanted last is what it takes of the peripheral from now on (5.1.20).
+        // The central's last request is what it accepts from the peripheral from now on (5.1.20).
         #expect(machine.acceptableSubrate == request(2...10, latency: 1, continuation: 30))
     }
 
@@ -119,7 +119,7 @@ import Testing
         let actions = machine.receive(ControlPDU.subrateIndication(pdu).encoded())
         #expect(actions == [.applySubrate(pdu), .report(.subrate(.success, known))])
         #expect(machine.local == nil && !machine.awaitsPeer)
-        // The same again is no news, but it may be another phase.
+        // The same parameters again are not reported, but the phase may differ.
         pdu.base = 98
         #expect(machine.receive(ControlPDU.subrateIndication(pdu).encoded()) == [.applySubrate(pdu)])
     }
@@ -135,20 +135,20 @@ import Testing
         #expect(machine.local == nil)
     }
 
-    /// What is asked for, and what is agreed on: factor, latency, continuation and timeout; nothing for no.
+    /// The request and the agreed factor, latency, continuation number and timeout; empty for a rejection.
     private static let agreements: [(SubrateRequest, [UInt16])] = [
         (.init(factorMin: 2, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 400), [8, 0, 2, 400]),
         (.init(factorMin: 4, factorMax: 5, maxLatency: 2, continuation: 4, timeout: 500), [5, 2, 4, 500]),
         (.init(factorMin: 8, factorMax: 9, maxLatency: 1, continuation: 1, timeout: 300), [8, 1, 2, 300]),
         (.init(factorMin: 3, factorMax: 3, maxLatency: 0, continuation: 0, timeout: 400), [3, 0, 2, 400]),
-        // The largest that lets two events be tried: 30 ms times 7 times 2 is less than 430 ms.
+        // The largest factor that allows two attempts: 30 ms times 7 times 2 is less than 430 ms.
         (.init(factorMin: 2, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 43), [7, 0, 2, 43]),
         (.init(factorMin: 8, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 43), []),
         (.init(factorMin: 1, factorMax: 2, maxLatency: 0, continuation: 0, timeout: 400), []),
         (.init(factorMin: 9, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 400), []),
         (.init(factorMin: 2, factorMax: 10, maxLatency: 3, continuation: 0, timeout: 400), []),
         (.init(factorMin: 2, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 501), []),
-        // What cannot be: no factor, too many, from the end, a continuation without an end, no timeout.
+        // Invalid: no factor, too large, reversed, a continuation number without a bound, no timeout.
         (.init(factorMin: 0, factorMax: 10, maxLatency: 0, continuation: 0, timeout: 400), []),
         (.init(factorMin: 2, factorMax: 501, maxLatency: 0, continuation: 0, timeout: 400), []),
         (.init(factorMin: 6, factorMax: 5, maxLatency: 0, continuation: 0, timeout: 400), []),
@@ -213,7 +213,7 @@ import Testing
 
 /// Links that use fewer of their events.
 @Suite struct SubratingTests {
-    /// A link between hosts that both know subrating, with the features exchanged.
+    /// A link between hosts that both support subrating, with the features exchanged.
     private func pair(_ world: World = World(), interval: UInt16 = 24) throws -> Pair {
         let (central, peripheral) = (world.host(), world.host(at: 1))
         for host in [central, peripheral] {
@@ -250,7 +250,7 @@ import Testing
         )
     }
 
-    /// PDUs of the link that the central sends in a while.
+    /// The number of PDUs that the central sends in this time.
     private func sent(_ pair: Pair, in time: Duration) -> Int {
         let before = pair.central.controller.node.airTime.framesSent
         pair.world.run(time)
@@ -272,7 +272,7 @@ import Testing
         }
         let expected = 10_000 / (30 * Int(factor))
         #expect(abs(sent(pair, in: .seconds(10)) - expected) <= 2)
-        // Both ends are in the same events: what is said arrives, in both directions.
+        // Both ends use the same events: data arrive in both directions.
         pair.central.send([1, 2, 3], on: pair.centralHandle)
         pair.peripheral.send([4, 5, 6], on: pair.peripheralHandle)
         pair.world.run(.milliseconds(Int64(factor) * 30 * 2 + 100))
@@ -285,9 +285,9 @@ import Testing
         let pair = try pair()
         pair.central.send(request(pair.centralHandle, 20, continuation: 10))
         pair.world.run(.seconds(2))
-        // Nothing to say: one in twenty.
+        // Without data: one event in twenty.
         #expect((16...18).contains(sent(pair, in: .seconds(10))))
-        // More than one event can carry: without a continuation that would take an event of 600 ms each time.
+        // More than one event can carry: without a continuation number, each event would take another 600 ms.
         for _ in 0..<12 { pair.central.send([UInt8](repeating: 7, count: 251), on: pair.centralHandle) }
         pair.world.run(.milliseconds(1_500))
         #expect(pair.peripheral.data.count >= 12)
@@ -303,7 +303,7 @@ import Testing
         pair.world.run(.seconds(30))
         // One event in 5 times 4, of 30 ms: 50 in 30 s.
         #expect((48...52).contains(pair.peripheral.controller.node.airTime.framesSent - before))
-        // It wakes up sooner when it has something to say, in an event that is used.
+        // The peripheral wakes up sooner when it has data, in an event that is used.
         let asked = pair.world.loop.now
         pair.peripheral.send([9], on: pair.peripheralHandle)
         #expect(pair.world.run(upTo: .seconds(2)) { pair.central.data.count == 1 })
@@ -355,7 +355,7 @@ import Testing
         #expect(pair.central.data.count == 1)
     }
 
-    // The counter of events begins anew after 65,536: at 7.5 ms that is after 492 s.
+    // The event counter wraps around after 65,536: at 7.5 ms that is after 492 s.
     @Test func itOutlastsAllCounters() throws {
         let pair = try pair(interval: 6)
         pair.central.send(request(pair.centralHandle, 7))
@@ -388,7 +388,7 @@ import Testing
             (request(handle, 5, timeout: 30), .invalidParameters), (request(handle, 5, timeout: 31), .success),
         ]
         for (command, status) in cases { #expect(pair.central.send(command) == status, "\(command)") }
-        // Before the features of the peer are known, or where its host does not want it.
+        // Before the peer's features are known, or if its host does not support subrating.
         let strangers = try Pair()
         #expect(strangers.central.send(request(strangers.centralHandle, 5)) == .unsupportedRemoteFeature)
         strangers.central.send(LEReadRemoteFeatures(handle: strangers.centralHandle))

@@ -6,23 +6,24 @@ import Testing
 
 @testable import LinkLayer
 
-/// The arithmetic of the air from first principles, apart from the code under test: Core Vol 6 Part B 2.1, 2.2.2, 4.1.
+/// The arithmetic of the air from first principles, independent of the code under test: Core Vol 6 Part B 2.1, 2.2.2,
+/// 4.1.
 struct AirArithmetic: Sendable, CustomTestStringConvertible {
-    /// How the bits go.
+    /// The PHY and coding.
     enum Air: String, CaseIterable, Sendable { case le1M, le2M, s2, s8 }
 
     var air: Air
-    /// The agreed payload of a PDU.
+    /// The agreed maximum payload of a PDU.
     var octets: Int
     /// The connection interval, in units of 1.25 ms.
     var interval: Int
-    /// Octets of the integrity code, on an encrypted link.
+    /// The octets of the MIC, on an encrypted link.
     var code = 0
 
     var testDescription: String { "\(air.rawValue), \(octets) + \(code) octets, \(microseconds / 1_000) ms" }
     var microseconds: Int { interval * 1_250 }
 
-    /// Microseconds of a PDU with this payload.
+    /// The air time in microseconds of a PDU with this payload.
     static func time(_ air: Air, _ payload: Int) -> Int {
         switch air {
         case .le1M: (1 + 4 + 2 + payload + 3) * 8
@@ -34,26 +35,28 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
 
     /// One PDU and an empty acknowledgement, each with its inter frame space.
     static func cycle(_ air: Air, _ payload: Int) -> Int { time(air, payload) + time(air, 0) + 300 }
-    /// One PDU each way.
+    /// One PDU in each direction.
     static func cycleBothWays(_ air: Air, _ payload: Int) -> Int { 2 * time(air, payload) + 300 }
 
-    /// Whole exchanges in an event.
+    /// The number of whole exchanges in an event.
     var pairs: Int { microseconds / Self.cycle(air, octets + code) }
 
-    /// Events that a packet of `octets` takes when not even one whole exchange fits: it is cut. The central leaves room
-    /// behind each piece for what every device may answer with, 27 octets; the peripheral comes behind an empty PDU.
+    /// The number of events for a packet of `octets` when not even one whole exchange fits and it is fragmented. After
+    /// each fragment, the central leaves time for the 27 octets that any device may answer with; the peripheral's
+    /// fragment follows an empty PDU.
     func eventsPerPacket(fromCentral: Bool) -> Int {
         let room = microseconds - 300 - Self.time(air, fromCentral ? 27 : 0)
         let piece = (0...octets).last { Self.time(air, $0) <= room } ?? 0
         return (octets + piece - 1) / piece
     }
 
-    /// Packets in so many events.
+    /// The number of packets in so many events.
     func packets(events: Int, fromCentral: Bool) -> Int {
         pairs > 0 ? pairs * events : events / eventsPerPacket(fromCentral: fromCentral)
     }
 
-    /// Whole exchanges in an event when both ends are busy, and whether one more of the central's alone fits behind.
+    /// The number of whole exchanges in an event when both ends are busy, and how many PDUs of the central fit in
+    /// total.
     var pairsBothWays: (both: Int, central: Int) {
         let cycle = Self.cycleBothWays(air, octets + code)
         let both = microseconds / cycle
@@ -69,7 +72,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What the air allows is what a link gets, to the bit.
+/// A link achieves the throughput that the air allows, to the bit.
 @Suite struct ThroughputTests {
     /// A pair that has agreed on the PHY and the data length.
     private func pair(_ row: AirArithmetic) throws -> Pair {
@@ -77,7 +80,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         let phys: LEPHYs = row.air == .le1M ? .le1M : row.air == .le2M ? .le2M : .coded
         let option: LECodedPHYOption = row.air == .s2 ? .s2 : .s8
         for (host, handle) in [(pair.central, pair.centralHandle), (pair.peripheral, pair.peripheralHandle)] {
-            // Each end chooses the coding of what it sends.
+            // Each end chooses the coding of its own transmissions.
             host.send(LESetPHY(handle: handle, preference: [], txPHYs: phys, rxPHYs: phys, codedOption: option))
             if row.octets > 27 {
                 host.send(LESetDataLength(handle: handle, txOctets: UInt16(row.octets), txTime: 17_040))
@@ -93,7 +96,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         return pair
     }
 
-    /// Packets that arrive at each end in some whole events.
+    /// The packets that arrive at each end within a number of whole events.
     private func count(
         _ row: AirArithmetic,
         fromCentral: Bool,
@@ -111,7 +114,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
             streams.append(Stream(pair.peripheral, pair.peripheralHandle, packet, repeats: true, fragments: fragments))
         }
         for stream in streams { stream.start() }
-        // Between two events, so that whole ones are counted.
+        // Between two events, so that whole events are counted.
         pair.world.run(.microseconds(row.microseconds * 4))
         let link = try #require(pair.centralLink)
         pair.world.run(link.anchor - pair.world.loop.now - .microseconds(100))
@@ -135,7 +138,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         #expect((fromCentral ? count.atCentral : count.atPeripheral) == 0)
     }
 
-    /// The rows of encrypted links: a PDU is four octets longer on the air, and has as much in it.
+    /// The rows for encrypted links: a PDU is four octets longer on the air and carries the same payload.
     static let encrypted: [AirArithmetic] = AirArithmetic.all.compactMap { row in
         var row = row
         row.code = 4
@@ -173,7 +176,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         #expect(count.atPeripheral == row.pairsBothWays.central * events)
     }
 
-    /// An event on the coded PHY has always room for something, in both directions.
+    /// An event on the coded PHY always has time for some data, in both directions.
     @Test(arguments: [(6, 27), (6, 251), (12, 251), (24, 251)] as [(Int, Int)])
     func nobodyStarvesOnTheCodedPHY(interval: Int, octets: Int) throws {
         let row = AirArithmetic(air: .s8, octets: octets, interval: interval)
@@ -181,7 +184,7 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         #expect(count.atCentral > 5 && count.atPeripheral > 5, "\(count)")
     }
 
-    // The numbers that people quote, in kbit/s of notification values of 244 octets.
+    // The commonly quoted numbers, in kbit/s of notification values of 244 octets.
     @Test(
         arguments: [
             (.le2M, 6, 5, 1_301), (.le2M, 12, 10, 1_301), (.le2M, 24, 21, 1_366), (.le2M, 40, 35, 1_366),
@@ -199,14 +202,14 @@ struct AirArithmetic: Sendable, CustomTestStringConvertible {
         #expect(Int((bits / milliseconds).rounded()) == kilobits)
     }
 
-    /// A row of the table without connection intervals: what the air would carry if an event never ended.
+    /// A row without connection intervals: the throughput if an event never ended.
     struct Limit: Sendable, CustomTestStringConvertible {
         var air: AirArithmetic.Air
         var payload: Int
         var time: Int
         var cycle: Int
         /// In tenths of a kbit/s: 244 octets in one PDU, 495 in two, 247 by a credit-based channel, all of the payload,
-        /// and 244 octets both ways in sum. Without data length extension 20 octets stand in the first place.
+        /// and 244 octets in both directions summed. Without data length extension the first one is for 20 octets.
         var rates: [Int]
         var testDescription: String { "\(air.rawValue) \(payload)" }
     }

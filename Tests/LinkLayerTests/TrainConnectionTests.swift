@@ -6,7 +6,8 @@ import Testing
 
 @testable import LinkLayer
 
-/// Connections out of trains with responses (Core Vol 6 Part B 4.4.2.12; Vol 4 Part E 7.8.66), and transfer of such trains.
+/// Connections from trains with responses (Core Vol 6 Part B 4.4.2.12; Vol 4 Part E 7.8.66), and transfer of such
+/// trains.
 @Suite struct TrainConnectionTests {
     private struct Scene {
         let world = World()
@@ -75,7 +76,7 @@ import Testing
         #expect(peripheral.v1.peerAddress == scene.advertiser.address)
         #expect(peripheral.set == 0xFF && peripheral.syncHandle == scene.sync)
         #expect(scene.advertiser.newConnections.count == 1 && scene.listener.newConnections.count == 1)
-        // AUX_CONNECT_REQ in the place of the third subevent, AUX_CONNECT_RSP behind it on the same channel.
+        // AUX_CONNECT_REQ takes the place of the third subevent; AUX_CONNECT_RSP follows on the same channel.
         let index = try #require(frames.firstIndex { $0.kind == 5 })
         let (request, answer) = (frames[index], frames[index + 1])
         #expect(answer.kind == 8 && answer.channel == request.channel && answer.start - request.end == 150)
@@ -95,9 +96,9 @@ import Testing
         #expect(scene.listener.events(DisconnectionComplete.self).isEmpty)
     }
 
-    // What the link takes of the radio is told: a subevent that was not sent, or slots that nobody listened to.
+    // Radio time lost to the link is reported: a subevent that was not sent, or slots that were not received.
     @Test func aLinkTakesTheRadioFromTheTrain() throws {
-        // Subevents of 1.7 ms, and links every 31.25 ms, so that they meet.
+        // Subevents of 1.7 ms, and connection events every 31.25 ms, so that they collide.
         let scene = try Scene(octets: 200)
         let status = scene.connect {
             $0.le1M?.intervalMin = 25
@@ -111,12 +112,12 @@ import Testing
         let reports = scene.advertiser.events(LEPeriodicAdvertisingResponseReport.self)
         let (left, sent) = (reports.filter(\.wasLeftOut), reports.filter { !$0.wasLeftOut })
         #expect(!left.isEmpty && left.allSatisfy { $0.responses.isEmpty }, "\(reports.count)")
-        // Each slot of each subevent, heard or not.
+        // Every slot of every subevent, received or not.
         #expect(sent.count > 100 && sent.allSatisfy { $0.responses.map(\.slot) == [0, 1, 2, 3] })
         #expect(left.count + sent.count >= 390, "\(left.count), \(sent.count)")
     }
 
-    // One request is sent: without an answer there is no connection.
+    // One request is sent: without a response there is no connection.
     @Test func whoIsNotThereIsNotConnectedTo() throws {
         let scene = try Scene()
         let nobody = BluetoothAddress(0x1234, kind: .publicDevice)
@@ -128,7 +129,7 @@ import Testing
         #expect(event.v1.status == .connectionFailedToBeEstablished && event.set == 0 && event.v1.role == .central)
         #expect(event.v1.peerAddress == nobody && scene.advertiser.newConnections.count == 1)
         #expect(scene.listener.newConnections.isEmpty && scene.listener.controller.links.isEmpty)
-        // The next one may come.
+        // The next request succeeds.
         #expect(scene.connect() == .success)
         scene.world.run(.seconds(1))
         #expect(scene.advertiser.newConnections.last?.v1.status == .success)
@@ -152,7 +153,7 @@ import Testing
         #expect(scene.listener.newConnections.map(\.v1.status) == [.success])
     }
 
-    // AB-L03: a connection that cannot be is not begun.
+    // AB-L03: a connection with impossible parameters is not begun.
     @Test func aRequestThatCannotBeIsNotAnswered() throws {
         let scene = try Scene()
         scene.world.radio.onSend = { frame in
@@ -175,7 +176,7 @@ import Testing
         #expect(scene.advertiser.send(LECreateConnectionCancel()) == .commandDisallowed)
         scene.world.run(.seconds(1))
         #expect(scene.listener.newConnections.isEmpty)
-        // It ends with the train, too.
+        // It also ends with the train.
         #expect(scene.connect() == .success)
         scene.advertiser.send(LESetPeriodicAdvertisingEnable(enable: [], set: 0))
         #expect(scene.advertiser.newConnections.last?.v1.status == .connectionFailedToBeEstablished)
@@ -203,7 +204,7 @@ import Testing
 
     // MARK: Transfer
 
-    /// A link out of a train; what the central or the peripheral tells of another train the other end follows.
+    /// A link from a train: one end follows another train that the other end transfers to it.
     @Test(arguments: [true, false], [true, false])
     func aTrainWithResponsesIsTransferred(tellerIsCentral: Bool, isOwn: Bool) throws {
         let scene = try Scene()
@@ -273,7 +274,7 @@ import Testing
         central.connectExtended(to: peripheral.address)
         world.run(.seconds(1))
         let handle = try #require(central.connections.first).handle
-        // What was set for links to come counts for this one, until the controller is reset.
+        // Defaults set for future links apply to this one, until the controller is reset.
         let link = try #require(peripheral.controller.links.first)
         #expect(link.transferRules == SyncTransferRules(mode: .reports, skip: 3, timeout: 50))
         #expect(peripheral.send(Reset()) == .success)

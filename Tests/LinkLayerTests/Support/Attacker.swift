@@ -5,21 +5,21 @@ import Radio
 
 @testable import LinkLayer
 
-/// A device that keeps to no rule: it sends what a test wants, when an honest one would send something.
+/// A device that breaks the rules: it sends what a test provides where an honest one would send a PDU.
 final class Attacker {
     let node: RadioNode
     let address = BluetoothAddress(0xBAD, kind: .publicDevice)
-    /// What an honest central would say.
+    /// The connection data that an honest central would send.
     var data: ConnectionData
-    /// The payloads to send, one in each connection event; then empty ones.
+    /// The payloads to send, one per connection event; empty ones follow.
     var payloads: [(content: UInt8, payload: [UInt8])] = []
-    /// What to send in place of a length that is true.
+    /// A false length for the header.
     var claimedLength: UInt8?
     /// Whether answers are acknowledged.
     var acknowledges = true
-    /// How many PDUs in one event.
+    /// The number of PDUs in one event.
     var repetitions = 1
-    /// Good PDUs that the victim sent.
+    /// Valid PDUs that the victim sent.
     private(set) var answers: [(header: DataHeader, payload: PacketBuffer)] = []
     private(set) var requests = 0
     private(set) var advertisements = 0
@@ -60,7 +60,7 @@ final class Attacker {
         ask(victim.address, as: address)
     }
 
-    /// Answers each advertisement, whosever it is, with the same SCAN_REQ.
+    /// Answers every advertisement, from any device, with the same SCAN_REQ.
     func ask(_ advertiser: BluetoothAddress, as scanner: BluetoothAddress) {
         isOnce = false
         answer = .scanRequest(.init(scanner: scanner, advertiser: advertiser))
@@ -87,7 +87,7 @@ final class Attacker {
         case .connected:
             guard let header = try? DataHeader(reading: PacketBuffer(Array(frame.frame.pdu.prefix(2)))) else { return }
             answers.append((header, PacketBuffer(Array(frame.frame.pdu.dropFirst(2)))))
-            // It sends on whatever it takes.
+            // Continues regardless of the acknowledgement.
             _ = acknowledgement.receive(
                 sequence: header.sequence,
                 nextExpected: header.nextExpected,

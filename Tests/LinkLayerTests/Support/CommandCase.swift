@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// A command, what has been done before it, and what it is answered with.
+/// A command, its preparation, and the status that answers it.
 struct CommandCase: Sendable, CustomTestStringConvertible {
     var name: String
     var status: HCIStatus
@@ -21,7 +21,7 @@ struct CommandCase: Sendable, CustomTestStringConvertible {
         self.init(name, status, packet: HCIPacket(command), after: prepare)
     }
 
-    /// Octets, of which those behind the length are the parameters.
+    /// A case from raw parameter octets.
     init(
         _ name: String,
         _ status: HCIStatus,

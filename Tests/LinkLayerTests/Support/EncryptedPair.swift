@@ -8,9 +8,9 @@ import Testing
 @testable import LinkLayer
 
 extension Key128 {
-    /// A key of tests.
+    /// A key for tests.
     static let sample = Key128((1...16).map { UInt8($0) }) ?? .zero
-    /// Another one.
+    /// Another key for tests.
     static let other = Key128((101...116).map { UInt8($0) }) ?? .zero
 }
 
@@ -33,7 +33,7 @@ extension TestHost {
         )
     }
 
-    /// What it was told about encryption so far: statuses, those of another key with a mark.
+    /// The encryption events so far as text: statuses, with key refreshes marked.
     var encryptions: [String] {
         packets.compactMap { entry in
             guard entry.packet.kind == .event, let event = try? EventPacket(reading: entry.packet.bytes) else {
@@ -53,12 +53,12 @@ extension TestHost {
         }
     }
 
-    /// Why links ended.
+    /// The reasons for which links ended.
     var endings: [HCIStatus] { events(DisconnectionComplete.self).map(\.reason) }
 }
 
 extension Pair {
-    /// Two hosts with a link between them that is there already.
+    /// Connects two existing hosts.
     init(
         _ world: World,
         central: TestHost,
@@ -69,7 +69,7 @@ extension Pair {
         (centralHandle, peripheralHandle) = handles
     }
 
-    /// Encrypts the link and waits for it.
+    /// Encrypts the link and waits until it is encrypted.
     func encrypt(_ key: Key128 = .sample) {
         peripheral.longTermKey = key
         #expect(central.encrypt(centralHandle, key) == .success)
@@ -77,7 +77,7 @@ extension Pair {
         #expect(isEncrypted)
     }
 
-    /// Whether both ends send and take encrypted PDUs only.
+    /// Whether both ends send and receive encrypted PDUs only.
     var isEncrypted: Bool {
         [centralLink, peripheralLink].allSatisfy { link in
             guard let link else { return false }
@@ -86,7 +86,7 @@ extension Pair {
         }
     }
 
-    /// Whether both ends are as they are without encryption, and alive.
+    /// Whether both ends are unencrypted and alive.
     var isPlain: Bool {
         [centralLink, peripheralLink].allSatisfy { link in
             guard let link else { return false }
@@ -96,7 +96,7 @@ extension Pair {
     }
 }
 
-/// The data PDUs that went over the air, each once however often it was sent.
+/// The data PDUs that went over the air, without retransmissions.
 final class Overheard {
     private(set) var frames: [(fromCentral: Bool, header: DataHeader, payload: PacketBuffer)] = []
     private(set) var count = 0
@@ -117,7 +117,7 @@ final class Overheard {
 
     /// The payloads that are not empty.
     var payloads: [PacketBuffer] { frames.map(\.payload).filter { !$0.isEmpty } }
-    /// Control PDUs that can be read as they are.
+    /// The control PDUs that decode in the clear.
     var control: [ControlPDU] {
         frames.compactMap { $0.header.content == .control ? try? ControlPDU(reading: $0.payload) : nil }
     }

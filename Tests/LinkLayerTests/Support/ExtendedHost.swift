@@ -6,7 +6,7 @@ import Radio
 @testable import LinkLayer
 
 extension LESetExtendedAdvertisingParameters {
-    /// A set with 20 ms between the events, on 1M.
+    /// A set with an interval of 20 ms, on 1M.
     static func standard(
         _ set: UInt8 = 0,
         _ properties: LEAdvertisingProperties = [],
@@ -34,7 +34,7 @@ extension LESetExtendedAdvertisingParameters {
 }
 
 extension PHYConnectionParameters {
-    /// 30 ms and a second.
+    /// An interval of 30 ms and a timeout of one second.
     static let standard = PHYConnectionParameters(
         scanInterval: 0x10,
         scanWindow: 0x10,
@@ -78,7 +78,7 @@ extension TestHost {
         return status == .success ? enable([(set, duration, maxEvents)]) : status
     }
 
-    /// Gives data to a set in as many pieces as it takes.
+    /// Sets the data of a set in as many fragments as needed.
     func give(_ data: PacketBuffer, to set: UInt8, isScanResponse: Bool = false) {
         var rest = data
         while !rest.isEmpty {
@@ -104,7 +104,7 @@ extension TestHost {
         return send(LESetExtendedAdvertisingEnable(isEnabled: isEnabled, sets: entries))
     }
 
-    /// Scans without a pause, on 1M unless told otherwise.
+    /// Scans continuously, on 1M by default.
     @discardableResult
     func scanExtended(
         _ kind: LEScanKind = .passive,
@@ -154,7 +154,7 @@ extension TestHost {
     /// The extended reports so far.
     var reports: [ExtendedAdvertisingReport] { events(LEExtendedAdvertisingReport.self).flatMap(\.reports) }
 
-    /// The extended reports so far with their data put together.
+    /// The extended reports so far with their data reassembled.
     var wholeReports: [ExtendedAdvertisingReport] {
         var whole: [ExtendedAdvertisingReport] = []
         var partial: PacketBuffer = []
@@ -169,11 +169,11 @@ extension TestHost {
         return whole
     }
 
-    /// The links that this host was told of.
+    /// The connections reported to this host.
     var connections: [LEEnhancedConnectionComplete] { events() }
 }
 
-/// Octets that differ from one another.
+/// Varying octets, so that misplaced ones show.
 func sampleData(_ count: Int) -> PacketBuffer {
     PacketBuffer((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
 }

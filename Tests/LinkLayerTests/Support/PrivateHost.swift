@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// Which commands a host uses, and so which PDUs are on the air.
+/// The command set that a host uses, which determines the PDUs on the air.
 enum CommandSet: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case legacy
     case extended
@@ -15,7 +15,7 @@ enum CommandSet: String, Sendable, CaseIterable, CustomTestStringConvertible {
 }
 
 extension TestHost {
-    /// The identity resolving key that this host gives to others.
+    /// The identity resolving key that this host distributes.
     var identityKey: Key128 { Key128(Block128(high: 0xFEED, low: address.value)) }
 
     /// Puts another host on the resolving list.
@@ -49,7 +49,7 @@ extension TestHost {
         send(LESetPrivacyMode(peerIdentity: peer.address, mode: mode))
     }
 
-    /// Lists the peer and resolves.
+    /// Lists the peer and enables address resolution.
     func befriend(_ peer: TestHost, hasKey: Bool = true, hides: Bool = true) {
         list(peer, hasKey: hasKey, hides: hides)
         resolve()
@@ -59,7 +59,7 @@ extension TestHost {
 
     // MARK: Advertising
 
-    /// Advertises something to connect to, with the keys towards a peer; legacy PDUs are scannable as well.
+    /// Starts connectable advertising with the keys towards a peer; legacy PDUs are scannable as well.
     @discardableResult
     func advertise(
         _ commands: CommandSet,
@@ -129,7 +129,7 @@ extension TestHost {
         }
     }
 
-    /// Whom the host was told to have heard.
+    /// The addresses reported to the host.
     func heard(_ commands: CommandSet) -> Set<BluetoothAddress> {
         if commands == .extended { return Set(reports.map(\.address)) }
         return Set(events(LEAdvertisingReport.self).flatMap(\.reports).map(\.address))
@@ -137,7 +137,7 @@ extension TestHost {
 
     // MARK: Initiating
 
-    /// Initiates towards a peer, or towards those on the accept list.
+    /// Initiates towards a peer, or towards the devices on the accept list.
     @discardableResult
     func connect(
         _ commands: CommandSet,
@@ -178,7 +178,7 @@ final class AirLog {
     private(set) var targets: [BluetoothAddress] = []
     private(set) var scanners: [BluetoothAddress] = []
     private(set) var initiators: [BluetoothAddress] = []
-    /// When each address of an advertiser was on the air for the first and the last time.
+    /// The first and the last time at which each advertiser's address was on the air.
     private(set) var times: [BluetoothAddress: (first: Instant, last: Instant)] = [:]
     private(set) var identifiers: [UInt16] = []
     private(set) var frames: [[UInt8]] = []
@@ -187,7 +187,7 @@ final class AirLog {
         world.sniff { [unowned self] in take($0) }
     }
 
-    /// Everything that was on the air in any field.
+    /// All addresses on the air, in any field.
     var all: Set<BluetoothAddress> { Set(advertisers + targets + scanners + initiators) }
 
     func forget() {

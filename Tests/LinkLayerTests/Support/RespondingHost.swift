@@ -6,12 +6,12 @@ import Radio
 @testable import LinkLayer
 
 extension LESubeventTiming {
-    /// 4 subevents, 20 ms apart; slots from 5 ms on, each of 2.5 ms.
+    /// 4 subevents, 20 ms apart; response slots of 2.5 ms each, from 5 ms on.
     static let sample = LESubeventTiming(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 20)
 }
 
 extension LESetPeriodicAdvertisingParametersV2 {
-    /// 100 ms, divided as in the sample, with 4 slots.
+    /// An interval of 100 ms, divided as in the sample, with 4 slots.
     static func sample(
         set: UInt8 = 0,
         interval: UInt16 = 80,
@@ -30,7 +30,8 @@ extension LESetPeriodicAdvertisingParametersV2 {
 }
 
 extension TestHost {
-    /// Has a train with responses beside a set. Each time that the controller asks it gets `data` for a subevent; nil for none.
+    /// Starts a train with responses for a set. Each data request from the controller gets `data` for the subevent, or
+    /// nothing if it is nil.
     @discardableResult
     func advertiseResponsively(
         _ parameters: LESetPeriodicAdvertisingParametersV2 = .sample(),
@@ -70,7 +71,7 @@ extension TestHost {
         return enabled
     }
 
-    /// Listens to subevents of a train, and answers to each of them.
+    /// Selects subevents of a train, and responds to each of them.
     func listen(
         to sync: UInt16,
         _ subevents: [UInt8],
@@ -90,7 +91,7 @@ extension TestHost {
 
     var newTrains: [LEPeriodicAdvertisingSyncEstablishedV2] { events() }
     var subeventReports: [LEPeriodicAdvertisingReportV2] { events() }
-    /// What was heard in slots.
+    /// The responses received in slots.
     var responses: [(subevent: UInt8, response: LEPeriodicResponse)] {
         events(LEPeriodicAdvertisingResponseReport.self).flatMap { event in
             event.responses.map { (event.periodicSubevent, $0) }
@@ -100,7 +101,7 @@ extension TestHost {
 }
 
 extension LEPeriodicAdvertisingReportV2 {
-    /// An answer to it.
+    /// Creates the response to this report.
     func answer(
         _ data: PacketBuffer,
         slot: UInt8,

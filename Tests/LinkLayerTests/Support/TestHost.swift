@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinkLayer
 
-/// The controller's end of a line whose other end is a test.
+/// The controller's end of a transport whose other end is a test.
 final class Line: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
@@ -17,21 +17,21 @@ final class Line: HCITransport {
     func close() {}
 }
 
-/// A host that sends raw commands and notes what comes back.
+/// A host that sends raw commands and records what comes back.
 final class TestHost {
     let controller: VirtualController
     private let line = Line()
     private let world: World
     private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
-    /// Whether it says yes by itself when the peer asks for other connection parameters.
+    /// Whether it accepts the peer's connection parameter requests automatically.
     var acceptsParameters = true
-    /// The key that it has for every peer that asks; nil for none.
+    /// The key that it gives for every peer that asks; nil for none.
     var longTermKey: Key128?
-    /// Whether it answers by itself when it is asked for a key.
+    /// Whether it answers key requests automatically.
     var answersKeyRequests = true
     /// Called with each ACL packet.
     var onData: ((ACLPacket) -> Void)?
-    /// What its responses to trains were answered with.
+    /// The statuses returned for its responses to trains.
     var responded: [HCIStatus] = []
     /// Called with each event.
     var onEvent: ((EventPacket) -> Void)?
@@ -72,7 +72,7 @@ final class TestHost {
         onEvent?(event)
     }
 
-    /// Gives the controller the key, or says that there is none.
+    /// Gives the controller the key, or replies that there is none.
     @discardableResult
     func answer(_ handle: ConnectionHandle) -> HCIStatus {
         guard let longTermKey else { return send(LELongTermKeyRequestNegativeReply(handle: handle)) }
@@ -80,7 +80,7 @@ final class TestHost {
         return send(LELongTermKeyRequestReply(handle: handle, longTermKey: key))
     }
 
-    /// Agrees to what the peer has asked for.
+    /// Accepts the peer's connection parameter request.
     func accept(_ asked: LERemoteConnectionParameterRequest) {
         send(
             LERemoteConnectionParameterRequestReply(
@@ -118,7 +118,7 @@ final class TestHost {
         return .unspecifiedError
     }
 
-    /// Sends a command and returns what Command Complete returns.
+    /// Sends a command and returns its return parameters.
     func read<C: HCICommand>(_ command: C) throws -> C.Response {
         let before = packets.count
         line.onReceive?(HCIPacket(command))
@@ -147,7 +147,7 @@ final class TestHost {
         }
     }
 
-    /// The links that were made so far.
+    /// The handles of the links so far.
     var connectionHandles: [ConnectionHandle] { events(LEEnhancedConnectionComplete.self).map(\.handle) }
 
     /// All data so far.
@@ -155,12 +155,12 @@ final class TestHost {
         packets.compactMap { $0.packet.kind == .acl ? try? ACLPacket(reading: $0.packet.bytes) : nil }
     }
 
-    /// The newest forms of events, which come in place of older ones.
+    /// The newest versions of events that have older ones.
     static let newestForms: LEEventMask = [
         .periodicSyncEstablishedV2, .periodicReportV2, .periodicSyncTransferReceivedV2, .enhancedConnectionCompleteV2,
     ]
 
-    /// Takes every event, in the older form where there are two unless told otherwise.
+    /// Unmasks every event, in the older version where there are two, except for `forms`.
     func unmask(_ forms: LEEventMask = []) {
         send(SetEventMask(mask: EventMask(rawValue: .max)))
         send(SetEventMaskPage2(mask: EventMaskPage2(rawValue: .max)))
@@ -170,7 +170,7 @@ final class TestHost {
     func forget() { packets.removeAll() }
 }
 
-/// One air with hosts on it.
+/// A radio channel and the hosts on it.
 final class World {
     let loop = VirtualEventLoop()
     let random: RandomSource
@@ -197,19 +197,19 @@ final class World {
 
     func run(_ duration: Duration) { loop.run(for: duration) }
 
-    /// Runs until `condition` holds, for at most so long.
+    /// Runs until `condition` holds, for at most `limit`.
     ///
     /// - Returns: Whether it holds.
     func run(upTo limit: Duration, until condition: () -> Bool) -> Bool {
         loop.run(until: loop.now + limit, stopWhen: condition)
     }
 
-    /// A sample of every frame on the air.
+    /// Calls `body` with every frame on the air.
     func sniff(_ body: @escaping (SniffedFrame) -> Void) { radio.onTransmission = body }
 }
 
 extension TestHost {
-    /// Advertises with 20 ms between the events.
+    /// Advertises with an interval of 20 ms.
     func advertise(
         _ kind: LEAdvertisingKind = .connectableScannable,
         interval: UInt16 = 0x20,
@@ -229,7 +229,7 @@ extension TestHost {
         send(LESetAdvertisingEnable(isEnabled: true))
     }
 
-    /// Scans without a pause.
+    /// Scans continuously.
     func scan(_ kind: LEScanKind = .passive, filterDuplicates: Bool = false) {
         send(
             LESetScanParameters(
@@ -243,7 +243,7 @@ extension TestHost {
         send(LESetScanEnable(isEnabled: true, filterDuplicates: filterDuplicates ? .enabled : .disabled))
     }
 
-    /// Asks for other connection parameters.
+    /// Requests other connection parameters.
     @discardableResult
     func update(
         _ handle: ConnectionHandle,
@@ -316,7 +316,7 @@ struct Pair {
         )
     }
 
-    /// Connects two hosts that are there already.
+    /// Connects two existing hosts.
     init(
         _ world: World,
         central: TestHost,
