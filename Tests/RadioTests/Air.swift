@@ -1,7 +1,7 @@
 import EventLoops
 import Radio
 
-/// A radio on a virtual loop, and nodes that note what they hear.
+/// A radio on a virtual event loop, and nodes that record what they receive.
 final class Air {
     let loop = VirtualEventLoop()
     let radio: Radio

@@ -4,7 +4,7 @@ import Testing
 @testable import Radio
 
 @Suite struct AirQualityTests {
-    /// How many of 1,000 frames are heard, and how many of them are corrupted.
+    /// The number of frames received out of 1,000, and how many of those are corrupted.
     private func exchange(_ air: Air, _ sender: RadioNode, _ receiver: RadioNode, channel: UInt8 = 37) -> (Int, Int) {
         let before = air.heard[receiver.id.number]?.count ?? 0
         receiver.listen(tuning(channel: channel))

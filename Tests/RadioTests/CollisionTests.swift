@@ -4,7 +4,8 @@ import Testing
 @testable import Radio
 
 @Suite struct CollisionTests {
-    // Two at equal strength at the same time: the first is spoiled, the second is not noticed, on each of the channels.
+    // Two frames at equal strength at the same time: the first is corrupted, the second goes undetected, on every
+    // channel.
     @Test(arguments: RadioChannels.all.indices)
     func framesCollideOnEveryChannel(channel: UInt8) {
         let air = Air()
@@ -38,7 +39,7 @@ import Testing
         #expect(air.heard[0]?.map(\.isCorrupted) == [true])
     }
 
-    // Each is 9 dB weaker, which one frame survives; two together are 6 dB weaker.
+    // Each disturber is 9 dB weaker, which a frame survives; two together are 6 dB weaker.
     @Test(arguments: [(1, false), (2, true), (3, true)])
     func disturbersAddUp(count: Int, isCorrupted: Bool) {
         let air = Air()
@@ -50,7 +51,7 @@ import Testing
         #expect(air.heard[0]?.map(\.isCorrupted) == [isCorrupted])
     }
 
-    // Weaker than the receiver's sensitivity, so that it is never heard, and still within 8 dB of the frame.
+    // Below the receiver's sensitivity, so it is never received, but within 8 dB of the frame.
     @Test func whatIsTooWeakToBeHeardStillDisturbs() {
         let air = Air()
         let (receiver, sender, disturber) = (air.node(), air.node(1), air.node(1))
@@ -74,7 +75,7 @@ import Testing
         #expect(air.heard[0]?.map(\.isCorrupted) == [false])
     }
 
-    // The senders do not hear each other; the receiver between them hears both.
+    // The senders are out of each other's range; the receiver between them is in range of both.
     @Test func theHiddenSender() {
         let air = Air()
         let (receiver, a, b) = (air.node(), air.node(300), air.node(-300))
@@ -89,7 +90,7 @@ import Testing
         #expect(air.heard[0]?.map(\.isCorrupted) == [false, true])
     }
 
-    // A wall between the receiver and the disturber makes the collision harmless for this one receiver.
+    // A wall between the receiver and the disturber makes the collision harmless for this receiver.
     @Test func attenuationSpares() {
         let air = Air()
         let (receiver, other, sender, disturber) = (air.node(), air.node(0.1), air.node(1), air.node(1))

@@ -28,7 +28,7 @@ import Testing
         #expect(source.power == 10)
     }
 
-    /// What part of 2,000 frames of 144 microseconds get through, and what part is noticed.
+    /// The share of 2,000 frames of 144 microseconds that are received intact, and the share that is detected.
     private func survival(
         _ source: Interference,
         channel: UInt8 = 5,
@@ -54,8 +54,8 @@ import Testing
         #expect(survival(jammer, channel: 20).good == 1)
     }
 
-    // A burst that begins while the frame of 144 us is on the air spoils it, one that is there before or during the first
-    // 40 us hides it: of a period of 5 ms with a burst of half of it, 2,500 + 144 and 2,500 + 40 microseconds.
+    // A burst that begins during the 144 us frame corrupts it; one present before or during the first 40 us hides it.
+    // In a period of 5 ms, of which the burst takes half, that is 2,500 + 144 and 2,500 + 40 microseconds.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func burstsTakeTheirShareOfTheTime(seed: UInt64) {
         let source = Interference(power: 0, share: 0.5)
@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test func distanceMakesInterferenceWeaker() {
-        // 0 dBm at 1 m is -40; the jammer's -54 at 5 m is far below it by more than the threshold.
+        // 0 dBm at 1 m arrives as -40; the jammer's -54 at 5 m is weaker by more than the threshold.
         let far = Interference(at: Position(x: 1, y: 5), power: 0)
         #expect(survival(far).good == 1)
         #expect(survival(far, power: -10).noticed == 0)
     }
 
     @Test func sourcesAddUp() {
-        // 9 dB below the frame each.
+        // Each is 9 dB below the frame.
         let one = Interference(at: Position(x: 1, y: 1), power: -9)
         let air = Air { $0.interference = [one, one] }
         let (sender, receiver) = (air.node(), air.node(1))
@@ -111,7 +111,7 @@ import Testing
         #expect(!process.isOn(from: 5, to: 5))
     }
 
-    // -95 dBm is what 1M needs; -100 dBm of noise on top of -106 raise it by 7 dB.
+    // 1M needs -95 dBm; -100 dBm of noise on top of -106 raises that by 7 dB.
     @Test(arguments: [(-87.0, true), (-89.0, false)])
     func noiseRaisesWhatAReceiverNeeds(strength: Double, isHeard: Bool) {
         let air = Air { $0.channelNoise = [5: -100] }

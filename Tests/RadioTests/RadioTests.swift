@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [(-1, false), (0, true), (1, true), (143, true)])
     func whoeverListensOnlyAPartHearsNothing(microsecond: Int, isMissed: Bool) {
-        // Beginning late, or ending early, misses the frame alike; 144 us is its whole length.
+        // Tuning in late and tuning out early both miss the frame, whose whole length is 144 us.
         let late = Air()
         let (sender, receiver) = (late.node(), late.node(1))
         late.loop.schedule(after: .microseconds(10)) { sender.send(frame()) }
@@ -81,7 +81,7 @@ import Testing
         #expect(early.heard.isEmpty == (microsecond >= 0))
     }
 
-    // Equal strength spoils both frames at a receiver that locked on to the first; much stronger ones survive.
+    // A disturber of equal strength corrupts the frame that the receiver locked on to; a much stronger frame survives.
     @Test(arguments: [(1.0, true), (2.0, true), (3.0, false), (50.0, false)])
     func capture(disturberAt metres: Double, isCorrupted: Bool) {
         let air = Air()
