@@ -4,7 +4,7 @@ import Foundation
 import HCI
 import Testing
 
-/// A folder that is gone with the test.
+/// A temporary directory that is deleted with the test.
 private final class Folder {
     let path = NSTemporaryDirectory() + "harald-capture-\(UUID())"
 
@@ -96,7 +96,7 @@ private final class Folder {
         #expect(try reader.next() == nil)
     }
 
-    /// A controller that is plugged in again is on another line, and in the same file.
+    /// A controller that is plugged in again uses another transport, and the same file.
     @Test func theNextLineGoesOnInTheSameFile() throws {
         let folder = try Folder()
         let loop = VirtualEventLoop()

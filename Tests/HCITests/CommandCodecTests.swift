@@ -162,7 +162,7 @@ import Testing
         #expect(bytes.count == 10 + 16 + 16)
         #expect(bytes.prefix(upTo: 10).bytes == [0, 0, 1, 6, 5, 4, 3, 2, 1, 0b101])
         #expect(bytes[26] == 0xCD && bytes[27] == 0xAB)
-        // Bit 3 is no PHY, so nobody knows what follows.
+        // Bit 3 is not a PHY, so the layout of the rest is unknown.
         var wrong = bytes
         wrong[9] = 0b1001
         #expect(throws: PacketError(.value(0b1001), at: "Initiating_PHYs")) {

@@ -23,7 +23,7 @@ import Testing
                 #expect(frame.subevent == type.subevent)
                 #expect(try E.reading(frame.eventParameters) == event)
                 #expect(try HCIEventRegistry.decode(frame) as? E == event)
-                // The return parameters of a random command are not what they should be.
+                // The random return parameters do not match the random command.
                 if !(event is CommandComplete) { #expect(packet.description.hasPrefix(type.name)) }
             }
         }
@@ -35,7 +35,7 @@ import Testing
         func check<E: HCIEvent>(_ type: E.Type) throws {
             let random = RandomSource(seed: UInt64(type.eventCode.rawValue))
             var event = RandomFields.value(type, random)
-            // Return parameters are all that is left, so that any length will do.
+            // Return parameters take the rest of the event, so any length is valid.
             if var complete = event as? CommandComplete {
                 complete.parameters = []
                 event = complete as? E ?? event

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HCI
 
-/// The frames around commands and events, which are read before anything in them is.
+/// The framing of commands and events, which is parsed before their contents.
 @Suite struct FrameTests {
     @Test("AB-H02: no part of a frame is taken for a frame")
     func noPartOfAFrameIsAFrame() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HCI
 
-/// Reads fields and notes the octets of each.
+/// Decodes fields and records the octets of each.
 private struct FieldCollector: FieldCoder {
     var reader: FieldReader
     let whole: PacketBuffer
@@ -120,7 +120,7 @@ private struct FieldCollector: FieldCoder {
         let responses = HCICommandRegistry.all.filter { !Self.hasPlainResponse($0) }.map { $0.name }
         #expect(Set(responses).subtracting(names("response")) == [])
         let events = HCIEventRegistry.all.filter { !Self.isEmpty($0) }.map { $0.name }
-        // Its parameters are another packet's.
+        // Its parameters are those of another packet.
         #expect(Set(events).subtracting(names("event")) == ["Command Complete"])
     }
 

@@ -1,12 +1,12 @@
-/// Packets with their octets as other programs encode them, a space between two fields: what a packet is, its name, its
+/// Packets as other programs encode them, with a space between two fields: the kind of packet, its name, and its
 /// parameters.
 ///
-/// Each field has octets of its own, so that a field of another width, or in another place, is seen. The descriptions in
-/// this project had no part in the making of the octets.
+/// Each field has octets of its own, so that a field of a wrong width or in a wrong place shows. The octets were made
+/// without this project's packet descriptions.
 enum PacketVectors {
     /// Made with Bumble 0.0.236: every field of its class for the packet got a value, counting up from octet to octet
-    /// (flags got 1, a response's status 0), each was encoded with `HCI_Object.serialize_field`, and the whole compared
-    /// with the packet's own `bytes()`. Packets without parameters are left out.
+    /// (flags got 1, a response's status 0). Each was encoded with `HCI_Object.serialize_field`, and the whole was
+    /// compared with the packet's own `bytes()`. Packets without parameters are left out.
     static let bumble = """
         command | Set Event Mask | 1718191a1b1c1d1e
         response | Set Event Mask | 00
@@ -156,7 +156,7 @@ enum PacketVectors {
         event | LE Periodic Advertising Sync Transfer Received [v2] | 3e 3031 3233 3435 36 01 3738393a3b3c 02 3d3e 3f 40 41 42 43
         """
 
-    /// For the packets that Bumble does not encode: the same, with the widths and the order of the fields taken from
+    /// Packets that Bumble does not encode: the same, with the widths and the order of the fields taken from
     /// rootcanal's `hci_packets.pdl`.
     static let rootcanal = """
         command | Read Transmit Power Level | 292a 2b
@@ -190,9 +190,9 @@ enum PacketVectors {
         command | LE Extended Create Connection [v2] | 13 14 15 16 17 18191a1b1c1d 06 1e1f 2021 2223 2425 2627 2829 2a2b 2c2d 2e2f 3031 3233 3435 3637 3839 3a3b 3c3d
         """
 
-    /// For what neither describes as the specification does (Core Vol 4 Part E 7.3.93, 7.3.94, 7.8.20): by the structures
-    /// of Zephyr's `hci_types.h` and of NimBLE's `hci_common.h`. So are the packets of periodic advertising with responses
-    /// (7.8.61, 7.8.125 to 7.8.127, 7.7.65.36, 7.7.65.37).
+    /// Packets that neither describes as the specification does (Core Vol 4 Part E 7.3.93, 7.3.94, 7.8.20), by the
+    /// structures of Zephyr's `hci_types.h` and of NimBLE's `hci_common.h`. The same goes for the packets of periodic
+    /// advertising with responses (7.8.61, 7.8.125 to 7.8.127, 7.7.65.36, 7.7.65.37).
     static let zephyr = """
         command | Read Authenticated Payload Timeout | 2122
         response | Read Authenticated Payload Timeout | 00 2324 2526
@@ -218,8 +218,8 @@ enum PacketVectors {
         response | LE Read All Local Supported Features | 00 01 05080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8cbced1d4d7dadde0e3e6e9eceff2f5f8fbfe0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7cacdd0d3d6d9dcdfe2e5e8ebeef1f4f7fafd000306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d606366696c6f7275787b7e8184878a8d909396999c9fa2a5a8abaeb1b4b7babdc0c3c6c9cccfd2d5d8dbdee1e4e7ea
         """
 
-    /// Each command, its number in hexadecimal, and its place among the supported commands as octet times ten plus bit, by
-    /// rootcanal's enumerations `OpCode` and `OpCodeIndex`.
+    /// Each command with its opcode in hexadecimal and its place among the supported commands, as octet times ten plus
+    /// bit, by rootcanal's enumerations `OpCode` and `OpCodeIndex`.
     static let commands = """
         Disconnect | 0406 | 5
         Read Remote Version Information | 041d | 27

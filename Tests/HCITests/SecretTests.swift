@@ -5,9 +5,9 @@ import Testing
 
 @testable import HCI
 
-/// Collects the octets of the fields whose names say that they hold a key, whatever the packet says of them.
+/// Collects the octets of the fields whose names suggest a key, independently of how the packet marks them.
 private struct KeyCollector: FieldCoder {
-    /// Names with a key in them that is none, or that everybody may know.
+    /// Names that contain "key" but denote no key, or a public one.
     private static let harmless = ["Key_X_Coordinate", "Key_Y_Coordinate", "Key_Type", "Encryption_Key_Size"]
     var keys: [PacketBuffer] = []
     var isReading: Bool { false }
@@ -36,20 +36,20 @@ private struct KeyCollector: FieldCoder {
     }
 }
 
-/// Everything that the language makes of a value by itself.
+/// Every text that Swift derives from a value by itself.
 private func texts(of value: some Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
     return ["\(value)", String(reflecting: value), "\(Optional(value) as Any)", "\([value])", dumped]
 }
 
-/// A packet in every way in which it may get into a log: whole, cut off, too long, framed.
+/// The texts of a packet in every form that may reach a log: whole, truncated, too long, framed.
 private func texts(of packet: HCIPacket) -> [String] {
     var found = texts(of: packet as Any)
     for length in 0...packet.bytes.count {
         found.append(PacketPrinter.line(HCIPacket(packet.kind, packet.bytes.prefix(upTo: length)), .hostToController))
     }
-    // More than the header says, and more than the packet has with a header that agrees.
+    // More octets than the header says, then with a header to match.
     found += texts(of: HCIPacket(packet.kind, PacketBuffer(packet.bytes.bytes + [0])) as Any)
     var longer = packet.bytes.bytes + [0]
     longer[packet.kind == .command ? 2 : 1] += 1
@@ -57,7 +57,7 @@ private func texts(of packet: HCIPacket) -> [String] {
     return found
 }
 
-/// Whether four octets of a key in a row, from either end, are in a text.
+/// Whether a text contains four consecutive octets of a key, in either order.
 private func shows(_ text: String, _ keys: [PacketBuffer]) -> Bool {
     keys.flatMap { [$0, PacketBuffer($0.reversed())] }.contains { key in
         (0...key.count - 4).contains { start in
@@ -126,7 +126,7 @@ private func shows(_ text: String, _ keys: [PacketBuffer]) -> Bool {
         #expect(found == ["LE Generate DHKey Complete"])
     }
 
-    /// Encryption Information of the Security Manager, cut into fragments of every length.
+    /// Encryption Information of the Security Manager, in fragments of every length.
     @Test func keys_of_the_security_manager_are_not_shown_on_their_way() {
         let key = PacketBuffer((0..<16).map { 0xA0 + $0 })
         let pdu: [UInt8] = [17, 0, 6, 0, 0x06] + key.bytes

@@ -2,16 +2,16 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// A line between two ends of one process that loses octets and changes others, by lot.
+/// An in-process serial line that drops and corrupts octets at random.
 final class LossyLine: OctetLine {
     var onReceive: (([UInt8]) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
     let place = "wire"
-    /// Octets that went in.
+    /// The octets sent into this end.
     private(set) var sent: [UInt8] = []
-    /// One in so many octets is lost, and one in so many is another; 0 for none.
+    /// One octet in this many is lost, and one in this many is corrupted; 0 for none.
     var oneIn: UInt64 = 0
-    /// Whether anything arrives.
+    /// Whether the line is cut, so that nothing arrives.
     var isCut = false
 
     private let loop: any EventLoop
@@ -31,7 +31,7 @@ final class LossyLine: OctetLine {
         return (near, far)
     }
 
-    /// A megabaud: ten microseconds an octet, in order.
+    /// Sends at one megabaud: ten microseconds per octet, in order.
     func send(_ octets: PacketBuffer) {
         guard isOpen, !isCut else { return }
         let octets = octets.bytes
@@ -50,7 +50,7 @@ final class LossyLine: OctetLine {
 
     func close() { isOpen = false }
 
-    /// Somebody else takes this end.
+    /// Hands this end to a new owner.
     func reopen() {
         isOpen = true
         (onReceive, onClose) = (nil, nil)

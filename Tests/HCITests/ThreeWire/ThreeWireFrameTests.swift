@@ -4,7 +4,7 @@ import Testing
 
 @testable import HCI
 
-/// Frames of the three-wire transport and what is in them.
+/// Frames of the three-wire transport and their contents.
 @Suite struct ThreeWireFrameTests {
     private static func frames(_ octets: [UInt8]) -> [[UInt8]] {
         var decoder = SLIPDecoder(maximumLength: 64)
@@ -26,7 +26,7 @@ import Testing
     func whatIsNoFrame() {
         #expect(Self.frames([1, 2, 0xC0, 3, 0xC0]) == [[3]])
         #expect(Self.frames([0xC0, 1, 0xDB, 2, 9, 0xC0, 3, 0xC0]) == [[3]])
-        // An escape that the delimiter cuts off.
+        // An escape sequence cut off by the delimiter.
         #expect(Self.frames([0xC0, 1, 0xDB, 0xC0, 3, 0xC0]) == [[3]])
         #expect(Self.frames([0xC0] + [UInt8](repeating: 7, count: 64) + [0xC0]).count == 1)
         #expect(Self.frames([0xC0] + [UInt8](repeating: 7, count: 65) + [0xC0, 3, 0xC0]) == [[3]])
@@ -78,7 +78,7 @@ import Testing
             .sleep,
         ]
         for message in all { #expect(ThreeWireMessage(message.payload) == message) }
-        // Linux leaves the field out of its answer.
+        // Linux omits the field in its response.
         #expect(
             ThreeWireMessage([0x04, 0x7B])
                 == .configurationResponse(ThreeWireConfiguration(window: 1, isChecked: false))

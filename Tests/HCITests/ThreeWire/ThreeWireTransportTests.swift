@@ -4,7 +4,7 @@ import Testing
 
 @testable import HCI
 
-/// Two ends of a three-wire line, in virtual time.
+/// Two ends of a three-wire link, in virtual time.
 @Suite struct ThreeWireTransportTests {
     private final class Bench {
         let loop = VirtualEventLoop()
@@ -25,14 +25,14 @@ import Testing
             if hasController { begin() }
         }
 
-        /// A controller that knows nothing of what was before.
+        /// Replaces the controller with one that has no state.
         func begin() {
             wires.far.reopen()
             controller = ThreeWireTransport(wires.far, loop: loop)
             controller?.onReceive = { [unowned self] in toController.append($0) }
         }
 
-        /// What has been said over a wire since the last time.
+        /// The packets sent over a wire after the first `count` octets.
         static func packets(_ wire: LossyLine, after count: Int = 0) -> [ThreeWirePacket] {
             var decoder = SLIPDecoder(maximumLength: ThreeWirePacket.maximumLength)
             return decoder.take(wire.sent.dropFirst(count)).compactMap { try? ThreeWirePacket(frame: $0) }
@@ -53,7 +53,7 @@ import Testing
         bench.controller?.send(HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
         bench.loop.run(for: .milliseconds(50))
         #expect(bench.toHost == [HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0])])
-        // Each was sent once, and acknowledged.
+        // Each was sent once and acknowledged.
         #expect(Bench.packets(bench.wires.near).filter(\.isReliable).count == 1)
         #expect(Bench.packets(bench.wires.far).last?.acknowledgement == 1)
         bench.loop.run(for: .seconds(10))
@@ -71,7 +71,7 @@ import Testing
         let (down, up) = (RandomSource(seed: seed), RandomSource(seed: seed + 7))
         let (sentDown, sentUp) = ((0..<count).map { acl($0, down) }, (0..<count).map { acl($0, up) })
         var next = 0
-        // As much at a time as a host with credits has under way.
+        // As many in flight as a host with credits sends.
         while next < count || bench.toHost.count < count || bench.toController.count < count {
             while next < count, next < min(bench.toHost.count, bench.toController.count) + 16 {
                 bench.host.send(sentDown[next])
@@ -115,7 +115,7 @@ import Testing
         #expect(bench.closures.isEmpty)
         bench.loop.run(for: .milliseconds(200))
         #expect(bench.closures == [.failed(reason: "no packet was acknowledged for five seconds")])
-        // That was the end.
+        // The transport has given up.
         let count = bench.wires.near.sent.count
         bench.loop.run(for: .seconds(60))
         #expect(bench.wires.near.sent.count == count && bench.closures.count == 1)
@@ -176,11 +176,11 @@ import Testing
             _ = machine.handle(.received(ThreeWirePacket(.linkControl, message.payload)))
         }
         #expect(machine.state == .active)
-        // Acknowledges five packets of none.
+        // Acknowledges five packets, though none was sent.
         event.acknowledgement = 5
         #expect(machine.handle(.received(event)) == [.deliver(HCIPacket(.event, [0x0E, 0]))])
         #expect(machine.handle(.received(event)).isEmpty)
-        // The one that is expected is asked for.
+        // The acknowledgement still requests the expected packet.
         guard case .transmit(let answer)? = machine.handle(.receivedAll).first else {
             Issue.record("nothing is acknowledged")
             return

@@ -93,7 +93,7 @@ import Testing
         let total = Int(head[2]) | Int(head[3]) << 8
         let all = try #require(Self.answer(machine.handle(Self.ask(3, 0x80, 6, 0x0200, 0, UInt16(total)))))
         #expect(all.count == total && head.count == 9)
-        // Descriptors follow each other by their lengths.
+        // Descriptors follow one another by their lengths.
         var (descriptors, rest) = ([[UInt8]](), all[...])
         while let length = rest.first, length > 1 {
             descriptors.append(Array(rest.prefix(Int(length))))
@@ -218,13 +218,13 @@ import Testing
         var machine = DongleMachine()
         for sequence in 1...2 as ClosedRange<UInt32> { _ = machine.handle(Self.read(1, sequence, 16)) }
         #expect(machine.handle(.send(Self.event)).count == 2)
-        // A host that is only slow has the rest of it.
+        // A host that is merely slow gets the rest of it.
         #expect(Self.answer(machine.handle(Self.read(1, 3, 16)))?.count == 10)
         _ = machine.handle(Self.read(1, 4, 16))
         #expect(machine.handle(.send(Self.event)).count == 1)
         _ = machine.handle(.request(.unlink(sequence: 5, transfer: 4)))
         #expect(machine.handle(Self.read(1, 6, 16)).isEmpty)
-        // One whose reads still wait has had all of it.
+        // A host whose reads are still pending has received all of it.
         _ = machine.handle(.request(.unlink(sequence: 7, transfer: 6)))
         #expect(machine.handle(.send(Self.event)).isEmpty)
         #expect(Self.answer(machine.handle(Self.read(1, 8, 16)))?.count == 16)
@@ -248,7 +248,7 @@ import Testing
             #expect(machine.handle(refused) == [Self.stalled(9)])
         }
         #expect(machine.handle(Self.write(10, [9])) == [Self.taken(10, 1), .failed])
-        // Back again.
+        // Back to the first setting.
         #expect(machine.handle(Self.ask(11, 0x01, 11, 0, 0, 0)) == [Self.said(11, [])])
         #expect(
             machine.handle(Self.ask(12, 0x20, 0, 0, 0, 3, [3, 0x0C, 0])) == [Self.taken(12, 3), .deliver(Self.reset)]
@@ -283,7 +283,7 @@ import Testing
             ),
         ]
         for request in requests { #expect(machine.handle(request) == [Self.stalled(1)]) }
-        // A transfer that has no room for anything takes nothing.
+        // A transfer of length zero carries nothing.
         #expect(machine.handle(Self.read(2, 2, 0)) == [Self.said(2, [])])
     }
 }

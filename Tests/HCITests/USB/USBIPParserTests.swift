@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// A request as the kernel writes it.
+/// A request as the kernel encodes it.
 func usbip(
     _ code: UInt32 = 1,
     _ sequence: UInt32,
@@ -21,7 +21,8 @@ func usbip(
 }
 
 @Suite struct USBIPParserTests {
-    // A device descriptor, a command, a read, and the end of that read; numbers from Documentation/usb/usbip_protocol.rst.
+    // A device descriptor, a command, a read, and the cancellation of that read; numbers from
+    // Documentation/usb/usbip_protocol.rst.
     private static let descriptor: [UInt8] = [0x80, 6, 0, 1, 0, 0, 0x12, 0]
     private static let reset: [UInt8] = [0x20, 0, 0, 0, 0, 0, 3, 0]
     private static let stream =
