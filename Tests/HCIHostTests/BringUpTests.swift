@@ -183,7 +183,7 @@ import Testing
             ]
         ),
         ([.periodicResponsesAdvertiser], [.periodicSubeventDataRequest, .periodicResponseReport]),
-        // What the host has no use for, it does not ask for.
+        // The host does not enable events it has no use for.
         ([.connectedIsochronousCentral, .powerControlRequest, .periodicSyncTransferSender], []),
     ]
 
@@ -197,13 +197,13 @@ import Testing
         ]
         #expect(LEEventMask(rawValue: bench.controller.masks["LE"] ?? 0) == always.union(events))
         #expect(bench.controller.masks["page 2"] == (features.contains(.encryption) ? 0x200_0000 : 0))
-        // Whatever is asked for has a type, so that it can be read.
+        // Every enabled event has a type that can decode it.
         for bit in 0..<64 where bench.controller.masks["LE"].map({ $0 >> UInt64(bit) & 1 == 1 }) ?? false {
             #expect(HCIEventRegistry.type(for: .leMeta, subevent: LESubevent(rawValue: UInt8(bit + 1))) != nil)
         }
     }
 
-    // Encryption Change [v2] came with version 5.3.
+    // Encryption Change [v2] was added in version 5.3.
     @Test(arguments: [(SpecificationVersion.v5_2, 0x80_0000), (.v5_3, 0x280_0000)] as [(SpecificationVersion, UInt64)])
     func theSizeOfTheKeyIsAskedForWhereItCanBeTold(version: SpecificationVersion, mask: UInt64) {
         let bench = Bench()
@@ -356,7 +356,7 @@ import Testing
     }
 
     @Test func aControllerOfNoOrderDoesNotUpsetTheBringUp() {
-        // Events, data and answers of a time before the reset.
+        // Events, data and answers from before the reset.
         let bench = Bench()
         bench.host.start()
         bench.inject(Bench.connectionComplete(0x40))
@@ -368,7 +368,7 @@ import Testing
         #expect(bench.connections.isEmpty)
     }
 
-    /// Before the reset is answered, a controller may still speak of what made it necessary.
+    /// Until it answers the reset, a controller may still report the error that made the reset necessary.
     @Test("AB-H06: a hardware error before the reset is answered belongs to the time before")
     func aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
         let bench = Bench()

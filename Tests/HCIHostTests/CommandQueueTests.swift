@@ -62,7 +62,7 @@ import Testing
         var queue = CommandQueue()
         _ = queue.handle(entry(1, Disconnect()))
         #expect(text(queue.handle(status(Disconnect.self, .success))) == "clear, finish 1 status")
-        // A command that is answered by Command Complete may be refused by Command Status, but not accepted.
+        // A command answered by Command Complete may be rejected by Command Status, but not accepted by it.
         _ = queue.handle(entry(2, LERand()))
         #expect(text(queue.handle(status(LERand.self, .success))) == "")
         #expect(text(queue.handle(status(LERand.self, .unknownCommand))) == "clear, finish 2 answer")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HCIHost
 
-/// Data that overtake the events that they need (quirks 1, 2).
+/// Data that overtake the events they depend on (quirks 1, 2).
 @Suite struct EncryptionHoldTests {
     private static let handle = ConnectionHandle(rawValue: 1)
 
@@ -15,7 +15,7 @@ import Testing
 
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-    /// A key of a pairing as it arrives whole; its lengths are those of Core Vol 3 Part H 3.6.2 to 3.6.6.
+    /// A pairing key that arrives in one packet; its lengths are those of Core Vol 3 Part H 3.6.2 to 3.6.6.
     private func key(_ code: UInt8, _ fill: UInt8 = 0xAA) -> ACLPacket {
         let length: UInt8 = [0x06: 17, 0x07: 11, 0x08: 17, 0x09: 8, 0x0A: 17][code] ?? 17
         let rest = [UInt8](repeating: fill, count: Int(length) - 1)
@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    /// A hold of a central that has begun to encrypt.
+    /// The hold of a central that has begun to encrypt.
     private func central(interval: UInt16 = 24) -> EncryptionHold {
         var hold = EncryptionHold()
         hold.beginAsCentral(interval: interval)
@@ -63,7 +63,7 @@ import Testing
     @Test("AB-L08: what is no whole key on the channel of pairing does not wait at a central")
     func whatIsNoWholeKeyDoesNotWait() {
         var hold = central()
-        // All other commands of the Security Manager, and what is none.
+        // All other commands of the Security Manager, and reserved codes.
         for code in [0x00...0x05, 0x0B...0xFF] as [ClosedRange<UInt8>] {
             for code in code { #expect(hold.take(key(code), at: at(0)) == .deliver) }
         }
@@ -72,7 +72,8 @@ import Testing
             change(&octets)
             return ACLPacket(handle: Self.handle, boundary: boundary, payload: PacketBuffer(octets))
         }
-        // A fragment: what begins in the clear may end encrypted. Then the rest of one; other lengths; other channels.
+        // A first fragment, since what begins in the clear may end encrypted; then a continuation, other lengths, and
+        // other channels.
         for count in 1..<21 { #expect(hold.take(changed { $0.removeLast($0.count - count) }, at: at(0)) == .deliver) }
         #expect(hold.take(changed({ _ in }, .continuation), at: at(0)) == .deliver)
         #expect(hold.take(changed { $0.append(0) }, at: at(0)) == .deliver)
@@ -86,7 +87,7 @@ import Testing
 
     // MARK: A central's borders
 
-    /// What a central's link is told, with keys that arrive at one point.
+    /// The order in which a central's link reports events, with keys that arrive at one point.
     private func order(_ story: (Bench) -> Void) throws -> [String] {
         let bench = Bench()
         bench.up()
@@ -158,7 +159,7 @@ import Testing
             encrypts(bench)
             bench.run(.milliseconds(2))
             arrives(bench)
-            // Nobody has a key for this.
+            // No key has been given for this.
             bench.inject(EncryptionChange(handle: Self.handle, state: .on))
         }
         #expect(order == ["data"])
@@ -281,21 +282,21 @@ import Testing
         #expect(memory.fallbacks(of: controller(1, at: "other")).isEmpty)
         memory.note(.extendedCommands, of: controller(1))
         #expect(memory.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
-        // What was known before counts less than what was found since.
+        // Earlier knowledge counts less than recent findings.
         let later = ControllerMemory()
         later.note(.noCodedPHY, of: controller(2, at: "other"))
         later.take(memory.entries + later.entries)
         #expect(later.entries.count == 2 && later.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
         #expect(memory.fallbacks(of: controller(2)).isEmpty)
         #expect(memory.fallbacks(of: controller(1)).isEmpty && memory.entries.isEmpty && changes == 4)
-        // Two trials without a success of what it claims in between are no chance.
+        // Two trials without any success of the claimed feature in between are not a coincidence.
         #expect(!memory.noteTrial(of: controller(1)) && !memory.noteTrial(of: controller(1, at: "other")))
         memory.forgetTrials(of: controller(1))
         #expect(!memory.noteTrial(of: controller(1)) && memory.noteTrial(of: controller(1)))
         for number in 0..<100 { memory.note(.noCodedPHY, of: controller(1, at: "\(number)")) }
         #expect(memory.entries.count == ControllerMemory.maximumControllers)
         #expect(memory.entries.last?.device.place == "99")
-        // Whoever wrote what was known before, it takes no more room.
+        // Saved entries of any origin do not exceed the limit.
         later.take(
             memory.entries
                 + memory.entries.map { entry in
@@ -322,7 +323,7 @@ import Testing
             bench.host.send(
                 LESetExtendedScanEnable(isEnabled: true, filterDuplicates: .disabled, duration: 0, period: 0)
             )
-            // Resets that are far apart are not too many.
+            // Resets far apart do not count as too many.
             bench.run(HCIHost.resetWindow + .seconds(10))
             #expect(known() == expected)
         }

@@ -64,7 +64,7 @@ import Testing
         #expect(bench.information != nil)
         #expect(bench.states.suffix(2).first == .starting)
         #expect(bench.host.connections.isEmpty)
-        // The late answer means nothing any more.
+        // The late answer no longer counts.
         bench.controller.complete(LERand.opcode, LERand.Response().encoded())
         bench.run()
         #expect(bench.host.counters.unexpectedAnswers == 1)
@@ -81,7 +81,7 @@ import Testing
         bench.run(.seconds(24.5))
         #expect(bench.transport.commands == ["Reset"] && bench.states == [.starting])
         bench.transport.isOpening = false
-        // What is seen is up to a second late.
+        // Polling notices the opening up to a second late.
         bench.run(CommandQueue.resetTimeout)
         #expect(bench.states == [.starting])
         bench.run(HCIHost.openingLook)
@@ -174,7 +174,7 @@ import Testing
         #expect(bench.host.state == .down)
     }
 
-    /// An event of the time before is nobody's any more when the one who heard of it first has begun anew.
+    /// An event from before a restart is not delivered further when its first observer restarts the host.
     @Test(arguments: [true, false])
     func anEventEndsWithItsTime(startsAnew: Bool) {
         let bench = Bench()
@@ -239,7 +239,7 @@ import Testing
             let bytes = HCIPacket(RandomFields.value(type, RandomSource(seed: 3))).bytes
             for length in 0..<bytes.count {
                 bench.transport.inject(HCIPacket(.event, bytes.prefix(upTo: length)))
-                // The same with a length that fits, so that only the fields are missing.
+                // The same with a matching length, so that only the fields are missing.
                 guard length >= 2 else { continue }
                 var short = bytes.prefix(upTo: length)
                 short[1] = UInt8(length - 2)

@@ -61,7 +61,7 @@ import Testing
         bench.up()
         let links = try [UInt16(1), 2, 3].map { try #require(bench.connect($0)) }
         for link in links { for _ in 0..<4 { link.send(pdu(20)) } }
-        // The first takes two of four buffers, for two others have none yet.
+        // The first link gets two of four buffers, because the two others have none yet.
         #expect(bench.transport.data.map(\.handle.rawValue) == [1, 1, 2, 3])
         for index in 0..<12 { bench.completed((bench.transport.data[index].handle.rawValue, 1)) }
         #expect(bench.transport.data.count == 12 && bench.host.freeBuffers == 4)
@@ -311,8 +311,8 @@ import Testing
         #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version does not tell")
     }
 
-    /// A link without encryption has no key to refresh, though there is one for it: whoever hears of it would take the link for
-    /// encrypted (Core Vol 4 Part E 7.7.39).
+    /// An unencrypted link has no key to refresh, even if a key is stored for it: reporting the event would make the
+    /// link look encrypted (Core Vol 4 Part E 7.7.39).
     @Test("AB-H05: a refreshed key is believed only on a link that is encrypted")
     func aRefreshIsOfALinkThatIsEncrypted() throws {
         let bench = Bench()
@@ -326,12 +326,12 @@ import Testing
         giveKey(bench, handle)
         bench.inject(EncryptionKeyRefreshComplete(handle: handle))
         #expect(reports.isEmpty && seen == 0 && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
-        // The key that it might have been for is used up.
+        // The key that it may have been meant for is used up.
         bench.inject(EncryptionChange(handle: handle, state: .on))
         #expect(reports.isEmpty && !link.isEncrypted && bench.host.counters.unexpectedEncryption == 2)
     }
 
-    /// What fails changes nothing of the link, and the key it was for is none any more.
+    /// A failure leaves the link as it is, and discards the key it was meant for.
     @Test("AB-H05: a refresh that failed neither renews nor ends the encryption")
     func aFailureIsNoRefreshAndNoEnd() throws {
         let bench = Bench()
@@ -352,7 +352,7 @@ import Testing
         #expect(reports.last == .failed(.connectionTimeout) && link.isEncrypted && link.encryptionKeySize == 16)
     }
 
-    // A key that is refused does not take back the one before.
+    // A rejected key does not cancel the earlier one.
     @Test("AB-H05: a refused key does not undo the one under way")
     func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
         let bench = Bench()
@@ -417,7 +417,7 @@ import Testing
         bench.inject(subrate)
         #expect(link.subrateFactor == 5 && link.latency == 2 && link.supervisionTimeout == 900)
         #expect(link.interval == 80 && changes == 1)
-        // Another interval ends the subrating, and nothing else does.
+        // Only a changed interval ends subrating.
         bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 80, latency: 3, supervisionTimeout: 950))
         #expect(link.subrateFactor == 5 && link.latency == 3 && link.supervisionTimeout == 950)
         bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 40, latency: 3, supervisionTimeout: 500))

@@ -118,7 +118,7 @@ import Testing
     @Test func packetsThatCannotBeUsedAreGivenBackToo() throws {
         let bench = bench()
         bench.connect(1)
-        // Without any octet; and more than are kept for somebody who may come.
+        // Empty packets, and more packets than are kept for a late claimant.
         bench.inject(.acl, [1, 0x20, 0, 0])
         for _ in 0..<(HCIConnection.maximumUnclaimedFragments + 2) { bench.transport.inject(data(1)) }
         bench.run()
@@ -146,7 +146,7 @@ import Testing
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 1), reason: .remoteUserTerminated))
         bench.run()
         #expect(reports(bench) == [[entry(2, 1)]])
-        // A link that ends while its data are being taken.
+        // A link that ends while its data are being received.
         bench.host.connection(.init(rawValue: 2))?.onReceive = { [unowned bench] _, _ in bench.host.stop() }
         bench.inject(.acl, [2, 0x20, 1, 0, 7])
         bench.run(.seconds(1))
@@ -157,7 +157,7 @@ import Testing
         let bench = bench(count: 4)
         var seen = 0
         bench.connect(1)?.onReceive = { _, _ in seen += 1 }
-        // Many more than it was told that there is room for, longer ones too, in one go.
+        // Many more than the announced buffers hold, longer ones too, all at once.
         let long = HCIPacket(.acl, PacketBuffer([1, 0x20, 0x00, 0x04] + [UInt8](repeating: 5, count: 1_024)))
         for _ in 0..<500 {
             bench.transport.inject(data(1))

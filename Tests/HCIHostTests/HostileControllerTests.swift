@@ -6,9 +6,9 @@ import Testing
 
 @testable import HCIHost
 
-/// What must not follow from what a hostile or broken controller says, sentence by sentence.
+/// What must not follow from the events of a hostile or broken controller, rule by rule.
 @Suite struct HostileControllerTests {
-    /// What an event about something else must leave alone.
+    /// The state that an unrelated event must not change.
     private func snapshot(_ link: HCIConnection) -> [String] {
         [
             "\(link.isOpen)", "\(link.isEncrypted)", "\(link.role)", "\(link.interval)", "\(link.latency)",
@@ -31,12 +31,12 @@ import Testing
     }
 
     static let completions: [(PacketBuffer, Cause)] = [
-        // More handles than the payload has.
+        // More handles than the payload contains.
         ([0x02, 0x01, 0x00, 0x01, 0x00], .malformed), ([0xFF, 0x01, 0x00, 0x01, 0x00], .malformed),
         ([0x01, 0x01, 0x00, 0x01], .malformed), ([], .malformed),
-        // A connection that is not there.
+        // A connection that does not exist.
         ([0x01, 0x07, 0x00, 0x01, 0x00], .unknownHandle),
-        // More than is outstanding.
+        // More packets than are outstanding.
         ([0x01, 0x02, 0x00, 0x01, 0x00], .clamped), ([0x01, 0x02, 0x00, 0xFF, 0xFF], .clamped),
     ]
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     static let reports: [[UInt8]] = [
-        // No reports, more than there are, data beyond the event, nothing at all.
+        // No reports, too high a count, data beyond the end of the event, nothing at all.
         [0x02, 0x00], [0x02, 0xFF, 0x00, 0x01, 1, 2, 3, 4, 5, 6, 0x00, 0xC4],
         [0x02, 0x02, 0x00, 0x01, 1, 2, 3, 4, 5, 6, 0x00, 0xC4],
         [0x02, 0x01, 0x00, 0x01, 1, 2, 3, 4, 5, 6, 0xFF, 0xC4], [0x02],
@@ -117,14 +117,15 @@ import Testing
         for handle: UInt16 in [1, 2] {
             bench.connect(handle)?.onReceive = { seen.append("\(handle) \($0) \($1)") }
         }
-        // A continuation of nothing, a start in the middle of a PDU, another link's in between, a link that is not there.
+        // A continuation without a start, a start in the middle of a PDU, another link's data in between, an unknown
+        // link.
         bench.inject(.acl, [1, 0x10, 1, 0, 0xA1])
         bench.inject(.acl, [1, 0x20, 1, 0, 0xA2])
         bench.inject(.acl, [2, 0x10, 1, 0, 0xB1])
         bench.inject(.acl, [3, 0x20, 1, 0, 0xC1])
         bench.inject(.acl, [1, 0x20, 1, 0, 0xA3])
         #expect(seen == ["1 a1 false", "1 a2 true", "2 b1 false", "1 a3 true"])
-        // What was kept for the link that is not there is gone after a while, and is no one else's.
+        // Data kept for the unknown link are discarded after a while, and never reach another link.
         bench.run(EarlyPackets.lifetime + .milliseconds(1))
         bench.host.onConnection = { link in link.onReceive = { fragment, _ in seen.append("late \(fragment)") } }
         bench.connect(3)
@@ -175,7 +176,7 @@ import Testing
         #expect(!link.isEncrypted && bench.host.counters.unexpectedEncryption == 2)
     }
 
-    /// As peripheral the host gives the key when it is asked: that counts, once, and for the link that asked.
+    /// A peripheral's host gives the key on request: it counts once, and only for the link that asked.
     @Test("AB-H05: the key that a peripheral gives to its controller counts")
     func theKeyThatAPeripheralGivesCounts() throws {
         let bench = Bench()
@@ -191,7 +192,7 @@ import Testing
         #expect(link.isEncrypted)
         bench.inject(EncryptionKeyRefreshComplete(handle: link.handle))
         #expect(bench.host.counters.unexpectedEncryption == 2, "no second key was given")
-        // To say that there is none gives none.
+        // A negative reply gives no key.
         bench.host.send(LELongTermKeyRequestNegativeReply(handle: other.handle))
         bench.run(.milliseconds(1))
         bench.inject(EncryptionChange(handle: other.handle, state: .on))
@@ -259,7 +260,7 @@ import Testing
         key(bench, 1)
         bench.inject(EncryptionChange(handle: second.handle, state: .on))
         #expect(!first.isEncrypted && !second.isEncrypted)
-        // The next connection with the same number has no key.
+        // The next connection with the same handle has no key.
         bench.inject(DisconnectionComplete(handle: first.handle, reason: .remoteUserTerminated))
         let third = try #require(bench.connect(1))
         bench.inject(EncryptionChange(handle: third.handle, state: .on))
@@ -267,7 +268,7 @@ import Testing
         key(bench, 1)
         bench.inject(EncryptionChange(handle: third.handle, state: .on))
         #expect(third.isEncrypted)
-        // Off needs no key, and on again needs a new one.
+        // Turning encryption off needs no key; turning it on again needs a new one.
         bench.inject(EncryptionChange(handle: third.handle, state: .off))
         bench.inject(EncryptionChange(handle: third.handle, state: .on))
         #expect(!third.isEncrypted && bench.host.counters.unexpectedEncryption == 3)
@@ -322,14 +323,14 @@ import Testing
         bench.inject(.event, [0xFF, 9, 1])
         #expect(seen == [[3, 4], []])
         #expect(bench.host.counters.vendorEvents == 3 && bench.host.counters.malformed == 1)
-        // Answers to the maker's commands that nobody sent here.
+        // Answers to vendor commands that this host did not send.
         bench.inject(CommandComplete(credits: 1, opcode: Opcode(rawValue: 0xFC01), parameters: [0]))
         bench.inject(CommandStatus(status: .unknownCommand, credits: 1, opcode: Opcode(rawValue: 0xFC02)))
         #expect(bench.host.counters.vendorEvents == 5 && bench.host.counters.unexpectedAnswers == 0)
         #expect(bench.information != nil && bench.host.counters.unknownEvents == 0)
     }
 
-    /// A command of some maker.
+    /// A vendor-specific command.
     private struct MakersCommand: HCICommand {
         static var opcode: Opcode { Opcode(group: 0x3F, command: 0x0001) }
         static var name: String { "Maker's Command" }
@@ -376,7 +377,7 @@ import Testing
 }
 
 extension LEEnhancedConnectionCompleteV2 {
-    /// The same, made, for a connection.
+    /// The event of a successful connection with this handle.
     func with(handle: ConnectionHandle) -> Self {
         var event = self
         event.v1.status = .success

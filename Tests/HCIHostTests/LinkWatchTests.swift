@@ -4,7 +4,7 @@ import Testing
 
 @testable import HCIHost
 
-/// What is owed about connections, without any.
+/// Pending answers about connections, tested without any connection.
 @Suite struct LinkWatchTests {
     private func instant(_ seconds: Double) -> Instant { .zero + .milliseconds(Int64(seconds * 1_000)) }
 

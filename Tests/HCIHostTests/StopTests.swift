@@ -4,10 +4,10 @@ import Testing
 
 @testable import HCIHost
 
-/// How a host leaves its controller: silent, and without a command that the controller has not given leave for (Core Vol 4 Part E
-/// 4.4).
+/// How a host leaves its controller: silent, and without sending a command that the controller has not allowed yet
+/// (Core Vol 4 Part E 4.4).
 @Suite struct StopTests {
-    /// A host that has stopped while the controller owes it the answer to LE Rand, and how often it has said that all is silent.
+    /// A host that has stopped while LE Rand is unanswered, and the number of times it has reported silence.
     private final class Leaving {
         let bench = Bench()
         var silences = 0

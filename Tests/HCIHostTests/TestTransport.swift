@@ -5,7 +5,7 @@ import Logging
 
 @testable import HCIHost
 
-/// The host's end of a line whose other end is the test.
+/// The host's end of a transport whose other end is the test.
 final class TestTransport: HCITransport {
     let loop: VirtualEventLoop
     var onReceive: ((HCIPacket) -> Void)?
@@ -28,7 +28,7 @@ final class TestTransport: HCITransport {
 
     func close() { isClosed = true }
 
-    /// Hands a packet to the host in a task of its own.
+    /// Passes a packet to the host in a task of its own.
     func inject(_ packet: HCIPacket) {
         loop.execute { [weak self] in self?.onReceive?(packet) }
     }
@@ -48,9 +48,9 @@ final class TestTransport: HCITransport {
     }
 }
 
-/// A controller that answers as it is told to.
+/// A controller whose answers the test scripts.
 final class ScriptedController {
-    /// What becomes of one command.
+    /// How the controller reacts to a command.
     enum Reaction {
         case answer
         case silence
@@ -69,7 +69,7 @@ final class ScriptedController {
     var bufferSize: UInt16 = 251
     var bufferCount: UInt8 = 4
     var credits: UInt8 = 1
-    /// Asked before each command.
+    /// Called before each command.
     var reaction: (Opcode) -> Reaction = { _ in .answer }
     private(set) var masks: [String: UInt64] = [:]
 
@@ -159,7 +159,7 @@ final class ScriptedController {
     }
 }
 
-/// A host, a controller that the test scripts, and what the host reported.
+/// A host, a scripted controller, and everything the host reported.
 final class Bench {
     let loop = VirtualEventLoop()
     let transport: TestTransport
@@ -182,7 +182,7 @@ final class Bench {
         host.onDisconnection = { [unowned self] in disconnections.append(($0.handle.rawValue, $1)) }
     }
 
-    /// Brings the host up and forgets what was sent for it.
+    /// Brings the host up and forgets what it sent for that.
     func up() {
         host.start()
         run()

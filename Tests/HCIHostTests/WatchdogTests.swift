@@ -5,7 +5,7 @@ import Testing
 
 @testable import HCIHost
 
-/// A controller that leaves out an event which the host waits for, or gives nothing back.
+/// A controller that omits an event the host waits for, or never returns its buffers.
 @Suite struct WatchdogTests {
     private func resets(_ bench: Bench) -> Int { bench.host.counters.resets }
 
@@ -51,7 +51,7 @@ import Testing
         link.send([1])
         link.send([1])
         bench.run(.seconds(40))
-        // One buffer comes back: the other has 45 s from here.
+        // One buffer is returned: the other one has 45 s from here.
         bench.completed((1, 1))
         other.send([2])
         bench.run(.seconds(4))
@@ -169,7 +169,7 @@ import Testing
         let bench = Bench()
         bench.up()
         bench.host.send(LECreateConnection())
-        // Waiting for a peer may last.
+        // Waiting for a peer is not limited.
         bench.run(.seconds(600))
         bench.host.send(LECreateConnectionCancel())
         bench.run(.seconds(19))
