@@ -42,7 +42,7 @@ import Testing
             let finder = finder(kernel, try ScratchFiles())
             #expect(throws: error) { try finder.take(.number(0)) }
             #expect(error.description.contains(advice))
-            // The socket of the attempt is not left open.
+            // The socket of the failed attempt is closed.
             #expect(kernel.takeAsked().contains("down hci0"))
         }
     }
@@ -55,7 +55,7 @@ import Testing
         try files.write("12\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/devnum")
         #expect(finder(kernel, files).reset("hci0") == .done)
         #expect(kernel.takeAsked() == ["reset /dev/bus/usb/001/012"])
-        // Not for everybody.
+        // Resetting the port needs permission.
         kernel.state.withLock { $0.portErrors = [EACCES] }
         #expect(finder(kernel, files).reset("hci0") == .done)
         #expect(kernel.takeAsked() == ["reset /dev/bus/usb/001/012", "up hci0", "down hci0"])
@@ -103,7 +103,7 @@ import Testing
         let finder = finder(kernel, files)
         #expect(throws: UserChannelError.busy("hci0", .bluetoothd)) { try finder.take(.number(0)) }
         #expect(kernel.takeAsked() == [])
-        // One that it has powered off it does not use.
+        // An adapter that bluetoothd has powered off is not in use.
         kernel.state.withLock { $0.adapters[0]?.isUp = false }
         kernel.close(try finder.take(.number(0)).socket)
         #expect(UserChannelError.busy("hci0", .bluetoothd).description.contains("systemctl stop bluetooth"))
@@ -167,7 +167,7 @@ import Testing
         #expect(throws: error) { try finder.take(.attachment("usb-9-9")) }
     }
 
-    /// What is kept, in words.
+    /// Records what is kept, as text.
     private final class Keeper: AdapterKeeper {
         private let said = Mutex<[String]>([])
 
@@ -195,7 +195,7 @@ import Testing
         _ = kernel.takeAsked()
         let finder = AdapterFinder(adapters, kept: first.socket, keeper: keeper)
         #expect(try finder.take(.first) == first)
-        // It was not bound, nor kept, anew, and nothing is left to be read.
+        // It was not bound or kept anew, and has nothing to read.
         #expect(kernel.takeAsked().isEmpty && keeper.take().isEmpty)
         #expect(!kernel.wait(for: first.socket, milliseconds: 0))
         let second = try finder.take(.first)
@@ -224,7 +224,7 @@ import Testing
         let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let kept = try kernel.openSocket()
-        // The raw channel, on which the kernel's own host goes on (bind(2) of `AF_BLUETOOTH`).
+        // The raw channel, with which the kernel's own host keeps running (bind(2) of `AF_BLUETOOTH`).
         kernel.state.withLock { $0.bindings[kept] = HCIBinding(adapter: 0, channel: 0) }
         let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).take(.number(0))
         #expect(keeper.take() == ["forget", "keep \(taken.socket)"] && kernel.takeAsked().contains("bind hci0"))
@@ -241,7 +241,7 @@ import Testing
         let line = loop.make {
             let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: finder)
             line.onClose = { continuation.yield($0) }
-            // Waits until the line is open.
+            // Waits until the transport is open.
             line.send(HCIPacket(Reset()))
             return line
         }

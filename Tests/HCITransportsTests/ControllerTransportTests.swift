@@ -20,7 +20,7 @@ import Testing
         let error: HCITransportError = await withCheckedContinuation { continuation in
             loop.submit {
                 let transport = ControllerTransport(address, loop: loop)
-                // It lives until it has told.
+                // The transport lives until it has reported its end.
                 transport.onClose = { error in
                     withExtendedLifetime(transport) { continuation.resume(returning: error) }
                 }
@@ -55,7 +55,7 @@ import Testing
 
     // MARK: Resets of devices
 
-    /// What comes of a reset of the device behind a line that could not be opened, or is being opened.
+    /// Returns the result of resetting the device behind a transport that failed to open or is still opening.
     private func reset(_ text: String, _ finder: AdapterFinder, waitsForEnd: Bool) async throws -> DeviceReset {
         let (address, loop) = (try ControllerAddress(text), NIOEventLoop())
         return await withCheckedContinuation { continuation in

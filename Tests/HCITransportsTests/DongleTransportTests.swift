@@ -6,7 +6,7 @@ import Testing
 @testable import HCITransports
 
 @Suite struct DongleTransportTests {
-    /// The kernel's end of the octets.
+    /// The kernel's end of the connection.
     private final class Kernel: OctetLine {
         var onReceive: (([UInt8]) -> Void)?
         var onClose: ((HCITransportError) -> Void)?
@@ -17,7 +17,7 @@ import Testing
         func send(_ octets: PacketBuffer) { heard += octets.bytes }
         func close() { isOpen = false }
 
-        /// Asks for a packet of an endpoint.
+        /// Requests a packet from an endpoint.
         func read(_ endpoint: UInt8, _ sequence: UInt8) {
             onReceive?(
                 [0, 0, 0, 1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, endpoint] + [0, 0, 0, 0, 0, 0, 0, 64]
@@ -25,7 +25,7 @@ import Testing
             )
         }
 
-        /// Numbers of the transfers that have ended, in order.
+        /// The numbers of the completed transfers, in order.
         var ended: [UInt8] {
             var (numbers, rest) = ([UInt8](), heard[...])
             while rest.count >= 48 {
@@ -56,7 +56,7 @@ import Testing
         #expect(kernel.heard.suffix(3) == [0x10, 1, 9])
     }
 
-    /// A control transfer with octets for the dongle.
+    /// A control transfer that sends octets to the dongle.
     private static func control(_ setup: [UInt8], _ octets: [UInt8] = []) -> [UInt8] {
         [0, 0, 0, 1, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 16) + [0, 0, 0, UInt8(octets.count)]
             + [UInt8](repeating: 0, count: 12) + setup + octets
@@ -81,9 +81,9 @@ import Testing
         #expect(commands == 2 && moods == [true])
         kernel.read(1, 1)
         dongle.send(HCIPacket(.event, [0x3E, 0]))
-        // The transfers of the commands have ended, the read has not.
+        // The transfers of the commands have completed, the read has not.
         #expect(kernel.heard.count == 4 * 48)
-        // That there be no configuration is no reset.
+        // Selecting no configuration is not a reset.
         kernel.onReceive?(Self.control([0, 9, 0, 0, 0, 0, 0, 0]))
         #expect(moods == [true])
         kernel.onReceive?(Self.configure)

@@ -3,9 +3,9 @@ import EventLoops
 import HCI
 import Testing
 
-/// HCI packets on a line for octets.
+/// HCI packets on an octet stream.
 @Suite struct H4TransportTests {
-    /// A line whose other end is the test.
+    /// An octet stream whose other end is the test.
     private final class Wire: OctetLine {
         var onReceive: (([UInt8]) -> Void)?
         var onClose: ((HCITransportError) -> Void)?

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct NIOEventLoopTests {
-    /// What happened, in order, from whatever thread.
+    /// Records events in order, from any thread.
     private final class Record: Sendable {
         private let state = Mutex<[String]>([])
 
@@ -13,13 +13,13 @@ import Testing
         var notes: [String] { state.withLock { $0 } }
     }
 
-    /// Where callbacks come: at once, so that their place among the tasks shows.
+    /// A callback queue that runs callbacks immediately, so that their place among the tasks shows.
     private struct Here: CallbackQueue {
         var isCurrent: Bool { false }
         func async(_ callback: @escaping @Sendable () -> Void) { callback() }
     }
 
-    /// A loop that stands still until it is let go.
+    /// Returns a loop that is blocked while `body` runs.
     private func held(_ body: (NIOEventLoop) -> Void) -> NIOEventLoop {
         let (loop, go) = (NIOEventLoop(), DispatchSemaphore(value: 0))
         loop.submit { go.wait() }

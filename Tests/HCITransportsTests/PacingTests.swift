@@ -9,7 +9,7 @@ import Testing
         let seen = Recorder()
         _ = pacing.add(at: Instant(microseconds: 100)) { seen.times.append(100) }
         _ = pacing.add(at: Instant(microseconds: 250)) { seen.times.append(250) }
-        // The machine comes to it at 1,000 µs; both tasks see the instants that they were due at.
+        // The machine gets to it at 1,000 µs; both tasks see their due times as the current time.
         for expected: Int64 in [100, 250] {
             guard case .run(let task) = pacing.step(wall: Instant(microseconds: 1_000)) else {
                 Issue.record("a task is due")

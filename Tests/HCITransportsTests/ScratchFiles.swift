@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that goes with the test, for what the kernel shows as files.
+/// A directory that is deleted with the test, for the files that the kernel exposes.
 final class ScratchFiles: Sendable {
     let path = NSTemporaryDirectory() + "harald-kernel-\(UUID())"
 
@@ -16,7 +16,7 @@ final class ScratchFiles: Sendable {
         try Data(text.utf8).write(to: url)
     }
 
-    /// As the kernel arranges it: the adapter below the interface, the interface below the device.
+    /// Lays out an adapter as the kernel does: the adapter below the interface, the interface below the device.
     func addUSBAdapter(_ name: String, port: String, product: String) throws {
         let device = "devices/pci0000:00/0000:00:14.0/usb1/\(port)"
         try write(product + "\n", to: "\(device)/product")

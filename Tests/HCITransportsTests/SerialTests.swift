@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCITransports
 
-/// Serial ports: their addresses, their rates, and the pseudo-terminals of this machine in their place.
+/// Serial ports: addresses and rates, with pseudo-terminals of this machine as the ports.
 @Suite struct SerialTests {
     @Test func addressesAreReadAndWritten() throws {
         let ports: [(String, SerialOptions)] = [
@@ -81,7 +81,7 @@ import Testing
         #expect(read == all)
     }
 
-    /// A line at whose end a controller understands one rate.
+    /// An octet stream to a controller that understands a single rate.
     private final class Wire: OctetLine {
         var onReceive: (([UInt8]) -> Void)?
         var onClose: ((HCITransportError) -> Void)?
@@ -111,7 +111,7 @@ import Testing
             wire.understands = understood
             wire.answer = isThreeWire ? SLIPFrames.sync.bytes : Self.resetDone
             var found: [Int?] = []
-            // One of them this machine cannot have.
+            // This machine does not support one of the rates.
             let set = { (rate: Int) -> Bool in
                 wire.rate = rate
                 return rate != 921_600
@@ -154,17 +154,17 @@ import Testing
         #expect(answer == HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
         await withCheckedContinuation { continuation in
             loop.submit {
-                // One whose other end is gone would be told of it.
+                // A transport that is still open would report that its other end is gone.
                 for end in far.ends.reversed() { end.close() }
                 far.ends = []
                 continuation.resume()
             }
         }
-        // A terminal that nobody has open is hung up.
+        // A terminal that no process has open is hung up.
         withExtendedLifetime(terminal) {}
     }
 
-    /// What lives on the loop of a test.
+    /// Objects that live on the event loop of a test.
     private final class Far: @unchecked Sendable {
         // Safe: touched on the loop only.
         var ends: [any HCITransport] = []

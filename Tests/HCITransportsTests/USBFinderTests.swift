@@ -28,7 +28,7 @@ import Testing
             var device = Self.dongle
             device.endpoints.remove(at: left)
             #expect(USBEndpoints.sets(of: device).isEmpty, "without \(all[left])")
-            // That of another interface does not count, nor that of another setting.
+            // An endpoint of another interface or another alternate setting does not count.
             for (interface, alternate) in [(UInt8(2), UInt8(0)), (0, 2)] {
                 var moved = Self.dongle
                 (moved.endpoints[left].interface, moved.endpoints[left].alternate) = (interface, alternate)
@@ -45,7 +45,7 @@ import Testing
     func bulkSerializationModeIsPreferred() {
         let serialized = StandInUSB.controller(isSerialized: true)
         #expect(USBEndpoints.sets(of: serialized).map(\.isSerialized) == [true, false])
-        // What another class means by its setting is not known.
+        // For another class, the meaning of the setting is unknown.
         let own = StandInUSB.controller(isSerialized: true, interfaceClass: Self.own)
         #expect(USBEndpoints.sets(of: own).map(\.isSerialized) == [false])
     }
@@ -58,7 +58,7 @@ import Testing
             ("usb", .first, "1-2"), ("usb:1", .number(1), "1-4.1"),
             ("usb:0a12:0001", .product(vendor: 0x0A12, product: 1), "1-4.1"),
             ("usb:1-4.1", .place("1-4.1"), "1-4.1"),
-            // Another class than Bluetooth's has to be named.
+            // A device of another class than Bluetooth's has to be named.
             ("usb:0b05:17cb", .product(vendor: 0x0B05, product: 0x17CB), "1-9"), ("usb:1-9", .place("1-9"), "1-9"),
         ]
         for (text, choice, place) in choices {
@@ -78,7 +78,7 @@ import Testing
         let usb = StandInUSB([Self.dongle, Self.other])
         let finder = finder(usb)
         #expect(try finder.take(.number(1)).device.place == "1-4.1")
-        // The first one is gone, and this has another number on its bus.
+        // The first device is gone, and this one has a new address on its bus.
         var again = Self.other
         again.address = 99
         usb.state.withLock { $0.devices = [again] }
@@ -120,7 +120,7 @@ import Testing
 
     @Test func aLibraryThatIsNotThereIsTold() {
         #expect(throws: USBCallError.noLibrary) { try LibUSB(name: "libharald-nothing.so.7").devices() }
-        // One that is there, and is another.
+        // A library that exists, but is not libusb.
         #expect(throws: USBCallError.noLibrary) { try LibUSB(name: "libc.so.6").devices() }
     }
 
@@ -133,11 +133,11 @@ import Testing
         let kernel = StandInKernel([0: .init(address: 0, bus: 1)])
         kernel.state.withLock { $0.manages = false }
         let usb = StandInUSB([Self.dongle], driven: [0])
-        // The adapter has no address before it is ready, and it never is.
+        // The adapter has no address until it is ready, and it never becomes ready.
         _ = try finder(usb, kernel, files).take(.first)
         #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.maximumLooks) * USBFinder.pause)
         #expect(usb.takeAsked() == ["open 1-2", "detach 0", "claim 0"])
-        // Management knows it: it is ready at the first look.
+        // The management interface lists the adapter, so it is ready at the first look.
         kernel.state.withLock { ($0.manages, $0.paused) = (true, 0) }
         usb.state.withLock { $0.driven = [0] }
         _ = try finder(usb, kernel, files).take(.first)
@@ -196,7 +196,7 @@ import Testing
         for await _ in waits { break }
         Thread.detachNewThread { reset.yield(finder.reset(.first)) }
         while !finder.isToReset { await Task.yield() }
-        // Nobody has begun with the reset: the device is still theirs who wait.
+        // The reset has not begun, so the device still belongs to the waiting transport.
         #expect(usb.takeAsked() == ["open 1-2"])
         isOver.withLock { $0 = true }
         goOn.signal()
@@ -214,7 +214,7 @@ import Testing
                 "close", "open 1-2", "detach 0", "claim 0", "release 0", "reset", "attach 0", "close",
             ]
         )
-        // It can be had again.
+        // The device is available again.
         kernel.state.withLock { $0.manages = true }
         #expect(try finder.take(.first).device == Self.dongle)
     }

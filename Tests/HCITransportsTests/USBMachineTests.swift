@@ -9,7 +9,7 @@ import Testing
     private static let resetDone: [UInt8] = [0x0E, 4, 1, 3, 0x0C, 0]
     private static let data = HCIPacket(.acl, [0x40, 0, 2, 0, 8, 9])
 
-    /// A line whose controller has answered a reset, so that everything counts.
+    /// A machine whose controller has answered a reset, so that all events count.
     private static func opened(isSerialized: Bool = false) -> USBMachine {
         var machine = USBMachine(isSerialized: isSerialized)
         _ = machine.handle(.opened)
@@ -22,7 +22,7 @@ import Testing
         let three = { (pipe: USBPipe) in [USBMachine.Action](repeating: .read(pipe), count: 3) }
         #expect(machine.handle(.opened) == three(.interrupt) + three(.bulk))
         #expect(machine.handle(.opened).isEmpty)
-        // One takes the place of another, before the host has its packet.
+        // A new read replaces the finished one before the host gets its packet.
         let actions = machine.handle(.read(.interrupt, .read(Self.resetDone)))
         #expect(actions == [.read(.interrupt), .deliver(HCIPacket(.event, PacketBuffer(Self.resetDone)))])
         var serialized = USBMachine(isSerialized: true)
@@ -86,7 +86,7 @@ import Testing
     func theLineEndsWhenItIsUnplugged(pipe: USBPipe) {
         var machine = Self.opened()
         #expect(machine.handle(.read(pipe, .gone)) == [.finish, .lost(.closedByPeer)])
-        // The others come back too.
+        // The other reads return too.
         #expect(machine.handle(.read(pipe, .gone)).isEmpty)
         #expect(machine.handle(.send(Self.reset)).isEmpty)
     }
@@ -131,7 +131,7 @@ import Testing
         for _ in 1...USBMachine.maximumFailures {
             #expect(machine.handle(.read(.interrupt, .failed(-1))) == [.read(.interrupt)])
         }
-        // One that goes well is forgotten by none of them.
+        // A successful read resets the count of failures.
         #expect(machine.handle(.read(.interrupt, .read([]))) == [.read(.interrupt)])
         for _ in 1...USBMachine.maximumFailures {
             #expect(machine.handle(.read(.interrupt, .failed(-1))) == [.read(.interrupt)])

@@ -10,7 +10,7 @@ import Testing
 @testable import HCITransports
 
 @Suite struct USBTransportTests {
-    /// A line to a controller, with what comes of it.
+    /// A transport to a controller, and the events it reports.
     private final class Line: Sendable {
         enum Happening: Hashable, Sendable {
             case received(HCIPacket)
@@ -42,7 +42,7 @@ import Testing
                 let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
                 line.onReceive = { continuation.yield(.received($0)) }
                 line.onClose = { continuation.yield(.closed($0)) }
-                // Waits until the line is open.
+                // Waits until the transport is open.
                 line.send(HCIPacket(Reset()))
                 return line
             }
@@ -59,7 +59,7 @@ import Testing
 
         func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
 
-        /// What comes of a reset of the device.
+        /// Resets the device and returns the result.
         func resetDevice() async -> DeviceReset? {
             let (results, continuation) = AsyncStream<DeviceReset>.makeStream()
             transport.with { $0.resetDevice { continuation.yield($0) } }
@@ -67,7 +67,7 @@ import Testing
             return nil
         }
 
-        /// Waits until the device has been given back.
+        /// Waits until the device has been released.
         func end() async { while !connection.isClosed { await Task.yield() } }
 
         var violations: [String] { usb.state.withLock { $0.violations } }
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func whatComesOfTheResetIsTold() async throws {
-        // What is another device to the kernel from then on has been reset.
+        // A device that re-enumerates as another device has been reset.
         for (error, isDone) in [(USBCallError.notFound, true), (.noDevice, false), (USBCallError(-1), false)] {
             let line = try await Line()
             line.usb.state.withLock { $0.resetErrors = [error] }
@@ -254,7 +254,7 @@ import Testing
         _ = line.usb.takeAsked()
         guard case .failed(let reason)? = await line.resetDevice() else { return #expect(Bool(false)) }
         #expect(reason.contains("another program has exclusive access to hci0") && line.usb.takeAsked() == [])
-        // By USB, the kernel says so.
+        // Over USB, the kernel reports it.
         line.kernel.state.withLock { $0.adapters = [:] }
         line.usb.state.withLock { ($0.driven, $0.claimErrors) = ([], [.busy]) }
         guard case .failed(let busy)? = await line.resetDevice() else { return #expect(Bool(false)) }

@@ -9,7 +9,7 @@ import Testing
 @testable import HCITransports
 
 @Suite struct UserChannelTransportTests {
-    /// A line to an adapter, with what comes of it.
+    /// A transport to an adapter, and the events it reports.
     private final class Line: Sendable {
         enum Happening: Hashable, Sendable {
             case received(HCIPacket)
@@ -34,7 +34,7 @@ import Testing
                 let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: AdapterFinder(adapters))
                 line.onReceive = { continuation.yield(.received($0)) }
                 line.onClose = { continuation.yield(.closed($0)) }
-                // Waits until the line is open.
+                // Waits until the transport is open.
                 line.send(HCIPacket(Reset()))
                 return line
             }
@@ -71,7 +71,7 @@ import Testing
         #expect(line.written.map(\.count) == [4, 5, 32, 1_028])
         #expect(line.written.first == Self.reset)
         var octets = [UInt8](repeating: 0, count: 2_000)
-        // As many reads as there were writes: none of them was joined with another.
+        // As many reads as there were writes: none was merged with another.
         #expect((0..<4).map { _ in read(line.controller, &octets, octets.count) } == [4, 5, 32, 1_028])
         line.say([4, 0x0E, 1, 9])
         line.say([4, 0x0F, 0])
@@ -83,7 +83,7 @@ import Testing
         let line = try await Line()
         line.transport.with { $0.close() }
         #expect(line.kernel.takeAsked().last == "close hci0")
-        // Nobody holds the other end any more, neither to write nor to read.
+        // The other end is closed for both writing and reading.
         var octets = [UInt8](repeating: 0, count: 16)
         #expect(read(line.controller, &octets, octets.count) == 4)
         #expect(read(line.controller, &octets, octets.count) == 0)
@@ -156,7 +156,7 @@ import Testing
                 kernel.state.withLock { $0.writeErrors = [ENXIO] }
                 line.send(HCIPacket(.event, [0x05, 4, 0, 0x40, 0, 0x13]))
                 line.send(HCIPacket(.event, [0x0E, 1, 9]))
-                // Behind what the first of them has led to.
+                // After the effects of the first one.
                 loop.schedule(after: .milliseconds(1)) {
                     withExtendedLifetime(line) {}
                     continuation.yield(nil)
@@ -174,7 +174,7 @@ import Testing
     @Test func whatTheKernelHasNoRoomForGoesLaterInOrder() async throws {
         let line = try await Line()
         line.kernel.state.withLock { $0.writeErrors = [EAGAIN] }
-        // There is room again for the second already, which waits all the same.
+        // There is space again for the second packet, but it waits nevertheless.
         line.transport.with { transport in
             for count in 1...3 { transport.send(Self.data(count)) }
         }

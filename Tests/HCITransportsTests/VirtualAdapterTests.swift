@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCITransports
 
-/// Adapters of the kernel without hardware, with a terminal in place of the kernel's file.
+/// Kernel adapters without hardware, with a terminal in place of the kernel's device file.
 @Suite struct VirtualAdapterTests {
     private let terminal: PseudoTerminal
     private let kernel: Int32

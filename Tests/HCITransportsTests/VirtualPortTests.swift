@@ -4,7 +4,7 @@ import Testing
 @testable import HCITransports
 
 @Suite struct VirtualPortTests {
-    // As Linux 6.1 has it: the second port is taken, the third is for USB 3.
+    // The status as Linux 6.1 prints it: the second port is taken, the third is for USB 3.
     private static let status = """
         hub port sta spd dev      sockfd local_busid
         hs  0000 006 002 00010002 000003 1-1
@@ -22,7 +22,7 @@ import Testing
         defer { close(socket) }
         let said = try String(contentsOfFile: "\(files.path)/attach", encoding: .utf8).split(separator: " ")
         #expect(said.count == 4 && said[0] == "1" && said[2...] == ["65538", "2"])
-        // The other end is the kernel's alone: here it has not kept it.
+        // The kernel alone owns the other end; the stand-in did not keep it.
         var octet: UInt8 = 0
         #expect(read(socket, &octet, 1) == 0)
     }
