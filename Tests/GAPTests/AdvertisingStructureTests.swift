@@ -5,9 +5,9 @@ import Testing
 
 @testable import GAP
 
-/// Advertising data types, sent by one whole stack and read by another (Core Specification Supplement Part A).
+/// Advertising data types, sent by one complete stack and read by another (Core Specification Supplement Part A).
 @Suite struct AdvertisingStructureTests {
-    /// What another device reads of these structures.
+    /// Returns the data that another device receives for these structures.
     private func read(_ structures: [AdvertisingStructure]) throws -> AdvertisingData {
         let world = GAPWorld(.extended)
         let (sender, listener) = (world.device(), world.device())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GAP
 
-/// Broadcast mode and the observation procedure (Core Vol 3 Part C 9.1), between two whole stacks.
+/// Broadcast mode and the observation procedure (Core Vol 3 Part C 9.1), between two complete stacks.
 @Suite struct BroadcastTests {
     private static let data = AdvertisingData([
         .services([0x1801], width: .bits16, isComplete: true), .localName(.init("Harald")),
@@ -61,7 +61,7 @@ import Testing
         let later = try #require(try listener.hear(for: .seconds(20)).first?.address)
         #expect(later.randomKind == .nonResolvable && later != first)
         #expect(broadcaster.broadcast == advertisement)
-        // The device's own address is not lost by it.
+        // The device keeps its own address.
         broadcaster.stop()
         sender.world.run(.milliseconds(100))
         broadcaster.send(Advertisement(.nonConnectable, data: Self.data))
@@ -107,7 +107,7 @@ import Testing
         world.run { end != nil }
         let time = try #require(end) - begin
         #expect(time >= .seconds(5) && time < .seconds(6))
-        // The radio is free again.
+        // The radio is available again.
         try observer.observe(.attentive, onSighting: { _ in })
     }
 

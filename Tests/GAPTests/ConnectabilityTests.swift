@@ -7,11 +7,11 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Connectability modes and connection establishment procedures (Core Vol 3 Part C 9.3), between two whole stacks.
+/// Connectability modes and connection establishment procedures (Core Vol 3 Part C 9.3), between two complete stacks.
 @Suite struct ConnectabilityTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
 
-    /// How a device is advertised, and how another one tries to connect to it.
+    /// An advertising device, another one that tries to connect to it, and the result.
     private struct Attempt {
         let device: GAPDevice
         let other: GAPDevice
@@ -20,7 +20,7 @@ import Testing
         var result: Result<AccessLink, GAPError>?
     }
 
-    /// Lets one device advertise, and the other one connect.
+    /// Lets one device advertise and the other one connect.
     private func connect(
         _ mode: ControllerMode,
         _ advertised: (_ other: BluetoothAddress) -> Peripheral.Mode,
@@ -89,7 +89,7 @@ import Testing
     func directedConnectable(mode: ControllerMode, isHighDutyCycle: Bool) throws {
         let attempt = try connect(mode, { .init(.none, .directed($0, isHighDutyCycle: isHighDutyCycle)) })
         try expectLink(attempt, mode)
-        // Nobody else is let in.
+        // No other device may connect.
         let world = GAPWorld(mode)
         let (device, stranger) = (world.device(), world.device())
         let role = Peripheral(device.access)
@@ -121,7 +121,7 @@ import Testing
         var end: AdvertisingEnd?
         let attempt = try connect(mode, { _ in .init(discoverability, .undirected, data: Self.data) })
         try expectLink(attempt, mode)
-        // The mode ends with the connection; it can be entered again.
+        // The mode ends with the connection, and can be entered again.
         attempt.role.onEnded = { end = $0 }
         attempt.role.enter(.init(discoverability, .undirected, data: Self.data))
         #expect(try !attempt.other.hear(from: attempt.device.address).isEmpty)
@@ -304,7 +304,7 @@ import Testing
         #expect(pair.central.endReasons == [.localHostTerminated])
         #expect(pair.peripheral.endReasons == [.remoteUserTerminated])
         #expect(pair.central.access.links.isEmpty && pair.peripheral.access.links.isEmpty)
-        // The peripheral can do it as well.
+        // The peripheral can terminate the link as well.
         let other = try LinkedPair(mode)
         other.peripheralLink.terminate()
         other.world.run(.seconds(1))

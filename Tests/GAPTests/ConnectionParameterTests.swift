@@ -8,7 +8,7 @@ import Testing
 
 @testable import GAP
 
-/// The connection parameter update procedure (Core Vol 3 Part C 9.3.9), between two whole stacks.
+/// The connection parameter update procedure (Core Vol 3 Part C 9.3.9), between two complete stacks.
 @Suite struct ConnectionParameterTests {
     private static let parameters = ConnectionParameters(
         intervalMinimum: 60,
@@ -17,7 +17,7 @@ import Testing
         timeout: 500
     )
 
-    /// Asks for parameters, and waits for what comes of it.
+    /// Requests parameters, and waits for the result.
     private func update(
         _ link: AccessLink,
         in world: GAPWorld,
@@ -109,7 +109,7 @@ import Testing
         let before = pair.centralLink.connection.interval
         var answers: [[UInt8]] = []
         pair.peripheralLink.connection.onReceive = { fragment, _ in answers.append(fragment.bytes) }
-        // An interval of 5 ms; our own peripheral would not send it.
+        // An interval of 5 ms, which this package's own peripheral would not send.
         pair.peripheralLink.connection.send(
             PacketBuffer([12, 0, 5, 0, 0x12, 1, 8, 0, 4, 0, 4, 0, 0, 0, 100, 0])
         )

@@ -11,7 +11,8 @@ import Testing
 
 @testable import GAP
 
-/// What is done with controllers that refuse what they list, say that there is a link, or never ask for long packets.
+/// How the stack handles controllers that refuse commands they claim to support, report an existing link, or never
+/// request long packets.
 @Suite struct ControllerRefusalTests {
     /// A device that stays connectable.
     private func peripheral(_ world: GAPWorld, quirks: Set<ControllerQuirk> = []) -> GAPDevice {
@@ -135,7 +136,7 @@ import Testing
         #expect(failures == 0 && connector.wanted == [wanted] && connector.refusal?.status == .connectionAlreadyExists)
         let told = peer.told.filter { "\($0)".hasPrefix("1 pending connection stays pending: the controller refuses") }
         #expect(told.count == times.count && told.allSatisfy { $0.weight == .warning })
-        // The link that the controller spoke of ends.
+        // The link that the controller reported ends.
         peer.refuses = [:]
         connector.linkEnded()
         peer.run(.milliseconds(10))
@@ -220,7 +221,7 @@ import Testing
         let options = Advertisement.ExtendedPackets()
         let longest = options.maximumConnectableLength(isDirected: false)
         func outcome(_ length: Int) -> GAPError? {
-            // Two structures, each with two octets in front.
+            // Two structures, each with a header of two octets.
             let data = AdvertisingData([
                 AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: 100))),
                 AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: length - 104))),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import GAP
 
-/// Discoverability modes and discovery procedures (Core Vol 3 Part C 9.2), between two whole stacks.
+/// Discoverability modes and discovery procedures (Core Vol 3 Part C 9.2), between two complete stacks.
 @Suite struct DiscoverabilityTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
 
-    /// What a listener hears of a peripheral in these modes.
+    /// The sightings that a listener makes of a peripheral in these modes.
     private func heard(
         _ discoverability: Peripheral.Discoverability,
         _ connectability: Peripheral.Connectability,
@@ -42,7 +42,7 @@ import Testing
         #expect(sighting.data.flags == .classicNotSupported)
     }
 
-    /// Enters limited discoverable mode and finds out when it ends.
+    /// Enters limited discoverable mode and measures when it ends.
     private func limited(_ connectability: Peripheral.Connectability, _ mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (device, listener) = (world.device(), world.device())
@@ -100,7 +100,7 @@ import Testing
 
     // MARK: Procedures
 
-    /// Whether a procedure finds an advertiser, after it was checked that the advertiser is heard at all.
+    /// Whether a procedure finds an advertiser, having checked first that the advertiser is received at all.
     private func finds(
         _ procedure: Discovery.Procedure,
         _ mode: ControllerMode,

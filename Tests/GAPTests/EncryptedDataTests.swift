@@ -18,7 +18,8 @@ import Testing
         try EncryptedDataKeyMaterial(octets: PacketBuffer(Self.key + Self.vector))
     }
 
-    /// The two sets of the supplement. The most significant bit of the first randomizer is set, that of the second is not.
+    /// The two sets of the supplement. The most significant bit is set in the first randomizer, and clear in the
+    /// second.
     @Test(
         arguments: [
             (
@@ -106,7 +107,7 @@ import Testing
         #expect(try nothing.payload.count == 9 && material.decrypt(nothing).isEmpty)
     }
 
-    /// Another key holder may send whatever it likes; what can be read is kept.
+    /// Another key holder may send arbitrary content; the readable part is kept.
     @Test("AB-G01: encrypted content that is not whole is read as far as it can be")
     func contentThatIsNotWholeIsReadAsFarAsItCanBe() throws {
         let material = try material()
@@ -131,7 +132,7 @@ import Testing
     }
 }
 
-/// The same between whole stacks, over the air.
+/// Encrypted advertising data between complete stacks, over the air.
 @Suite struct EncryptedAdvertisingTests {
     private static let company = CompanyIdentifier(rawValue: 0xFFFF)
     private static let first = AdvertisingData([.appearance(0x0341), .manufacturerData(company, [1, 2, 3])])
@@ -150,14 +151,14 @@ import Testing
         let broadcaster = Broadcaster(sender.access)
         broadcaster.send(Advertisement(.nonConnectable, data: AdvertisingData([structure])))
         let sighting = try #require(try listener.hear(ScanSettings(isActive: false)).first)
-        // Who does not know the key learns nothing.
+        // Without the right key, nothing can be read.
         #expect(sighting.data.structures.map(\.type) == [.encryptedData])
         #expect(sighting.data.manufacturerData == nil)
         #expect(sighting.data.decrypted(with: EncryptedDataKeyMaterial(random: random)) == sighting.data)
         #expect(sighting.data.decrypted(with: material) == Self.first)
     }
 
-    /// What is heard of three contents, one after the other.
+    /// Advertises three contents in turn, and expects a new randomizer for each.
     private func expectNewRandomizers(padding: Int) throws {
         let world = GAPWorld(.extended)
         let (sender, listener) = (world.device(), world.device())

@@ -8,7 +8,7 @@ import Testing
 @testable import GAP
 @testable import Privacy
 
-/// The commands that a controller with extended advertising gets, and what becomes of those that it refuses.
+/// The commands sent to a controller with extended advertising, and how refusals are handled.
 @Suite struct ExtendedCommandTests {
     private static let own = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)
 
@@ -68,7 +68,7 @@ import Testing
         #expect(
             bench.peer.names == [
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Advertising Set Random Address",
-                // With some controllers the address counts from these on (quirk 15).
+                // Some controllers use the new address only from this command on (quirk 15).
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Extended Advertising Data",
                 "LE Set Extended Scan Response Data",
                 "LE Set Extended Advertising Enable",
@@ -140,7 +140,7 @@ import Testing
         bench.peer.run()
         #expect(failure == .refused(opcode, .invalidParameters))
         #expect(failure?.description.contains("out of range") == true)
-        // The next one may be better.
+        // The next advertisement may succeed.
         bench.peer.refuses = [:]
         failure = nil
         var isStarted = false
@@ -202,7 +202,7 @@ import Testing
         #expect(enable.duration == 1_024 && enable.isEnabled && ends == 0)
         bench.peer.inject(LEScanTimeout())
         #expect(ends == 1 && bench.scanner.wanted == nil)
-        // One that is longer than the command can say is counted here.
+        // A limit too long for the command is timed by the host.
         settings.limit = .seconds(700)
         bench.scanner.want(settings)
         bench.peer.run(.seconds(701))
@@ -241,7 +241,7 @@ import Testing
         let peers = (1...2).map { BluetoothAddress($0, kind: .publicDevice) }
         for peer in peers { bench.connector.want(peer) }
         bench.peer.run()
-        // The first attempt is cancelled for the list.
+        // The first attempt is cancelled so that the list can be used.
         bench.peer.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
         bench.peer.run()
         #expect(Set(failures) == Set(peers) && bench.connector.wanted.isEmpty)

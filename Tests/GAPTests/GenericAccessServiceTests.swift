@@ -43,7 +43,7 @@ private final class Served: GATTServerDelegate {
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
 }
 
-/// The Generic Access service and name discovery (Core Vol 3 Part C 9.2.7, 12), between two whole stacks.
+/// The Generic Access service and name discovery (Core Vol 3 Part C 9.2.7, 12), between two complete stacks.
 @Suite struct GenericAccessServiceTests {
     /// A client on a link to a device with the service.
     private struct Session {
@@ -106,7 +106,8 @@ private final class Served: GATTServerDelegate {
         #expect(finder.access.links.isEmpty && device.access.links.isEmpty)
     }
 
-    /// Parts are executed in order, each over what is there by then (Core Vol 3 Part F 3.4.6.1, 3.4.6.3).
+    /// Queued parts are executed in order, each on the value that its predecessors left (Core Vol 3 Part F 3.4.6.1,
+    /// 3.4.6.3).
     @Test func preparedPartsOfTheNameAndTheAppearance() throws {
         let session = try Session { ($0.isNameWritable, $0.isAppearanceWritable) = (true, true) }
         let name = try #require(try session.values(of: 0x2A00).first).handle
@@ -159,7 +160,7 @@ private final class Served: GATTServerDelegate {
         #expect(try session.write(PacketBuffer(Array("Gorm".utf8)), to: 0x2A00) == nil)
         #expect(try session.values(of: 0x2A00).map(\.value) == [PacketBuffer(Array("Gorm".utf8))])
         #expect(told == ["Gorm"] && session.served.service.deviceName == "Gorm")
-        // What is no text, or too long for a name, is refused.
+        // A value that is not valid text or too long for a name is refused.
         #expect(try session.write([0xFF, 0xFE], to: 0x2A00) != nil)
         let long = PacketBuffer([UInt8](repeating: 0x41, count: 240))
         #expect(try session.write(long, to: 0x2A00) == nil)
@@ -181,10 +182,10 @@ private final class Served: GATTServerDelegate {
         let session = try Session { $0.securityLevels = [.authenticated, .mode2(level: 2)] }
         let values = try session.values(of: 0x2BF5)
         #expect(values.map(\.value) == [[1, 3, 2, 2]])
-        // Static, and readable by everybody.
+        // Static, and readable by every client.
         #expect(try session.write([1, 1], to: 0x2BF5) != nil)
         #expect(try session.values(of: 0x2BF5) == values)
-        // What the specification does not know is left out, and so is the characteristic with nothing in it.
+        // Levels that the specification does not define are left out; so is the characteristic if none remains.
         let empty = try Session { $0.securityLevels = [.mode1(level: 5), .mode2(level: 0)] }
         #expect(throws: GATTError.self) { try empty.values(of: 0x2BF5) }
     }
@@ -198,7 +199,7 @@ private final class Served: GATTServerDelegate {
 
     @Test("GAP/GAT/BV-16: a client reads a long device name")
     func aClientReadsTheName() throws {
-        // Longer than a first answer of the client holds.
+        // Longer than a client's first response holds.
         let name = String(repeating: "n", count: 248)
         let session = try Session { $0.deviceName = name }
         let handle = try #require(try session.values(of: 0x2A00).first).handle

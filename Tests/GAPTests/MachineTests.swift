@@ -78,7 +78,7 @@ import Testing
         #expect(machine.handle(.turnOver) == [.endTurn, .cancel])
         #expect(machine.handle(.ended(.unknownConnection)) == [.connect(to: Self.b), .startTurn])
         #expect(machine.handle(.want(Self.c)) == [.startTurn])
-        // With that link, or another one, the list may do again.
+        // Once a link to this peer or another one is established, the list may work again.
         #expect(machine.handle(.connected(Self.b)) == [.endTurn, .connectToList([Self.a, Self.c])])
         #expect(machine.handle(.ended(.connectionAlreadyExists)) == [.endTurn, .connect(to: Self.a), .startTurn])
         #expect(machine.handle(.linkEnded) == [])
@@ -106,7 +106,7 @@ import Testing
                 .endTurn, .startRetry(.seconds(32)), .reportHeld(Self.a),
             ]
         )
-        // When a link ends it is worth another try, and who comes meanwhile does not wait.
+        // When a link ends, another attempt is worthwhile, and peers added meanwhile do not wait.
         #expect(machine.handle(.linkEnded) == [.connect(to: Self.a)])
         #expect(
             machine.handle(.ended(.connectionAlreadyExists)) == [
@@ -123,7 +123,7 @@ import Testing
         _ = machine.handle(.want(Self.b))
         _ = machine.handle(.ended(.unknownConnection))
         _ = machine.handle(.ended(.connectionAlreadyExists))
-        // One of two is refused: the other has its turn at once, and only when both are there is a pause.
+        // One of two is refused: the other gets its turn at once, and the pause begins only when both are refused.
         #expect(
             machine.handle(.ended(.connectionAlreadyExists)) == [
                 .endTurn, .connect(to: Self.b), .startTurn, .reportHeld(Self.a),
@@ -253,7 +253,7 @@ import Testing
         var machine = advertising(once)
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
         #expect(machine.state == .off && machine.wanted == nil)
-        // A connection that comes while it goes over to the slow phase ends it as well.
+        // A connection during the change to the slow phase ends advertising as well.
         machine = advertising(once)
         _ = machine.handle(.fastPhaseOver)
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GAP
 
-/// What a controller says of trains with responses that cannot be, and more of them than one command takes.
+/// Invalid controller events about trains with responses, and more data than one command holds.
 @Suite struct PeriodicResponseAbuseTests {
     private static let announcement: Advertisement = {
         var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([]))
@@ -43,7 +43,7 @@ import Testing
         let set = broadcaster.advertising.number
         for first in [20, 255] as [UInt8] { broadcaster.wanted(.init(set: set, first: first, count: 3)) }
         #expect(asked.isEmpty)
-        // Behind the last comes the first, and none of them twice.
+        // The first subevent follows the last, and none is requested twice.
         broadcaster.wanted(.init(set: set, first: 19, count: 2))
         broadcaster.wanted(.init(set: set, first: 0, count: 255))
         #expect(asked == [[19, 0], Array(0..<20)])
@@ -67,7 +67,7 @@ import Testing
         say(3, slot: 0, isLast: false)
         say(2, slot: 0, isLast: true)
         #expect(taken() == [[0, 0, 0, 0, 0]])
-        // Another slot, and the same one of another subevent.
+        // Another slot, and the same slot of another subevent.
         say(3, slot: 0, isLast: false)
         say(2, slot: 1, isLast: true)
         say(3, slot: 0, isLast: false)

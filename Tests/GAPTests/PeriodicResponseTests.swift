@@ -7,7 +7,7 @@ import Testing
 
 @testable import GAP
 
-/// Periodic advertising with responses (Core Vol 3 Part C 9.5), between whole stacks.
+/// Periodic advertising with responses (Core Vol 3 Part C 9.5), between complete stacks.
 @Suite struct PeriodicResponseTests {
     /// Four subevents of 20 ms, each with four slots.
     private static let timing = LESubeventTiming(
@@ -23,10 +23,10 @@ import Testing
         return advertisement
     }()
 
-    /// What a subevent says.
+    /// The data of a subevent.
     private static func data(_ subevent: UInt8) -> PacketBuffer { [3, 0xFF, 0x4C, subevent] }
 
-    /// A device with a train of 100 ms, which gives each subevent its data, and listens to all slots.
+    /// A device with a train of 100 ms that sets the data of each subevent and listens to all slots.
     private func broadcaster(_ device: GAPDevice, slots: UInt8 = 4) throws -> PeriodicBroadcaster {
         let broadcaster = PeriodicBroadcaster(device.access)
         broadcaster.onDataWanted = { [weak broadcaster] subevents in
@@ -55,7 +55,7 @@ import Testing
         var data: PacketBuffer
     }
 
-    /// What a device hears of subevents in a while, once it has chosen.
+    /// Returns the subevents that a device receives within a time, once it has selected them.
     private func hear(
         _ device: GAPDevice,
         _ train: PeriodicObserver.Train,
@@ -73,7 +73,7 @@ import Testing
         return heard
     }
 
-    /// A device that answers to what it hears, and what the advertiser hears of that.
+    /// Lets a device respond to the subevents it receives, and expects the responses at the advertiser.
     private func respond(
         _ device: GAPDevice,
         _ train: PeriodicObserver.Train,
@@ -108,7 +108,7 @@ import Testing
         #expect(told == [80])
         let train = try synchronize(listener, to: advertiser)
         #expect(train.timing == Self.timing && train.hasSubevents && train.interval == 80)
-        // It ends with the mode, and the train goes on.
+        // The train stops being synchronizable with the mode, but goes on.
         broadcaster.hide()
         world.run(.milliseconds(500))
         #expect(try listener.hear(from: advertiser.address).isEmpty)
@@ -125,7 +125,7 @@ import Testing
         #expect(heard.count >= 72 && heard.allSatisfy { $0.data == Self.data($0.subevent) })
         #expect(Set(heard.map(\.subevent)) == [0, 1, 2, 3])
         try respond(listener, train, to: broadcaster, subevent: 2, slot: 3)
-        // It ends when the mode does.
+        // The train ends with the mode.
         var lost: PeriodicObserver.Train?
         listener.access.trains.onLost = { lost = $0 }
         broadcaster.stop()
@@ -164,7 +164,7 @@ import Testing
         #expect(heard.count >= 18 && Set(heard) == [Heard(subevent: 3, data: Self.data(3))])
         try respond(listener, train, to: broadcaster, subevent: 3, slot: 0)
         listener.access.trains.onSubevent = nil
-        // Another one, in the slot beside.
+        // Another listener, in the next slot.
         let second = try synchronize(other, to: advertiser)
         try respond(other, second, to: broadcaster, subevent: 1, slot: 1)
         listener.access.trains.leave(train)
@@ -172,7 +172,7 @@ import Testing
         #expect(listener.access.trains.followed.isEmpty)
     }
 
-    // More than one event of HCI holds.
+    // More than one HCI event holds.
     @Test func aLongResponseIsHeardWhole() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -188,7 +188,7 @@ import Testing
         world.run(.seconds(1))
         #expect(answers.count >= 8 && Set(answers) == [long])
         #expect(results.allSatisfy { (try? $0.get()) != nil })
-        // One command takes no more.
+        // One command holds no more.
         let place = PeriodicObserver.Place(event: 0, subevent: 0)
         let tooLong = PacketBuffer([UInt8](repeating: 1, count: 248))
         var refused: [Result<Void, GAPError>] = []
@@ -207,7 +207,7 @@ import Testing
                 continue
             }
         }
-        // What one command does not take goes in several.
+        // Data too long for one command go into several.
         var sent: Result<Void, GAPError>?
         let others = (0..<4).map {
             LESubeventData(subevent: $0, firstSlot: 0, slots: 0, data: PacketBuffer([UInt8](repeating: 2, count: 100)))
@@ -250,7 +250,7 @@ import Testing
         broadcaster.start(Self.announcement, subevents: Self.timing, slots: 4, interval: 80...80) { result = $0 }
         device.world.run { result != nil }
         #expect(try result?.get() != nil)
-        // The whole train has no data of its own.
+        // The train as a whole has no data of its own.
         result = nil
         broadcaster.change(AdvertisingData([])) { result = $0 }
         #expect(throws: GAPError.notReady) { try result?.get() }
@@ -258,7 +258,7 @@ import Testing
 
     // MARK: Over a link
 
-    /// A link, with a train of one of its ends or of a third device.
+    /// A link, and a train of one of its ends or of a third device.
     private struct Linked {
         let pair: LinkedPair
         let listener: GAPDevice
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    /// The train that the listener is told of.
+    /// Has the listener receive the train over the link.
     private func told(
         _ linked: Linked,
         reports: Bool = true,
@@ -330,7 +330,7 @@ import Testing
     @Test("GAP/PADV/PASE/BV-12: a central is told of a train with responses over a link, hears it, and responds")
     func aCentralIsToldAndResponds() throws { try establish(listenerIsCentral: true, reports: true) }
 
-    /// Somebody tells a peer of the train of a third device.
+    /// Transfers the train of a third device to the peer.
     private func transfer(tellerIsCentral: Bool) throws {
         let linked = try Linked(listenerIsCentral: !tellerIsCentral)
         let third = linked.pair.world.device()
@@ -352,7 +352,7 @@ import Testing
 
     // MARK: Connections out of a train
 
-    /// An advertiser connects to a device that listens to a subevent.
+    /// Connects an advertiser to a device that listens to a subevent.
     private func connect() throws -> (
         advertiser: GAPDevice, listener: GAPDevice, broadcaster: PeriodicBroadcaster, central: AccessLink
     ) {
@@ -374,7 +374,7 @@ import Testing
         let (advertiser, listener, broadcaster, link) = try connect()
         #expect(link.connection.role == .central && link.peer == listener.address && link.isOpen)
         #expect(advertiser.links.count == 1 && listener.links.count == 1)
-        // One at a time, and nobody who is not there.
+        // One connection at a time, and none to an absent device.
         var results: [Result<AccessLink, GAPError>] = []
         let nobody = BluetoothAddress(5, kind: .publicDevice)
         broadcaster.connect(to: nobody, in: 1) { results.append($0) }
@@ -385,7 +385,7 @@ import Testing
                 .failure(.busy), .failure(.rejected(.connectionFailedToBeEstablished)),
             ]
         )
-        // Those who are, the ordinary way.
+        // The existing link stays open, and a stopped train makes no connections.
         #expect(link.isOpen)
         broadcaster.stop()
         results = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GAP
 
-/// Periodic advertising modes and procedures (Core Vol 3 Part C 9.5), between whole stacks.
+/// Periodic advertising modes and procedures (Core Vol 3 Part C 9.5), between complete stacks.
 @Suite struct PeriodicTests {
     private static let data = AdvertisingData([.localName(.init("Harald's train"))])
 
@@ -41,7 +41,7 @@ import Testing
         return try #require(try result?.get())
     }
 
-    /// What a device hears of trains in a while.
+    /// Returns the data that a device receives from trains within a time.
     private func hear(_ device: GAPDevice, for time: Duration = .seconds(2)) -> [PacketBuffer] {
         var heard: [PacketBuffer] = []
         device.access.trains.onData = { _, data, isWhole in if isWhole { heard.append(data) } }
@@ -62,7 +62,7 @@ import Testing
         let broadcaster = try broadcaster(advertiser)
         _ = try listener.hear()
         #expect(told == [80])
-        // It ends with the mode, and the train goes on.
+        // The train stops being synchronizable with the mode, but goes on.
         let train = try synchronize(listener, to: advertiser)
         broadcaster.hide()
         world.run(.milliseconds(500))
@@ -92,7 +92,7 @@ import Testing
         world.run(.milliseconds(300))
         #expect(try result?.get() != nil)
         #expect(Set(hear(listener)) == [other.encoded])
-        // It ends when the mode does.
+        // The train ends with the mode.
         var lost: PeriodicObserver.Train?
         listener.access.trains.onLost = { lost = $0 }
         broadcaster.stop()
@@ -170,13 +170,13 @@ import Testing
         listener.access.trains.cancel()
         world.run(.milliseconds(100))
         #expect(results == [.failure(.busy), .failure(.cancelled)])
-        // The radio is free again.
+        // The radio is available again.
         try Observer(listener.access).observe(.attentive, onSighting: { _ in })
     }
 
     // MARK: Over a link
 
-    /// A link, with a train of one of its ends or of a third device.
+    /// A link, and a train of one of its ends or of a third device.
     private struct Linked {
         let pair: LinkedPair
         let listener: GAPDevice
@@ -199,7 +199,7 @@ import Testing
         var serviceData: UInt16 = 0
     }
 
-    /// The listener is told of the train of the other end, and follows it or does not.
+    /// Transfers the train of the other end to the listener, which follows it or not.
     private func establish(listenerIsCentral: Bool, reports: Bool) throws {
         let linked = try Linked(listenerIsCentral: listenerIsCentral)
         let world = linked.pair.world
@@ -235,7 +235,7 @@ import Testing
     @Test("GAP/PADV/PASE/BV-06: a central is told of a train over a link, and hears its data")
     func aCentralIsToldAndListens() throws { try establish(listenerIsCentral: true, reports: true) }
 
-    /// Somebody tells a peer of the train of a third device.
+    /// Transfers the train of a third device to the peer.
     private func transfer(tellerIsCentral: Bool) throws {
         let linked = try Linked(listenerIsCentral: !tellerIsCentral)
         let world = linked.pair.world

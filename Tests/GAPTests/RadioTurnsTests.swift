@@ -6,7 +6,7 @@ import Testing
 
 @testable import GAP
 
-/// Who has a radio that does one thing at a time.
+/// Arbitration of a radio that does one thing at a time.
 @Suite struct RadioTurnsTests {
     @Test("whoever is refused has a turn, and the others rest until it is over, or it has what it wanted")
     func whoeverIsRefusedHasATurn() {
@@ -64,7 +64,7 @@ import Testing
         }
         world.run(.seconds(120))
         #expect(failure == nil && device.access.controllerInformation?.fallbacks == [.takesTurns])
-        // None is starved in any half of a minute.
+        // Neither activity starves in any 30 seconds.
         for part in 0..<4 {
             let time = (start + .seconds(30 * part))..<(start + .seconds(30 * part + 30))
             #expect(heard.contains { time.contains($0) } && seen.contains { time.contains($0) }, "\(part)")

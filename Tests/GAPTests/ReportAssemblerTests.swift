@@ -65,7 +65,7 @@ import Testing
         for _ in 0..<7 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
         let whole = assembler.receive(report(part(47), .complete), at: Self.start)
         #expect(whole?.data.count == 1_650)
-        // One octet more, in the last part or before it, and nothing is left of it.
+        // One octet more, in the last part or before it, discards everything.
         for _ in 0..<7 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
         #expect(assembler.receive(report(part(48), .complete), at: Self.start) == nil)
         #expect(assembler.dropped == 1 && assembler.total == 0)
@@ -93,7 +93,7 @@ import Testing
         _ = assembler.receive(report([1], .moreToCome), at: Self.start)
         let later = Self.start + .seconds(1)
         _ = assembler.receive(report([2], .moreToCome, sid: 2), at: later)
-        // More of it does not make it younger.
+        // Further fragments do not extend the deadline.
         _ = assembler.receive(report([3], .moreToCome), at: later)
         #expect(assembler.deadline == Self.start + ReportAssembler.timeout)
         assembler.expire(at: Self.start + ReportAssembler.timeout)
@@ -129,7 +129,7 @@ import Testing
         peer.run()
         peer.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 6], .moreToCome)]))
         peer.run(.seconds(3))
-        // The rest comes too late and stands alone.
+        // The rest arrives too late and is reported alone.
         peer.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 4], .complete)]))
         #expect(heard.map(\.data.encoded) == [[2, 1, 4]])
         #expect(heard.first?.phys == Sighting.PHYs(primary: .le1M, secondary: .le2M))
@@ -204,7 +204,7 @@ import Testing
         table.release(-3)
     }
 
-    /// The same operations on a plain list give the same.
+    /// Random operations give the same results as on a plain list.
     @Test func randomOperationsAgreeWithAPlainModel() {
         let random = RandomSource(seed: 5)
         var table = RecencyTable<UInt64, UInt64>(limit: 8)

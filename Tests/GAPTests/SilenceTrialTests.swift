@@ -8,8 +8,8 @@ import Testing
 
 @testable import GAP
 
-/// What it costs that a controller which hears nobody is tried with the other commands (quirk 5): an innocent one in an empty room is
-/// one, too.
+/// The cost of trying the other commands with a controller that receives nothing (quirk 5): a working controller in an
+/// empty room is such a one, too.
 @Suite struct SilenceTrialTests {
     private let world = GAPWorld(.extended)
 
@@ -19,7 +19,7 @@ import Testing
         device.host.memory.entries.map(\.fallbacks)
     }
 
-    /// Somebody who can be heard, as long as the result lives.
+    /// A device that can be received as long as the result lives.
     private func sender() -> Peripheral {
         let sender = Peripheral(world.device().access)
         sender.enter(.init(.general, .undirected))
@@ -54,7 +54,7 @@ import Testing
         role.enter(.init(.general, .undirected))
         let observer = try listens(device)
         world.run(ScanWatch.firstPause - .milliseconds(100))
-        // The controller takes its time to end the scan, and whoever waits for silence too.
+        // The controller delays the end of the scan, and so does everything that waits for silence.
         device.gate.holds = { $0.kind == .event && $0.bytes.first == CommandComplete.eventCode.rawValue }
         world.run(.milliseconds(200))
         let central = Central(other.access)
@@ -84,12 +84,12 @@ import Testing
         let (loop, whole) = (world.loop, ScanSettings(isActive: false, interval: 96, window: 96))
         try other.observe(whole) { seen.append((loop.now, $0.address)) }
         world.run(.seconds(29))
-        // There, and back.
+        // Over to the other commands, and back.
         #expect(resets(device) == 3 && failures.isEmpty)
         #expect(device.log.contains(LESetAdvertisingEnable.self), "the older commands were not tried")
         #expect(Set(seen.map(\.address)).count == 1)
         let gaps = zip(seen, seen.dropFirst()).map { $1.time - $0.time }
-        // It shows itself every 30 to 60 ms, and some packets are lost to scans of its own.
+        // It advertises every 30 to 60 ms, and scans of its own cost some packets.
         #expect(try #require(gaps.max()) < .milliseconds(300))
         withExtendedLifetime((role, observer)) {}
     }
@@ -158,7 +158,7 @@ import Testing
         sender.leave()
         world.run(.seconds(300))
         #expect(resets(device) == 3, "it has heard before, so that it is the room")
-        // What was chance once is not held against it.
+        // One coincidence is not held against it.
         device.access.stop()
         device.access.start()
         world.run(.seconds(1))

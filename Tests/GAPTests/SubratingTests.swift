@@ -6,7 +6,7 @@ import Testing
 
 @testable import GAP
 
-/// The connection subrating procedures (Core Vol 3 Part C 9.3.16, 9.3.17), between two whole stacks.
+/// The connection subrating procedures (Core Vol 3 Part C 9.3.16, 9.3.17), between two complete stacks.
 @Suite struct SubratingTests {
     private static let allowed = Subrating.Parameters(factor: 1...10, latency: 1, continuation: 0, timeout: 3_200)
     private static let wanted = Subrating.Parameters(factor: 4...6, timeout: 1_000)

@@ -9,14 +9,14 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// A bonded peer that is called by the private address that it shows at the moment, as somebody does who has just seen it, and
-/// is known by its identity all the same (Core Vol 3 Part C 10.7.2.2).
+/// Connections to a bonded peer by the private address that it currently shows, as from a recent scan, with the peer
+/// still identified (Core Vol 3 Part C 10.7.2.2).
 @Suite struct AddressOfTheMomentTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
     private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
     private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
 
-    /// How the peer is asked for by its address.
+    /// The procedure that connects to the peer by its address.
     enum Procedure: CaseIterable {
         case direct
         case auto
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Two bonded devices, of which one advertises, and the address that it shows.
+    /// Two bonded devices, one of which advertises, and the address that it shows.
     private struct Pair {
         let world: GAPWorld
         let watch: AirWatch
@@ -65,7 +65,7 @@ import Testing
         let link = try #require(try result?.get())
         #expect(link.peer == pair.device.identity.address)
         #expect(pair.other.access.connector.wanted.isEmpty && pair.other.access.links.count == 1)
-        // And is not in the way of the next one.
+        // The request does not block the next one.
         var next: Result<AccessLink, GAPError>?
         link.terminate()
         pair.world.run(.seconds(1))
@@ -75,12 +75,13 @@ import Testing
         #expect(try next?.get().peer == pair.device.identity.address)
     }
 
-    /// Whoever repeats an address of a peer that is there is refused, and the caller learns why and does not wait.
+    /// A request for a stale address of a peer that is already connected is refused, so that the caller learns the
+    /// reason and does not wait.
     @Test("AB-G03: who calls a peer that is there already learns it at once", arguments: PrivacyMode.allCases)
     func whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let stolen = pair.shown
-        // With another address than the one that the peer has by now: no controller knows that it has a link to it.
+        // The peer has a new address by now: no controller knows that it has a link to it.
         pair.world.run(GAPTimer.privateAddressInterval + .seconds(1))
         let central = Central(pair.other.access)
         var first: Result<AccessLink, GAPError>?

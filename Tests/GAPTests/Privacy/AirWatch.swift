@@ -4,11 +4,11 @@ import Radio
 
 @testable import LinkLayer
 
-/// Hears everything on the air of a test and notes who showed which address when.
+/// Captures everything on the air during a test, with the address that each node showed and when.
 final class AirWatch {
     /// One packet on an advertising channel.
     struct Seen {
-        /// What the sender does with it.
+        /// The sender's activity.
         enum Role: Hashable {
             case advertising
             case scanning
@@ -20,7 +20,7 @@ final class AirWatch {
         let role: Role
         /// The sender's own address; nil where the packet carries none.
         let own: BluetoothAddress?
-        /// The address of whom it is for, if it says so.
+        /// The address of the intended receiver, if the packet carries one.
         let target: BluetoothAddress?
     }
 
@@ -37,7 +37,8 @@ final class AirWatch {
         seen.filter { $0.sender == node.id && (role == nil || $0.role == role) && $0.time >= since }
     }
 
-    /// The addresses that a node has shown, in the order of their first packets, with the times of the first and the last one.
+    /// The addresses that a node has shown, in the order of their first packets, with the times of the first and the
+    /// last packet.
     func addresses(
         of node: RadioNode,
         _ role: Seen.Role? = nil
@@ -54,7 +55,7 @@ final class AirWatch {
         return result
     }
 
-    /// Whether a node has sent an address anywhere in a packet of any kind, links included.
+    /// Whether a node has sent an address anywhere in any packet, including those of links.
     func hasSent(_ address: BluetoothAddress, _ node: RadioNode) -> Bool {
         let octets = address.littleEndianBytes
         return frames.contains { frame in

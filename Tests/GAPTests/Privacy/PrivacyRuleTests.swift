@@ -9,12 +9,12 @@ import Testing
 @testable import GAP
 @testable import Privacy
 
-/// Which addresses a device with private ones tells, shows and believes in.
+/// The addresses that a device with private addresses reports, shows and trusts.
 @Suite struct PrivacyRuleTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
     private static let other = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
 
-    /// Two bonded devices whose hosts make and resolve the addresses; the second one advertises.
+    /// Two bonded devices whose hosts generate and resolve the addresses; the second one advertises.
     private struct Pair {
         let world = GAPWorld(.extended)
         let device: GAPDevice
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Those above compute with the address that they are told at the beginning, so it is the one that others see.
+    /// The layers above compute with the address reported first, so it has to be the one on the air.
     @Test("behaviour 6.17: the address that is told first is the one on the air", arguments: PrivacyMode.allCases)
     func theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
@@ -46,13 +46,13 @@ import Testing
         #expect(Set(watch.of(device.node, .scanning).compactMap(\.own)) == [told])
     }
 
-    /// A key that is replaced was not the peer's: nor is the address that it resolved (Core Vol 3 Part C 10.8.2.3, AB-G03).
+    /// A replaced key was not the peer's, and neither is the address it resolved (Core Vol 3 Part C 10.8.2.3, AB-G03).
     @Test func whereAPeerWasHeardIsForgottenWithItsKey() throws {
         let pair = try Pair()
         _ = try pair.device.hear()
         let heard = try #require(pair.privacy.recentAddress(of: pair.identity))
         #expect(pair.peer.isOwn(heard) && pair.privacy.peer(at: heard)?.identity == pair.identity)
-        // To be used changes nothing about whose address it is.
+        // Use alone does not change the owner of an address.
         let key = pair.peer.identity.key
         pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: key, lastUse: 1_000)]
         #expect(pair.privacy.recentAddress(of: pair.identity) == heard)
@@ -60,7 +60,7 @@ import Testing
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil && pair.privacy.peer(at: heard) == nil)
     }
 
-    /// By then it may show another one.
+    /// After a while the peer may show another address.
     @Test func whereAPeerWasHeardIsOfNoUseAfterAWhile() throws {
         let pair = try Pair()
         _ = try pair.device.hear()
@@ -69,7 +69,7 @@ import Testing
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
     }
 
-    /// The address that a peer was linked with is the one that it is advertised to by, as long as its key is the same.
+    /// A peer is advertised to at the address of its last link, as long as its key stays the same.
     @Test func whereAPeerWasLinkedIsForgottenWithItsKey() throws {
         let pair = try Pair()
         let central = Central(pair.device.access)
@@ -85,7 +85,7 @@ import Testing
         #expect(target != shown && target.isResolved(by: Self.other))
     }
 
-    /// Who has to be recognised comes before who would rather not be.
+    /// Being recognisable takes precedence over hiding.
     @Test(
         arguments: [
             ([:], .resolvable, .fixed), ([.scanner: .any], .resolvable, .fixed),

@@ -11,11 +11,11 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// Who is recognised, whatever is on the controller's list.
+/// Which peers are recognised, whatever the controller's list contains.
 @Suite struct PrivateListTests {
     private static let undirected = Peripheral.Mode(.general, .undirected)
 
-    /// More bonded devices than the list holds: each is recognised and reached, by the controller or by the host.
+    /// More bonded devices than the list holds: the controller or the host recognises and reaches each of them.
     @Test(arguments: PrivacyMode.inController)
     func moreBondsThanTheListHolds(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Bonds come and go while the device advertises, scans and looks for a peer.
+    /// Bonds are added and removed while the device advertises, scans and connects.
     @Test(arguments: PrivacyMode.inController)
     func theListChangesWhileTheRadioIsBusy(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
@@ -65,8 +65,8 @@ import Testing
         #expect(device.access.connector.wanted.count == 1)
     }
 
-    /// Network privacy mode: somebody who shows the identity address of a bonded device with a key is not taken for it, unless
-    /// it is known to do so.
+    /// Network privacy mode: a device that shows the identity address of a bonded device with a key is not taken for
+    /// it, unless the bonded device is known to show its identity.
     @Test(arguments: PrivacyMode.allCases, [false, true])
     func anIdentityAddressOnTheAirCountsInDeviceModeOnly(mode: PrivacyMode, showsIdentity: Bool) throws {
         let world = GAPWorld(mode.commands)

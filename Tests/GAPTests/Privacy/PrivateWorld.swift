@@ -12,7 +12,7 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// Who makes and resolves private addresses, with which commands.
+/// Which side generates and resolves private addresses, and with which command set.
 enum PrivacyMode: String, CaseIterable, CustomTestStringConvertible {
     case hostLegacy
     case hostExtended
@@ -23,12 +23,12 @@ enum PrivacyMode: String, CaseIterable, CustomTestStringConvertible {
     var commands: ControllerMode { self == .hostLegacy || self == .controllerLegacy ? .legacy : .extended }
     /// Whether the controllers have a resolving list.
     var isInController: Bool { self == .controllerLegacy || self == .controllerExtended }
-    /// Those with a resolving list.
+    /// The modes with a resolving list in the controller.
     static let inController: [PrivacyMode] = [.controllerLegacy, .controllerExtended]
 }
 
 extension GAPWorld {
-    /// A device with private addresses that is up.
+    /// Creates a device with private addresses and brings it up.
     func privateDevice(
         _ mode: PrivacyMode,
         interval: Duration = GAPTimer.privateAddressInterval,
@@ -42,7 +42,7 @@ extension GAPWorld {
 }
 
 extension GAPDevice {
-    /// Who it is behind its private addresses.
+    /// The identity behind its private addresses.
     var identity: LocalIdentity {
         bonds?.identity ?? LocalIdentity(address: .none, key: .zero)
     }
@@ -50,16 +50,16 @@ extension GAPDevice {
     /// Whether an address is one of its private ones.
     func isOwn(_ address: BluetoothAddress) -> Bool { address.isResolved(by: identity.key) }
 
-    /// Gives each of two devices what a pairing would: the other one's key and identity.
+    /// Gives both devices the result of a pairing: the other one's key and identity.
     func bond(with other: GAPDevice) throws {
         try remember(other)
         try other.remember(self)
         world.run(.milliseconds(50))
     }
 
-    /// Keeps a bond with another device, which has the level of an unauthenticated pairing.
+    /// Stores a bond with another device at the level of an unauthenticated pairing.
     func remember(_ other: GAPDevice) throws {
-        // The same on both sides.
+        // The same key on both sides.
         let key = Key128(Block128(high: 7, low: UInt64(1 << node.id.number | 1 << other.node.id.number)))
         try remember(other.identity, number: UInt64(other.node.id.number), key)
     }
@@ -77,7 +77,7 @@ extension GAPDevice {
         access.security.bondChanged(identifier)
     }
 
-    /// Notes of a bonded device that it resolves addresses when it connects.
+    /// Records that a bonded device resolves addresses when it connects.
     func noteThatItResolves(_ other: GAPDevice) {
         access.privacy.setResolvesAddresses(true, of: other.identity.address)
     }

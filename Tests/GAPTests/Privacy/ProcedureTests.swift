@@ -11,7 +11,8 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// The modes and procedures of the Generic Access Profile with private addresses on both sides (Core Vol 3 Part C 10.7).
+/// The modes and procedures of the Generic Access Profile with private addresses on both sides (Core Vol 3 Part C
+/// 10.7).
 @Suite struct PrivateProcedureTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
     private static let more = AdvertisingData([.appearance(0x0341)])
@@ -33,7 +34,7 @@ import Testing
             if areBonded { try device.bond(with: other) }
         }
 
-        /// Neither has told the whole world who it is.
+        /// Expects that neither device has shown its identity on the air.
         func expectNoIdentityOnAir(_ place: SourceLocation = #_sourceLocation) {
             for (one, node) in [(device, device.node), (other, other.node)] {
                 #expect(!watch.hasSent(one.identity.address, node), sourceLocation: place)
@@ -120,7 +121,7 @@ import Testing
 
     // MARK: Connections
 
-    /// Lets one device advertise, and the other one connect to it.
+    /// Lets one device advertise and the other one connect to it.
     private func connect(
         _ pair: Pair,
         _ advertised: Peripheral.Mode,
@@ -134,7 +135,7 @@ import Testing
         pair.world.run(for: .seconds(12)) { result != nil }
         pair.world.run(.milliseconds(200))
         let link = try #require(try result?.get())
-        // Each is to the other who it is, whatever was on the air.
+        // Each is identified to the other, whatever addresses were on the air.
         #expect(link.peer == pair.device.identity.address && link.connection.role == .central)
         let theirs = try #require(pair.device.links.last)
         #expect(theirs.peer == pair.other.identity.address && theirs.connection.role == .peripheral)
@@ -142,7 +143,7 @@ import Testing
         let requests = pair.watch.of(pair.other.node, .initiating)
         #expect(!requests.isEmpty && requests.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
         #expect(requests.allSatisfy { $0.target.map(pair.device.isOwn) ?? false })
-        // Pairing is computed with the addresses that were on the air.
+        // Pairing computes with the addresses that were on the air.
         for (device, link, own) in [
             (pair.other, link, requests.last?.own), (pair.device, theirs, requests.last?.target),
         ] {
@@ -160,7 +161,8 @@ import Testing
         pair.expectNoIdentityOnAir()
     }
 
-    /// The other device resolves the address that the first one calls it by, which needs a controller that does.
+    /// Lets the other device resolve the address by which the first one calls it, which takes a controller with that
+    /// ability.
     private func directedLink(
         _ mode: PrivacyMode,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
@@ -296,7 +298,7 @@ import Testing
 
     // MARK: The same peer again
 
-    /// Connects twice with more than the time of an address between, and gives the addresses on the air.
+    /// Connects twice with more than an address lifetime in between, and returns the addresses on the air.
     private func reconnect(_ mode: PrivacyMode) throws -> (pair: Pair, first: AirWatch.Seen, second: AirWatch.Seen) {
         let pair = try Pair(mode)
         let link = try connect(pair, Self.undirected, Self.direct)
@@ -364,7 +366,7 @@ import Testing
         #expect(link?.peer == shown.address && link?.security.bond == nil)
     }
 
-    /// Somebody with an address that the central of a bonded pair had some time ago.
+    /// A device with an earlier address of the central of a bonded pair.
     private func impostor(of pair: Pair) throws -> GAPDevice {
         try connect(pair, Self.undirected, Self.direct).terminate()
         pair.world.run(.seconds(1))
@@ -373,7 +375,7 @@ import Testing
         return pair.world.device(.fixed(stolen))
     }
 
-    /// Has a device advertise, and the impostor connect to it.
+    /// Lets a device advertise and the impostor connect to it.
     private func connect(_ impostor: GAPDevice, to device: GAPDevice, _ pair: Pair) throws {
         let since = pair.world.loop.now
         let role = Peripheral(device.access)
@@ -387,7 +389,7 @@ import Testing
         #expect(impostor.links.count == 1)
     }
 
-    /// An old address of a peer that is there gets neither its place nor its link.
+    /// A replayed address of a connected peer gains neither the peer's identity nor its link.
     @Test("AB-G03: who repeats the address of a peer that is there is refused", arguments: PrivacyMode.allCases)
     func whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
@@ -403,8 +405,8 @@ import Testing
         #expect(real.security.linkSecurity.isEncrypted && pair.device.endReasons.count == ends)
     }
 
-    /// A controller that resolves addresses itself, and shows all the same one, does not let a second link of one identity come
-    /// into being (Core Vol 6 Part B 1.1.1): there the host is not asked.
+    /// A controller that resolves addresses itself, and always shows the same one, prevents a second link with one
+    /// identity (Core Vol 6 Part B 1.1.1). The host is not involved there.
     @Test(
         "AB-G03: who repeats an address does not keep the peer out",
         arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy }
@@ -427,7 +429,8 @@ import Testing
         #expect(pair.other.access.links.first?.security.linkSecurity.isEncrypted == true)
     }
 
-    /// Whoever repeats a bonded device's address is let in as anybody is. He is called by its name, and has no key.
+    /// A device that replays a bonded device's address may connect like any other. It appears under the bonded device's
+    /// name, but has no key.
     @Test("AB-G03: a repeated address proves nothing", arguments: PrivacyMode.allCases)
     func aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
         let pair = try Pair(mode)

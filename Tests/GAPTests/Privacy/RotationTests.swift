@@ -6,10 +6,10 @@ import Testing
 
 @testable import GAP
 
-/// The device's own private addresses, as a sniffer sees them.
+/// The device's own private addresses as a sniffer captures them.
 @Suite struct RotationTests {
     private static let data = AdvertisingData([.localName(.init("Harald"))])
-    /// What the commands of a rotation may take.
+    /// Time allowed for the commands of a rotation.
     private static let slack = Duration.milliseconds(100)
 
     private func expectRotation(
@@ -44,7 +44,7 @@ import Testing
         #expect(!watch.hasSent(device.identity.address, device.node))
     }
 
-    /// Advertises, scans actively and looks for a peer, all at once, with a link in each role.
+    /// Advertises, scans actively and connects all at once, with a link in each role.
     private func busy(
         _ mode: PrivacyMode,
         interval: Duration
@@ -73,7 +73,7 @@ import Testing
                 sets.append(set)
             }
         }
-        // Somebody to be asked for a scan response.
+        // A device that answers scan requests.
         let broadcaster = Broadcaster(third.access)
         broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: AdvertisingData([.appearance(1)])))
         let observer = Observer(device.access)
@@ -83,9 +83,9 @@ import Testing
             onSighting: { _ in heard += 1 },
             onEnd: { Issue.record("the scan has ended: \(String(describing: $0))") }
         )
-        // It leaves the scanner time to ask, too.
+        // Leaves the scanner some time for requests.
         (device.access.connector.settings.scanInterval, device.access.connector.settings.scanWindow) = (320, 32)
-        // Two who are not there, so that the accept list is used.
+        // Two absent peers, so that the accept list is used.
         device.access.connector.want(BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice))
         device.access.connector.want(BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice))
         return (watch, device, { heard }, sets + [broadcaster, observer, other, third])
@@ -118,9 +118,9 @@ import Testing
         expectRotation(watch, device, .scanning, every: interval, atLeast: 6)
         let sets = mode.commands == .extended ? 4 : 1
         expectRotation(watch, device, .advertising, every: interval, atLeast: 6 * sets)
-        // Nobody ever sees who it is, in no packet of whatever kind.
+        // No packet of any kind reveals the identity.
         #expect(!watch.hasSent(device.identity.address, device.node))
-        // All of it goes on.
+        // All activities go on.
         #expect(device.links.count == 2 && device.endReasons.isEmpty)
         let before = (heard(), watch.of(device.node, .advertising).count)
         world.run(.seconds(4))

@@ -30,7 +30,7 @@ import Testing
         _ = machine.handle(.want(Self.peer))
         _ = machine.handle(.want(Self.other))
         _ = machine.handle(.heard(Self.peer, at: Self.first))
-        // It is still listened for the other one.
+        // The scan for the other peer goes on.
         #expect(
             machine.handle(.heard(Self.peer, at: Self.second))
                 == [.giveUp(Self.first), .connect(Self.second), .startTimer(Self.peer)]
@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-/// Those who use the radio fall silent in every state that they can be in, say so once, and go on.
+/// The users of the radio pause in every state, report it once, and resume.
 @Suite struct PauseTests {
     private static let settings = ScanSettings.attentive
     private static let advertisement = Advertisement(.connectable)
@@ -66,7 +66,7 @@ import Testing
         #expect(machine.handle(.pause) == [.reportPaused])
         #expect(machine.handle(.want(Self.settings)) == [])
         #expect(machine.handle(.resume) == [.start(Self.settings)])
-        // While it begins.
+        // While starting.
         #expect(machine.handle(.pause) == [])
         #expect(machine.handle(.started) == [.reportStarted, .stop])
         #expect(machine.handle(.stopped) == [.reportPaused])
@@ -76,7 +76,7 @@ import Testing
         #expect(machine.handle(.want(nil)) == [])
         #expect(machine.handle(.stopped) == [.reportPaused])
         #expect(machine.handle(.resume) == [])
-        // While the controller cannot.
+        // While the controller is busy.
         _ = machine.handle(.want(Self.settings))
         #expect(machine.handle(.failed(.busy, isPassing: true)) == [.startRetry])
         #expect(machine.handle(.pause) == [.reportPaused])
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.handle(.resume) == [start])
         _ = machine.handle(.started)
         #expect(machine.handle(.pause) == [.stop])
-        // Somebody has connected meanwhile.
+        // A central has connected meanwhile.
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
         #expect(machine.handle(.stopped) == [.reportPaused])
         #expect(machine.handle(.resume) == [])
@@ -119,7 +119,7 @@ import Testing
         #expect(machine.handle(.ended(.unknownConnection)) == [.reportPaused])
         #expect(machine.handle(.resume) == [.connect(to: Self.peer)])
         _ = machine.handle(.pause)
-        // The connection wins against the cancel.
+        // The connection is complete before the cancel.
         #expect(machine.handle(.connected(Self.peer)) == [.endTurn, .reportPaused])
         #expect(machine.handle(.resume) == [])
     }

@@ -18,7 +18,7 @@ import Testing
         return try #require(made)
     }
 
-    /// A connectable set has an address of its own, which is that of the links to it and of no others.
+    /// A connectable set has an address of its own, which applies to links made through it and to no others.
     @Test func aSetsAddressIsThatOfTheLinksToIt() throws {
         let world = GAPWorld(.extended)
         let device = world.privateDevice(.hostExtended)

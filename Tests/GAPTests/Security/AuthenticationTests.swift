@@ -12,8 +12,8 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// The authentication procedure (Core Vol 3 Part C 10.3), between two whole devices. The first named is the one that the
-/// case is about.
+/// The authentication procedure (Core Vol 3 Part C 10.3), between two complete devices. The role is that of the device
+/// under test.
 @Suite struct AuthenticationTests {
     private static var unauthenticated: PairingConfiguration {
         var configuration = PairingConfiguration()
@@ -42,7 +42,8 @@ import Testing
     @Test("GAP/SEC/AUT/BV-12: a central refuses access and serves it after pairing")
     func aCentralRefusesAndServesAfterPairing() throws { try pairsAfterRefusal(.central) }
 
-    /// A client with an unauthenticated bond is refused, pairs better on the encrypted link, and is served.
+    /// A client with an unauthenticated bond is refused, pairs with authentication on the encrypted link, and is
+    /// served.
     private func pairsBetter(_ role: LERole) throws {
         let other = Self.other(role)
         let pair = try SecurePair(
@@ -62,7 +63,7 @@ import Testing
         #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
         let after = try #require(pair.device(role).bonds.bonds.first)
         #expect(after.identifier == before.identifier && after.keys.level.isAuthenticated)
-        // The peer had proved that it is who it was.
+        // The peer had proved its identity.
         #expect(!pair.device(role).person.prompts.contains(.confirmReplacement))
     }
 
@@ -72,7 +73,7 @@ import Testing
     @Test("GAP/SEC/AUT/BV-14: a peripheral refuses access with an unauthenticated bond")
     func aPeripheralRefusesAnUnauthenticatedBond() throws { try pairsBetter(.peripheral) }
 
-    /// A bonded client that has not encrypted is refused for that, and is served when it has.
+    /// A bonded client that has not encrypted is refused for that reason, and is served once it has.
     private func insufficientEncryption(_ role: LERole) throws {
         let pair = try SecurePair()
         let other = Self.other(role)
@@ -80,7 +81,7 @@ import Testing
         pair.disconnect()
         pair.central.security.policy.encryptsBondedPeers = false
         try pair.connect()
-        // A client that does not care who the peer is.
+        // A client that does not require security of the peer.
         pair.device(other).client?.security = LinkSecurity()
         #expect(try pair.read(.none, by: other)?.isSuccess == true)
         #expect(try pair.read(.authenticated, by: other)?.refusal == .insufficientEncryption)
@@ -99,7 +100,7 @@ import Testing
 
     // MARK: The device asks
 
-    /// The device is refused, and the peer can do no better than Just Works.
+    /// The device is refused, and the peer supports nothing better than Just Works.
     private func pairsWithWeakPeer(_ role: LERole) throws {
         for isMandated in [false, true] {
             var own = PairingConfiguration()
@@ -124,7 +125,7 @@ import Testing
     @Test("GAP/SEC/AUT/BV-18: a peripheral pairs as well as the peer can")
     func aPeripheralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.peripheral) }
 
-    /// Bonded, and the peer has removed its bond.
+    /// A bonded pair whose peer has removed its bond.
     private func lostBond(_ role: LERole, _ policy: SecurityPolicy.LostBonds, automatic: Bool) throws -> SecurePair {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
@@ -140,7 +141,7 @@ import Testing
         return pair
     }
 
-    /// The bond is tried before anything else is done, and the person is asked before there is another one.
+    /// The bond is tried first, and the user is asked before it is replaced.
     private func asksBeforePairing(_ role: LERole, automatic: Bool = false) throws {
         let pair = try lostBond(role, .asked, automatic: automatic)
         let device = pair.device(role)
@@ -152,7 +153,7 @@ import Testing
         #expect(after.keys.localKey != before.keys.localKey)
     }
 
-    /// The person says no: nothing is read, and the bond is what it was.
+    /// The user declines: nothing is read, and the bond stays unchanged.
     private func staysWithTheBond(_ role: LERole) throws {
         let pair = try lostBond(role, .asked, automatic: false)
         let device = pair.device(role)
@@ -203,7 +204,7 @@ import Testing
         try staysWithTheBond(.peripheral)
     }
 
-    /// The peer says that the link is not encrypted, as if it had a key, and has none.
+    /// The peer reports insufficient encryption as if it had a key, but has none.
     private func afterEncryptionError(_ role: LERole) throws {
         for agrees in [true, false] {
             let pair = try lostBond(role, .asked, automatic: false)

@@ -12,7 +12,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Bondable and non-bondable mode (Core Vol 3 Part C 9.4), between two whole devices.
+/// Bondable and non-bondable mode (Core Vol 3 Part C 9.4), between two complete devices.
 @Suite struct BondingTests {
     private static var unauthenticated: PairingConfiguration {
         var configuration = PairingConfiguration()
@@ -26,7 +26,7 @@ import Testing
         return configuration
     }
 
-    /// Pairs twice, on two links; the device that does not bond pairs each time, and keeps nothing.
+    /// Pairs on two consecutive links; the non-bonding device pairs each time and stores nothing.
     private func expectNoBond(_ role: LERole, begunBy initiator: LERole, _ mode: ControllerMode) throws {
         let other = role == initiator ? role == .central ? LERole.peripheral : .central : initiator
         let pair = try SecurePair(
@@ -69,7 +69,7 @@ import Testing
         try expectNoBond(.peripheral, begunBy: .central, mode)
     }
 
-    /// Pairs once; on the next link there is a key, and nobody is asked.
+    /// Pairs once; the next link uses the key, and no user is asked.
     private func expectBond(_ role: LERole, begunBy initiator: LERole, _ mode: ControllerMode) throws {
         let pair = try SecurePair(mode)
         try pair.connect()
@@ -82,7 +82,7 @@ import Testing
         pair.disconnect()
         device.person.forget()
         try pair.connect()
-        // A central encrypts by itself (behaviour 6.11).
+        // A central encrypts automatically (behaviour 6.11).
         #expect(try #require(device.link).security.linkSecurity.isEncrypted)
         #expect(try #require(try pair.secure(initiator)).isSuccess)
         #expect(device.person.prompts.isEmpty && device.bonds.bonds.map(\.keys) == [bond.keys])
@@ -109,7 +109,7 @@ import Testing
         try expectBond(.central, begunBy: .peripheral, mode)
     }
 
-    /// A peer that wants to bond and takes and gives no key for it does not keep others from pairing later.
+    /// A peer that requests bonding but neither accepts nor distributes a key for it does not prevent later pairings.
     @Test(
         "a peer that gives and takes no long-term key is not bonded and may pair again",
         arguments: [LERole.central, .peripheral],
@@ -137,7 +137,7 @@ import Testing
             }
             pair.disconnect()
         }
-        // Nor is it taken for somebody who has lost a key when it does better.
+        // When it pairs properly, it is not treated as a peer that has lost its key.
         pair.device(miser).security.configuration = Self.unauthenticated
         try pair.bond()
     }
@@ -176,7 +176,7 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let bond = try #require(pair.central.bonds.bonds.first)
-        // The same address, and nothing that it knew before.
+        // The same address, without the former bond.
         try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         for _ in 0..<2 {
             try pair.connect()

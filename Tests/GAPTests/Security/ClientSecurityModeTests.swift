@@ -12,10 +12,10 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Values that a server sends over a link that is not as secure as the client wants it (Core Vol 3 Part C 10.3.2.2), between
-/// two whole devices. The first named is the client.
+/// Values that a server sends over a link less secure than the client requires (Core Vol 3 Part C 10.3.2.2), between
+/// two complete devices. The role is that of the client.
 @Suite struct ClientSecurityModeTests {
-    /// A client that has subscribed to a value, of a server that sends it whatever the link.
+    /// A client that has subscribed to a value of a server that sends it on any link.
     private final class Subscription {
         let pair: SecurePair
         let role: LERole
@@ -41,7 +41,7 @@ import Testing
             for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
         }
 
-        /// Bonds, and asks for the value.
+        /// Bonds and subscribes to the value.
         func begin() throws {
             try pair.bond()
             let characteristic = RemoteCharacteristic(
@@ -61,7 +61,7 @@ import Testing
             #expect(try send(0) == [0])
         }
 
-        /// The link goes, and comes back without encryption. The server remembers what the client has chosen.
+        /// Reconnects without encryption. The server remembers the subscription.
         func reconnect() throws {
             let record = try #require(server.session).record
             pair.disconnect()
@@ -75,8 +75,8 @@ import Testing
             client.client?.onValue = { [unowned self] _, value, _ in values.append(value.first ?? 0xFF) }
         }
 
-        /// What arrives of a value that the server sends. An indication is confirmed whatever becomes of it: otherwise the
-        /// server would give up after 30 seconds.
+        /// Sends a value from the server and returns what arrives. An indication is confirmed in any case: otherwise
+        /// the server would give up after 30 seconds.
         func send(_ value: UInt8) throws -> [UInt8] {
             values = []
             let session = try #require(server.session)
@@ -96,7 +96,7 @@ import Testing
         #expect(try subscription.send(2) == [2])
     }
 
-    /// The bond is an unauthenticated one, and the client wants better.
+    /// The bond is unauthenticated, and the client requires better.
     private func level3(_ role: LERole, _ arrival: ClientConfiguration) throws {
         var mute = PairingConfiguration()
         mute.ioCapability = .noInputNoOutput
@@ -116,7 +116,7 @@ import Testing
         #expect(try subscription.send(3) == [3])
     }
 
-    /// The bond comes from legacy pairing, and the client goes into Secure Connections Only mode.
+    /// The bond comes from legacy pairing, and the client enters Secure Connections Only mode.
     private func secureConnectionsOnly(_ role: LERole, _ arrival: ClientConfiguration) throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only

@@ -14,7 +14,7 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// What a device's security tells its links, and what it notes of their peers.
+/// How a device's security settings reach its links, and what it records about their peers.
 @Suite struct DeviceSecurityRuleTests {
     private static let stranger = BluetoothAddress(0xC000_0000_0099, kind: .randomDevice)
 
@@ -22,7 +22,7 @@ import Testing
         try #require(OwnOutOfBandData(random: RandomSource(seed: seed))).shared
     }
 
-    /// Each change counts from the next pairing on, on links that there are.
+    /// Each change applies from the next pairing on, on existing links.
     @Test(arguments: [LERole.central, .peripheral])
     func aChangeReachesTheLinksThatThereAre(role: LERole) throws {
         let pair = try SecurePair()
@@ -48,13 +48,13 @@ import Testing
         #expect(manager.outOfBand.peer == next)
         security.outOfBandOfNext = nil
         #expect(manager.outOfBand.peer == nil)
-        // Without a store no key is promised to be kept.
+        // Without a store, no bonding is promised.
         #expect(manager.configuration.bonds)
         security.configuration.bonds = false
         #expect(!manager.configuration.bonds)
     }
 
-    /// What came from one peer counts for that one, before what may be anybody's.
+    /// Data from a given peer take precedence over data from an unspecified peer.
     @Test func whatCameFromAPeerAnotherWayReachesTheLinkToIt() throws {
         let pair = try SecurePair()
         try pair.connect()
@@ -65,7 +65,7 @@ import Testing
         #expect(link.manager.outOfBand.peer == next)
         pair.central.security.setOutOfBand(own, from: link.peer)
         #expect(link.manager.outOfBand.peer == own)
-        // As a controller calls a peer that it has resolved.
+        // The address as a controller reports a peer that it has resolved.
         let told = BluetoothAddress(link.peer.value, kind: link.peer.kind.isRandom ? .randomIdentity : .publicIdentity)
         pair.central.security.setOutOfBand(others, from: told)
         #expect(link.manager.outOfBand.peer == others)
@@ -75,7 +75,7 @@ import Testing
         #expect(link.manager.outOfBand.peer == next)
     }
 
-    /// The 33rd peer takes the place of the one that came first.
+    /// The 33rd peer replaces the oldest one.
     @Test("AB-A14: out-of-band data of 32 peers are kept")
     func outOfBandDataOf32PeersAreKept() throws {
         let security = try SecurePair().central.security
@@ -83,7 +83,7 @@ import Testing
         func peer(_ number: Int) -> BluetoothAddress { BluetoothAddress(UInt64(number), kind: .publicDevice) }
         func known() -> [Int] { (1...40).filter { security.outOfBand(from: peer($0)).peer != nil } }
         for number in 1...32 { security.setOutOfBand(first, from: peer(number)) }
-        // Again for one that is there makes no room, and is the latest.
+        // Renewing an existing entry evicts none, and makes it the latest.
         security.setOutOfBand(second, from: peer(1))
         #expect(known() == Array(1...32) && security.outOfBand(from: peer(1)).peer == second)
         security.setOutOfBand(first, from: peer(33))
@@ -93,7 +93,8 @@ import Testing
         #expect(known() == [1, 3, 4] + Array(6...34))
     }
 
-    /// What came another way is used up by the pairing with the peer that it came from, and what was anybody's by the next.
+    /// Out-of-band data of a peer are used up by the pairing with it, and those of an unspecified peer by the next
+    /// pairing.
     @Test func aPairingUsesUpWhatCameAnotherWay() throws {
         let security = try SecurePair().central.security
         let peer = BluetoothAddress(1, kind: .publicDevice)
@@ -104,7 +105,7 @@ import Testing
         #expect(security.outOfBand(from: Self.stranger).peer != nil)
     }
 
-    /// A pairing that succeeds, a bond that is forgotten, and a person forgive what has failed before.
+    /// A successful pairing, a forgotten bond, and the user's consent each clear the record of failures.
     @Test(
         "AB-S12: a pairing that succeeds, a bond that is forgotten and a person forgive what failed",
         arguments: 0..<3
@@ -124,14 +125,14 @@ import Testing
         default: security.forgiveAll()
         }
         #expect(security.mayPair(with: peer))
-        // It begins with the shortest wait again.
+        // The back-off starts at its shortest again.
         security.pairingFailed(with: peer)
         #expect(!security.mayPair(with: peer))
         pair.world.run(.seconds(1))
         #expect(security.mayPair(with: peer))
     }
 
-    /// Whoever shows bonds hears that a peer has no key any more.
+    /// The observer of bonds is notified that a peer has lost its key.
     @Test("behaviour 6.12: whoever shows bonds hears that a peer has no key any more")
     func aLostBondIsTold() throws {
         let pair = try SecurePair()
@@ -146,7 +147,7 @@ import Testing
         #expect(pair.central.bonds.bond(bond.identifier)?.isLost == true)
     }
 
-    /// On a link whose end is asked for nothing has any rights, however long that end takes.
+    /// A link that is being disconnected has no rights, however long that takes.
     @Test("AB-L07: a link that has lost its security has no rights while it ends")
     func aLinkThatHasLostItsSecurityHasNoRightsWhileItEnds() throws {
         let pair = try SecurePair()
@@ -157,13 +158,13 @@ import Testing
         pair.central.device.gate.onReceive?(HCIPacket(event))
         #expect(link.security.manager.encryption != nil && link.security.isOpen)
         #expect(!link.security.linkSecurity.isEncrypted && !link.l2cap.protection.isEncrypted)
-        // Nor does it count as one of a peer that nobody knows (AB-A10).
+        // Nor does it count as a link to an unknown peer (AB-A10).
         #expect(link.security.linkSecurity.hasKey)
         pair.world.run(.seconds(1))
         #expect(pair.central.link == nil && pair.central.device.endReasons == [.localHostTerminated])
     }
 
-    /// A link ends when the controller says so, and not when it says that it could not end it.
+    /// A link ends when the controller reports so, and not when the controller reports that it could not end it.
     @Test(arguments: [HCIStatus.success, .commandDisallowed, .unknownConnection])
     func onlyALinkThatHasEndedIsOver(status: HCIStatus) throws {
         let pair = try SecurePair()
@@ -176,8 +177,8 @@ import Testing
         #expect(pair.central.security.link(link.connection.handle) === (status == .success ? nil : link.security))
     }
 
-    /// Whom the controller has recognised by a private address has not paired under the address that it stands for, and is not
-    /// believed under it (Core Vol 6 Part B 6).
+    /// A peer that the controller has resolved by its private address has not paired under its identity address, and is
+    /// not trusted under it (Core Vol 6 Part B 6).
     @Test func aPeerThatTheControllerHasResolvedDoesNotShowItsIdentity() throws {
         let world = GAPWorld()
         let slip = Person.Slip(loop: world.loop)
@@ -199,7 +200,7 @@ import Testing
         for device in devices { #expect(device.bonds.bonds.map(\.showsIdentity) == [false]) }
     }
 
-    /// The modes and levels of Core Vol 3 Part C 10.2, as 12.7 has them.
+    /// The modes and levels of Core Vol 3 Part C 10.2, encoded as in 12.7.
     @Test func theModesAndLevelsAreThoseOfTheSpecification() {
         let named: [LESecurity] = [.none, .encrypted, .authenticated, .secureConnections]
         #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]] && named.allSatisfy(\.isValid))

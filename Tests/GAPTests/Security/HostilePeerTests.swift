@@ -13,7 +13,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Peers that hold something back, break off, or are not alone on the air, between two whole devices.
+/// Peers that withhold something, break off, or share the air with an attacker, between two complete devices.
 @Suite struct HostilePeerTests {
     // MARK: Forgotten bonds
 
@@ -39,7 +39,7 @@ import Testing
         #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
         #expect(victim.securities.dropFirst(before).allSatisfy { !$0.isEncrypted })
         #expect(victim.failures.last == .forgotten)
-        // They are strangers now, and nobody is kept waiting.
+        // The peers are strangers now, and no caller is left waiting.
         #expect(victim.security.mayPair(with: bond.address))
     }
 
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: Pairings that break off
 
-    /// What the peer does with its keys.
+    /// How the peer misbehaves with its keys.
     enum Trick: CaseIterable {
         case fails
         case isSilent
@@ -129,7 +129,7 @@ import Testing
         try #require(pair.central.link).security.secure(.authenticated) { result = $0 }
         pair.world.run { victim.securities.last?.isEncrypted == true }
         #expect(link.security.linkSecurity.isAuthenticated)
-        // It counts against the peer (AB-S12).
+        // It counts as a failure of the peer (AB-S12).
         pair.world.run(for: .seconds(40)) { !victim.failures.isEmpty }
         #expect(!victim.security.mayPair(with: peerAddress))
         let failed = pair.world.loop.now
@@ -160,7 +160,7 @@ import Testing
         pair.peripheral.device.gate.inject([0x01, 4, 0, 0x0D, 16, 3, 3], on: 6, of: link.connection)
         pair.world.run(.milliseconds(100))
         #expect(pair.peripheral.person.prompts == (policy == .asked ? [.confirmReplacement] : []))
-        // The person thinks; the central itself comes.
+        // While the user hesitates, the real central connects.
         #expect(try pair.secure(.central)?.isSuccess == true)
         #expect(pair.peripheral.link?.security.linkSecurity.isAuthenticated == true)
         #expect(pair.peripheral.person.closed.count == pair.peripheral.person.prompts.count)
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: What cannot succeed
 
-    /// How a device has no means to authenticate.
+    /// Why a device cannot authenticate.
     enum Poverty: CaseIterable {
         case noInputNoOutput
         case nobodyThere
@@ -195,7 +195,7 @@ import Testing
         )
         try pair.bond()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
-        // What the other one could do does not help.
+        // The other device's capabilities do not help.
         other.security.configuration = PairingConfiguration()
         if poverty == .nobodyThere { device.security.prompter = nil }
         device.securesByItself()
@@ -210,7 +210,7 @@ import Testing
         let link = try #require(device.link).security
         let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
         #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
-        // Not a word about it, and all else goes on.
+        // No pairing command is sent, and everything else goes on.
         #expect(commands.isEmpty && device.failures.isEmpty && other.failures.isEmpty)
         #expect(link.linkSecurity.isEncrypted && other.person.prompts.isEmpty)
         #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
@@ -223,7 +223,7 @@ import Testing
         let pair = try SecurePair(peripheral: legacy)
         try pair.bond(.authenticated)
         pair.disconnect()
-        // The mode is a later one than the bond, and the peer is somebody else.
+        // The mode was set after bonding, and another device is at the peer's address.
         pair.central.security.configuration = .secureConnectionsOnly
         try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         try pair.connect()
@@ -250,7 +250,7 @@ import Testing
             if let command = packet.securityCommand, command.first == 0x0C { shown.append(command) }
             return packet
         }
-        // A stranger without the data does not see the key that belongs to them.
+        // A stranger without the data does not get the key that belongs to them.
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
         #expect(device.security.ownOutOfBand != nil)
@@ -258,7 +258,7 @@ import Testing
         for end in [pair.central, pair.peripheral] {
             try end.security.forget(try #require(end.bonds.bonds.first).identifier)
         }
-        // One that has them sees it, and nobody after that.
+        // A peer with the data gets it once, and no peer after that.
         other.security.setOutOfBand(own.shared, from: device.device.address)
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)

@@ -12,27 +12,27 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// A stranger that pairs as well as anybody, and says in its key distribution that it is somebody whom the victim has a
-/// bond with (CVE-2021-3436).
+/// A stranger that pairs properly and then distributes the identity of a device the victim is bonded with
+/// (CVE-2021-3436).
 @Suite struct IdentityTheftTests {
-    /// What the thief has beside its own keys.
+    /// The thief's knowledge beyond its own keys.
     enum Thief: CaseIterable {
-        /// The identity address of the other, which everybody may have heard.
+        /// The victim's peer's identity address, which is public knowledge.
         case knowsTheAddress
-        /// Its identity resolving key as well: the victim takes its private address for the other's.
+        /// The peer's identity resolving key as well: the victim resolves the thief's private address to the peer.
         case knowsTheKey
         /// A bond of its own with the victim.
         case isBonded
     }
 
-    /// A victim that is bonded with an honest peer, and a thief.
+    /// A victim bonded with an honest peer, and a thief.
     private struct Theft {
         let honest: SecurePair
         let attack: SecurePair
         let role: LERole
         let bond: Bond
         let key: Key128
-        /// What the victim takes the thief for, where it is the one that calls.
+        /// The identity that the victim attributes to the thief, if the victim connects.
         let known: BluetoothAddress?
 
         init(_ role: LERole, _ kind: Thief) throws {
@@ -40,7 +40,7 @@ import Testing
             let world = GAPWorld()
             let slip = Person.Slip(loop: world.loop)
             let configuration = PairingConfiguration()
-            // The honest peer hides, so that it has a key to steal.
+            // The honest peer uses private addresses, so that it has a key to steal.
             let honestKey = Key128(Block128(high: 5, low: 6))
             let victim = try SecureDevice(world, slip: slip, pairing: configuration)
             let peer = try SecureDevice(
@@ -67,7 +67,7 @@ import Testing
                 #expect(try attack.secure(.central, .authenticated)?.isSuccess == true)
                 #expect(victim.bonds.bonds.count == 2)
                 attack.disconnect()
-                // A central begins the next pairing itself; a peripheral has to be a stranger for it.
+                // A central begins the next pairing itself; for a peripheral, the thief has to be unbonded.
                 if isCentral { try thief.security.forget(try #require(thief.bonds.bonds.first).identifier) }
             }
             thief.security.identity = LocalIdentity(address: Self.identity, key: key)
@@ -101,11 +101,11 @@ import Testing
             _ = try? theft.attack.secure(beginner, .authenticated)
             if kind == .isBonded, role == .peripheral { theft.attack.central.link?.security.pair { _ in } }
             theft.attack.world.run(.seconds(10))
-            // The bond is what it was, and there is no other one.
+            // The bond is unchanged, and there is no other one.
             #expect(theft.victim.bonds.bonds.map(\.keys) == before)
             #expect(theft.victim.bonds.bond(identity: Theft.identity)?.keys == theft.bond.keys)
             #expect(theft.victim.paired.count == paired, "\(beginner)")
-            // Who came as far as its keys has no link any more, and nobody relies on another one.
+            // A thief that got as far as distributing its keys has lost its link; any other link is not encrypted.
             if kind == .knowsTheAddress || kind == .isBonded && role == .peripheral {
                 #expect(theft.victim.failures.last == .keysRefused && theft.victim.link == nil)
             }
@@ -114,7 +114,7 @@ import Testing
                 #expect(try theft.attack.read(.encrypted, by: theft.other)?.isSuccess != true)
             }
             if theft.attack.device(theft.other).link != nil { theft.attack.disconnect() }
-            // The honest peer is served as before, and nobody is asked.
+            // The honest peer is served as before, and no user is asked.
             for device in [theft.honest.central, theft.honest.peripheral] { device.person.forget() }
             theft.attack.world.run(.seconds(600))
             try theft.honest.connect(to: role == .central ? Theft.identity : nil)

@@ -11,8 +11,8 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// The key material of encrypted advertising data, which only some may read (Core Vol 3 Part C 12.6), between two whole
-/// devices. The peripheral has it.
+/// The key material of encrypted advertising data, which only some clients may read (Core Vol 3 Part C 12.6), between
+/// two complete devices. The peripheral serves it.
 @Suite struct KeyMaterialTests {
     private struct World {
         let pair: SecurePair
@@ -74,7 +74,7 @@ import Testing
     func whoIsAuthenticatedAndAuthorizedReadsTheKeyMaterial() throws {
         let world = try World()
         try world.pair.bond(.authenticated)
-        // The person is asked, and says yes. The value takes two requests, and the person is asked once.
+        // The user is asked and agrees. The value takes two requests, but the user is asked once.
         var asked = 0
         var answer: ((Bool) -> Void)?
         world.service.authorize = { session, decide in
@@ -85,15 +85,15 @@ import Testing
         }
         #expect(try world.read().get() == world.material.octets)
         #expect(asked == 1)
-        // That was for once.
+        // That applied to one read only.
         #expect(try world.read().isSuccess && asked == 2)
-        // What is said afterwards changes nothing.
+        // A second answer changes nothing.
         answer?(false)
-        // Nobody asks about a link that is authorized.
+        // The user is not asked about an authorized link.
         try world.authorize()
         let octets = try world.read().get()
         #expect(try EncryptedDataKeyMaterial(octets: octets) == world.material && asked == 2)
-        // Nobody writes it.
+        // No client may write it.
         #expect(try world.find().properties == [.read, .indicate])
         #expect(try world.write(PacketBuffer(world.random.bytes(24))).refusal == .writeNotPermitted)
         #expect(try world.read().get() == world.material.octets)
@@ -109,11 +109,11 @@ import Testing
         try world.authorize()
         #expect(try world.read().refusal == .insufficientAuthentication)
         #expect(ATTErrorCode.insufficientAuthentication.rawValue == 0x05)
-        // A key that somebody in the middle may have does not help.
+        // An unauthenticated key does not suffice.
         #expect(try #require(try world.pair.secure(.central)).isSuccess)
         #expect(try #require(world.server.link).security.linkSecurity.isEncrypted)
         #expect(try world.read().refusal == .insufficientAuthentication)
-        // Nor does it help to ask for changes.
+        // Subscribing does not bypass the check either.
         let (client, place) = (try #require(world.reader.client), try world.find())
         let subscription = try world.wait { client.setNotifying(true, place, completion: $0) }
         #expect(subscription.refusal == .insufficientAuthentication)
@@ -125,10 +125,10 @@ import Testing
         try world.pair.bond(.authenticated)
         #expect(try world.read().refusal == .insufficientAuthorization)
         #expect(ATTErrorCode.insufficientAuthorization.rawValue == 0x08)
-        // The person is asked, and says no.
+        // The user is asked and declines.
         world.service.authorize = { _, decide in decide(false) }
         #expect(try world.read().refusal == .insufficientAuthorization)
-        // A word that is taken back does not count any more.
+        // A revoked authorization no longer counts.
         try world.authorize()
         #expect(try world.read().isSuccess)
         try world.authorize(false)
@@ -160,11 +160,11 @@ import Testing
         var expected = [try change().octets]
         #expect(told == expected)
         #expect(try world.read().get() == expected.last)
-        // What does not change is not told.
+        // An unchanged value is not sent.
         world.service.change(try #require(world.service.keyMaterial), on: world.server.server)
         world.pair.world.run(.seconds(1))
         #expect(told == expected)
-        // The next link is the peer's when it is encrypted, and what the peer asked for counts again.
+        // The next link belongs to the peer once it is encrypted, and the peer's subscription applies again.
         let record = try #require(world.server.session).record
         world.pair.disconnect()
         try world.pair.connect()
@@ -178,7 +178,7 @@ import Testing
         #expect(told == expected)
     }
 
-    /// A part of what is read belongs to other key material than the rest: the person has not allowed that.
+    /// The remaining part would belong to other key material, which the user has not allowed.
     @Test func aChangeEndsWhatThePersonHasAllowed() throws {
         let world = try World()
         try world.pair.bond(.authenticated)

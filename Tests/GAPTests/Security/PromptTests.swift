@@ -12,7 +12,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// What persons are asked, between whole devices.
+/// The prompts that users get, between complete devices.
 @Suite struct PromptTests {
     @Test func aPromptIsClosedWhenItsLinkDies() throws {
         let pair = try SecurePair()
@@ -51,7 +51,7 @@ import Testing
         #expect(pair.peripheral.bonds.bonds.first?.keys.level.isAuthenticated == true)
     }
 
-    /// One device on link after link: whoever learned something of a passkey does not meet it again.
+    /// One device on consecutive links: a passkey that leaked once is not used again.
     @Test("AB-S13: passkeys are fresh on each link", arguments: [LERole.central, .peripheral])
     func passkeysAreFreshOnEachLink(shows: LERole) throws {
         var (display, keyboard) = (PairingConfiguration(), PairingConfiguration())
@@ -73,7 +73,7 @@ import Testing
         #expect(passkeys.count == 12 && Set(passkeys).count == 12)
     }
 
-    /// What a controller takes for random, or for a key, is not asked for: only its encryption is used.
+    /// Neither random numbers nor keys are requested from the controller: only its encryption is used.
     @Test("AB-H07: nothing of a pairing comes from the controller")
     func nothingOfAPairingComesFromTheController() throws {
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
@@ -113,7 +113,7 @@ import Testing
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
         #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
-        // They were for that pairing: in the next one the persons are asked.
+        // The data were for that pairing only: in the next one the users are asked.
         for device in [pair.central, pair.peripheral] {
             try device.security.forget(try #require(device.bonds.bonds.first).identifier)
         }
@@ -168,7 +168,7 @@ import Testing
         #expect(results == [true, true, true] && server.bonds.bonds.count == 3)
     }
 
-    /// A person who leaves everything open until a test answers.
+    /// A user who leaves every prompt open until a test answers.
     private final class Waiting: PairingPrompter {
         var opened = 0
         var answers: [(PairingAnswer) -> Void] = []

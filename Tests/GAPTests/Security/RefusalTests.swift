@@ -10,7 +10,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// What is done about a request that the peer has refused (Core Vol 3 Part C 10.3.2, table 10.2).
+/// How the device reacts when the peer refuses a request (Core Vol 3 Part C 10.3.2, table 10.2).
 @Suite struct RefusalTests {
     private func secure(_ pair: SecurePair, after refusal: ATTErrorCode) throws -> Bool? {
         let link = try #require(pair.central.link)
@@ -25,7 +25,7 @@ import Testing
         try #require(pair.central.link?.security.manager.encryption)
     }
 
-    /// The peer does not say how good a key it wants: one that is good enough on the way is tried before a better one.
+    /// The peer does not say which key strength it requires: each attempt asks for the next stronger one.
     @Test func insufficientAuthenticationAsksForTheNextBetterKey() throws {
         var configuration = PairingConfiguration()
         let capability = configuration.ioCapability
@@ -35,12 +35,12 @@ import Testing
         // In the clear: any key.
         #expect(try secure(pair, after: .insufficientAuthentication) == true)
         #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
-        // With a key that is not authenticated: one that is, which legacy pairing gives.
+        // With an unauthenticated key: an authenticated one, which legacy pairing provides.
         configuration.ioCapability = capability
         pair.central.security.configuration = configuration
         #expect(try secure(pair, after: .insufficientAuthentication) == true)
         #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false))
-        // With one that is: LE Secure Connections, which cannot be had at first.
+        // With an authenticated key: LE Secure Connections, which are not available at first.
         #expect(try secure(pair, after: .insufficientAuthentication) == false)
         pair.world.run(.seconds(10))
         pair.central.security.configuration = PairingConfiguration()

@@ -10,7 +10,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// A bond that the peer has lost, and pairings whatever keys there are (Core Vol 3 Part C 10.3.2, AB-S09).
+/// Bonds that the peer has lost, and pairings regardless of existing keys (Core Vol 3 Part C 10.3.2, AB-S09).
 @Suite struct ReplacementTests {
     private static let unable: PairingConfiguration = {
         var configuration = PairingConfiguration()
@@ -18,7 +18,7 @@ import Testing
         return configuration
     }()
 
-    /// A bond that the peripheral has forgotten, on a link where nothing has been done yet.
+    /// A bond that the peripheral has forgotten, on a new link.
     private func lostBond(_ peripheral: PairingConfiguration = PairingConfiguration()) throws -> SecurePair {
         let pair = try SecurePair(peripheral: peripheral)
         try pair.bond()
@@ -30,7 +30,7 @@ import Testing
         return pair
     }
 
-    /// Several callers wait for the one answer of the person, and each hears whether it is enough for what it wants.
+    /// Several callers wait for the user's single answer, and each learns whether the result meets its requirement.
     @Test func allWhoWaitHearWhatCameOfAReplacement() throws {
         let pair = try lostBond(Self.unable)
         let link = try #require(pair.central.link).security
@@ -45,10 +45,10 @@ import Testing
         #expect(pair.central.bonds.bonds.map(\.isLost) == [false])
     }
 
-    /// As long as the new keys are not there, the old ones are lost: the pairing that encrypts the link may still fail.
+    /// The old keys count as lost until the new ones are stored: the pairing that encrypts the link may still fail.
     @Test func aBondStaysLostUntilAnotherOneIsThere() throws {
         let pair = try lostBond()
-        // The peer's identity does not come.
+        // The peer's identity does not arrive.
         pair.peripheral.device.gate.change = { [0x08, 0x09].contains($0.securityCommand?.first) ? nil : $0 }
         let link = try #require(pair.central.link).security
         link.secure(.encrypted) { _ in }
@@ -58,7 +58,7 @@ import Testing
         #expect(pair.central.bonds.bonds.map(\.isLost) == [true])
     }
 
-    /// Whoever is gone when the key turns out to be lost is asked nothing.
+    /// If the link is gone when the key turns out to be lost, the user is not asked.
     @Test func nobodyIsAskedAboutALinkThatIsGone() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.security.policy.lostBonds = .asked
@@ -71,7 +71,7 @@ import Testing
         #expect(errors == [.peerLostKey] && person.prompts.isEmpty)
     }
 
-    /// A no to a pairing is not a no to a replacement, of which there was one earlier.
+    /// Declining a pairing is not declining a replacement, even if one was offered earlier.
     @Test func aPersonsNoIsToldAsSuch() throws {
         let pair = try SecurePair()
         try pair.connect()
@@ -94,7 +94,8 @@ import Testing
         return result
     }
 
-    /// Strangers, those on an encrypted link, and those whose key is too weak by now pair once, and others show their key first.
+    /// Strangers, peers on an encrypted link, and peers whose key is now too weak pair once; others prove their key
+    /// first.
     @Test(arguments: 0..<4)
     func whoeverPairsPairsOnce(way: Int) throws {
         var legacy = PairingConfiguration()
@@ -118,7 +119,7 @@ import Testing
         #expect(after.peerKey != before?.peerKey && pair.central.bonds.bonds.count == 1)
     }
 
-    /// A peer that is bonded and cannot show its key does not pair anew (AB-S09).
+    /// A bonded peer that cannot prove its key does not pair anew (AB-S09).
     @Test("AB-S09: who cannot show the key does not pair anew")
     func whoCannotShowTheKeyDoesNotPairAnew() throws {
         let pair = try lostBond()
@@ -128,7 +129,7 @@ import Testing
         #expect(pair.central.bonds.bonds.map(\.keys) == keys && pair.peripheral.person.prompts.isEmpty)
     }
 
-    /// As peripheral the central is asked once, and may do no more than encrypt.
+    /// A peripheral asks the central once, and the central may just encrypt.
     @Test func aPeripheralAsksForAPairingOnce() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
         let person = Person(Person.Slip(loop: bench.peer.loop))

@@ -12,11 +12,11 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Credit-based channels that ask for security, between two whole devices (Core Vol 3 Part C 10.3.1).
+/// Credit-based channels that require security, between two complete devices (Core Vol 3 Part C 10.3.1).
 @Suite struct SecureChannelTests {
     private static let spsm = SPSM(rawValue: 0x80)
 
-    /// Opens a channel from the central, and says why not.
+    /// Opens a channel from the central and returns the error, if any.
     private func open(_ isEnhanced: Bool, _ pair: SecurePair) throws -> ChannelOpenError? {
         let l2cap = try #require(pair.central.link).l2cap
         var outcome: Result<Void, ChannelOpenError>?
@@ -41,7 +41,7 @@ import Testing
         try listen(pair, SecurityLevel.authenticated.with(keySize: 16))
         try pair.connect()
         #expect(try open(isEnhanced, pair) == .refused(.insufficientAuthentication))
-        // Just Works does not help; a better key does.
+        // Just Works does not suffice; a stronger key does.
         #expect(try #require(try pair.secure(.central)).isSuccess)
         #expect(try open(isEnhanced, pair) == .refused(.insufficientAuthentication))
         pair.central.security.configuration = PairingConfiguration()

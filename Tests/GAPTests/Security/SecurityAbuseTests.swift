@@ -12,7 +12,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// Peers that want more than they have a right to, between two whole devices.
+/// Peers that attempt more than they are entitled to, between two complete devices.
 @Suite struct SecurityAbuseTests {
     private static var unauthenticated: PairingConfiguration {
         var configuration = PairingConfiguration()
@@ -32,7 +32,7 @@ import Testing
         weak.ioCapability = .noInputNoOutput
         let pair = try SecurePair(central: weak)
         try pair.connect()
-        // The peripheral's service asked for an authenticated key, and gets what the central can do.
+        // The peripheral's service requires an authenticated key, and gets what the central supports.
         _ = try pair.secure(.peripheral, .authenticated)
         let bond = try #require(pair.peripheral.bonds.bonds.first)
         #expect(!bond.keys.level.isAuthenticated && !bond.keys.level.isSecureConnections)
@@ -48,7 +48,7 @@ import Testing
     )
     func secureConnectionsOnlyRefusesLegacyAndOldBonds(role: LERole) throws {
         let other: LERole = role == .central ? .peripheral : .central
-        // An old bond of legacy pairing, made before the mode was switched on.
+        // An old bond from legacy pairing, made before the mode was enabled.
         let pair = try SecurePair(
             central: role == .central ? PairingConfiguration() : Self.legacy,
             peripheral: role == .peripheral ? PairingConfiguration() : Self.legacy
@@ -58,7 +58,7 @@ import Testing
         pair.device(role).security.configuration = .secureConnectionsOnly
         #expect(try pair.read(.encrypted, by: other)?.refusal == .insufficientAuthentication)
         #expect(try pair.read(.none, by: other)?.isSuccess == true)
-        // The peer cannot do better.
+        // The peer supports nothing better.
         #expect(try pair.secure(role)?.isSuccess == false)
         #expect(try pair.read(.encrypted, by: other)?.refusal == .insufficientAuthentication)
         let bond = try #require(pair.device(role).bonds.bonds.first)
@@ -71,7 +71,7 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let bond = try #require(pair.central.bonds.bonds.first)
-        // It has the address and not the key, and asks for a weaker pairing.
+        // The attacker has the address but not the key, and requests a weaker pairing.
         try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         pair.peripheral.security.configuration = Self.unauthenticated
         pair.central.security.policy.encryptsBondedPeers = false
@@ -91,7 +91,7 @@ import Testing
         let bond = try #require(pair.peripheral.bonds.bonds.first)
         try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
         for policy in [SecurityPolicy.LostBonds.refused, .asked] {
-            // Not even a person who agrees lets a weaker key take its place (AB-S10).
+            // Even with the user's consent, a weaker key does not replace it (AB-S10).
             if policy == .asked { pair.central.security.configuration = Self.unauthenticated }
             pair.peripheral.security.policy.lostBonds = policy
             try pair.connect()
@@ -119,7 +119,7 @@ import Testing
         for wait in [1, 2, 4] {
             pair.disconnect()
             try pair.connect()
-            // Bare of the central's own patience, the device itself refuses.
+            // With the central's own back-off cleared, the device itself refuses.
             pair.device(role == .central ? .peripheral : .central).security.forgiveAll()
             let before = device.person.prompts.count
             if wait > 1 {
@@ -137,7 +137,8 @@ import Testing
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
-    /// A guess that goes wrong need not be admitted: whoever drops the link in the middle of a pairing has to wait as well.
+    /// An attacker need not complete a wrong guess: dropping the link in the middle of a pairing counts as a failure
+    /// too.
     @Test(
         "AB-S12: a peer that leaves in the middle of a pairing has to wait too",
         arguments: [LERole.central, .peripheral]
@@ -153,7 +154,7 @@ import Testing
             #expect(device.person.prompts.count == attempt)
             other.link?.terminate()
             pair.world.run { device.link == nil && other.link == nil }
-            // After five failures it is 16 seconds, and a link is made in two.
+            // After five failures the wait is 16 seconds, and connecting takes two.
             if attempt < 5 { pair.world.run(.seconds(20)) }
         }
         try pair.connect()
@@ -166,7 +167,7 @@ import Testing
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
-    /// Who wants to pair anew shows the bond's key first, also when nothing else is asked for.
+    /// A peer that wants to pair anew has to prove the bond's key first, also when nothing else is requested.
     @Test("AB-S09: a pairing that is asked for begins with the bond's key")
     func aPairingThatIsAskedForBeginsWithTheKey() throws {
         let pair = try SecurePair()
@@ -184,7 +185,8 @@ import Testing
         #expect(pair.central.bonds.bonds.first?.keys == bond.keys && pair.peripheral.bonds.bonds.isEmpty)
     }
 
-    /// A person lets a lost bond be replaced, and the new one is no better than the old one: what was asked for is not met.
+    /// The user lets a lost bond be replaced, but the new one is no stronger than the old one: the requirement is not
+    /// met.
     @Test("AB-S09: a bond that was replaced is not taken for a better one")
     func aBondThatWasReplacedIsNotTakenForABetterOne() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
@@ -201,19 +203,19 @@ import Testing
 
     @Test("AB-A13: protected values are refused with the error of the cause")
     func protectedValuesByCause() throws {
-        // Nobody has paired.
+        // Without a pairing.
         let open = try SecurePair()
         try open.connect()
         for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try open.read(requirement, by: .central)?.refusal == .insufficientAuthentication)
         }
-        // Just Works where an authenticated key is asked for.
+        // Just Works where an authenticated key is required.
         let weak = try SecurePair(central: Self.unauthenticated)
         try weak.bond()
         #expect(try weak.read(.encrypted, by: .central)?.isSuccess == true)
         #expect(try weak.read(.authenticated, by: .central)?.refusal == .insufficientAuthentication)
         #expect(try weak.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
-        // Legacy pairing with a passkey where Secure Connections are asked for.
+        // Legacy passkey pairing where Secure Connections is required.
         let old = try SecurePair(central: Self.legacy)
         try old.bond(.authenticated)
         #expect(try old.read(.authenticated, by: .central)?.isSuccess == true)
@@ -230,7 +232,7 @@ import Testing
         let pair = try SecurePair(central: short, peripheral: lax)
         try pair.bond()
         #expect(pair.peripheral.bonds.bonds.first?.keys.level.keySize == size)
-        // A client that does not care.
+        // A client without security requirements.
         pair.central.client?.security = LinkSecurity()
         for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try pair.read(requirement, by: .central)?.refusal == .encryptionKeySizeTooShort)
@@ -265,7 +267,7 @@ import Testing
         pair.disconnect()
         try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
         try pair.connect()
-        // The server knows the address of a bonded client, and believes nothing.
+        // The server recognises the address of a bonded client, but does not trust it.
         let link = try #require(pair.peripheral.link).security
         #expect(link.bond != nil && !link.linkSecurity.isEncrypted)
         for requirement in SecurityLevel.cases.dropFirst() {

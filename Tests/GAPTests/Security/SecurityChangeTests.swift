@@ -11,7 +11,7 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// A server whose app takes its time, with an open value and one that asks for encryption.
+/// A server whose app answers late, with an open value and one that requires encryption.
 private final class SlowServer: GATTServerDelegate {
     let open: UInt16
     let protected: UInt16
@@ -32,7 +32,7 @@ private final class SlowServer: GATTServerDelegate {
         device.server.delegate = self
     }
 
-    /// The app answers what it was asked.
+    /// Answers the requests that the app has received.
     func answer() {
         for read in reads { read.respond(.success([1])) }
         reads = []
@@ -56,10 +56,9 @@ private final class SlowServer: GATTServerDelegate {
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
 }
 
-/// Octets that are sent in the clear to a device whose link is encrypted before they are dealt with, between two whole
-/// devices.
+/// Data sent in the clear to a device whose link is encrypted before they are processed, between two complete devices.
 @Suite struct SecurityChangeTests {
-    /// With the bond of an earlier link, which nobody uses yet, or without one: then the two pair.
+    /// Connects with an unused bond from an earlier link, or without one, in which case the two pair.
     private func connect(isBonded: Bool) throws -> SecurePair {
         let pair = try SecurePair()
         for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
@@ -75,8 +74,8 @@ private final class SlowServer: GATTServerDelegate {
         PacketBuffer([opcode, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] + value)
     }
 
-    /// An injector asks for the open value, and writes and reads the protected one; the real client encrypts; the app
-    /// answers. Of all that only the open value is served.
+    /// An injector reads the open value, and writes and reads the protected one; the real client encrypts; the app
+    /// answers. Only the open value is served.
     @Test(
         "AB-L08, AB-A13: what waits behind a slow app keeps the rights that it came with",
         arguments: [LERole.central, .peripheral],
@@ -96,14 +95,14 @@ private final class SlowServer: GATTServerDelegate {
         app.answer()
         pair.world.run(.milliseconds(500))
         #expect(app.reads.isEmpty && app.writes.isEmpty)
-        // The client itself is served.
+        // The real client is served.
         var result: Result<Void, GATTError>?
         try #require(client.client).write([8], to: app.protected) { result = $0 }
         pair.world.run { result != nil }
         #expect(result?.isSuccess == true && app.writes.map { $0.writes[0].value.bytes } == [[8]])
     }
 
-    /// A write, with an answer and without, that begins in the clear and ends on the encrypted link.
+    /// A write request and a write command that begin in the clear and end on the encrypted link.
     @Test(
         "AB-L08, AB-A13: a write that begins in the clear is refused on the encrypted link",
         arguments: [LERole.central, .peripheral],
@@ -120,7 +119,7 @@ private final class SlowServer: GATTServerDelegate {
             try #require(client.link).l2cap.send(octets(opcode, app.protected, [9]), on: .attribute)
             pair.world.run { tail.isHolding }
             #expect(tail.isHolding)
-            // No other data go to the server while the link is encrypted with the key that there is.
+            // No other data reach the server while the link is encrypted with the existing key.
             #expect(try #require(try pair.secure(.central)).isSuccess)
             tail.release()
             pair.world.run(.milliseconds(500))
@@ -131,7 +130,7 @@ private final class SlowServer: GATTServerDelegate {
         }
     }
 
-    /// The other way round: a value of the server that begins in the clear is not the bonded server's.
+    /// The other direction: a server's value that begins in the clear does not count as the bonded server's.
     @Test(
         "AB-A09, AB-A10: a value that begins in the clear is not the bonded server's",
         arguments: [LERole.central, .peripheral],
@@ -156,7 +155,7 @@ private final class SlowServer: GATTServerDelegate {
         #expect(values == [8])
     }
 
-    /// A channel for which the link has to be encrypted, asked for in the clear.
+    /// A channel that requires encryption, requested in the clear.
     @Test("AB-L08: a channel that is asked for in the clear is not opened on the encrypted link")
     func aChannelThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
@@ -176,7 +175,7 @@ private final class SlowServer: GATTServerDelegate {
         #expect(outcome?.error == .refused(.insufficientEncryption) && server.channels.isEmpty)
     }
 
-    /// A Pairing Request that begins in the clear begins nothing on the encrypted link.
+    /// A Pairing Request that begins in the clear starts no pairing on the encrypted link.
     @Test("AB-L08, AB-S09: a pairing that is asked for in the clear does not begin on the encrypted link")
     func aPairingThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)

@@ -12,10 +12,10 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// LE security mode 1 and Secure Connections Only mode (Core Vol 3 Part C 10.2, 10.3), between two whole devices. The first
-/// named is the one that the case is about.
+/// LE security mode 1 and Secure Connections Only mode (Core Vol 3 Part C 10.2, 10.3), between two complete devices.
+/// The role is that of the device under test.
 @Suite struct SecurityModeTests {
-    /// How a device is set up for a level of mode 1 with LE Secure Connections only.
+    /// The configuration of a device for a level of mode 1 with LE Secure Connections only.
     private static func configuration(level: Int) -> PairingConfiguration {
         var configuration = PairingConfiguration.secureConnectionsOnly
         guard level == 2 else { return configuration }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// The device asks for security, and then a service of the peer.
+    /// The device secures the link, and then uses a service of the peer.
     private func outgoing(_ role: LERole, level: Int) throws {
         let configuration = Self.configuration(level: level)
         let pair = try SecurePair(
@@ -56,7 +56,7 @@ import Testing
         #expect(try pair.read(Self.requirement(level: level), by: role)?.isSuccess == true)
     }
 
-    /// The peer pairs, and then asks for a service of the device.
+    /// The peer pairs, and then uses a service of the device.
     private func incoming(_ role: LERole, level: Int) throws {
         let configuration = Self.configuration(level: level)
         let pair = try SecurePair(
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: A peer without LE Secure Connections
 
-    /// The device in Secure Connections Only mode and a peer that knows nothing but legacy pairing.
+    /// The device in Secure Connections Only mode, and a peer that supports legacy pairing only.
     private func pairWithLegacyPeer(_ role: LERole, level: Int) throws -> SecurePair {
         var legacy = PairingConfiguration()
         legacy.legacy = .only
@@ -229,12 +229,12 @@ import Testing
         try pair.peripheral.security.forget(lost.identifier)
         try pair.connect()
         pair.central.securesByItself()
-        // Stopped: the request fails, and nobody has paired anew.
+        // The request fails, and no new pairing happens.
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == false)
         #expect(try pair.read(.none, by: .central)?.isSuccess == false)
         #expect(pair.central.lostBonds > 0 && pair.central.person.prompts.isEmpty)
         #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
-        // Or the person agrees to pair anew.
+        // Alternatively, the user agrees to pair anew.
         pair.disconnect()
         pair.central.security.policy.lostBonds = .asked
         try pair.connect()

@@ -12,10 +12,10 @@ import Testing
 @testable import GAP
 @testable import Security
 
-/// LE security mode 2 (Core Vol 3 Part C 10.4), between two whole devices that have exchanged keys for signatures when they
-/// bonded, over links that are not encrypted.
+/// LE security mode 2 (Core Vol 3 Part C 10.4), between two complete devices that exchanged signing keys when they
+/// bonded, over unencrypted links.
 @Suite struct SignedDataTests {
-    /// A bonded client, and a server with a value that is only written signed or encrypted.
+    /// A bonded client, and a server with a value that accepts only signed or encrypted writes.
     private final class Signing {
         let pair: SecurePair
         let role: LERole
@@ -46,7 +46,7 @@ import Testing
             try reconnect()
         }
 
-        /// The link goes, and comes back without encryption.
+        /// Reconnects without encryption.
         func reconnect() throws {
             pair.disconnect()
             try pair.connect()
@@ -62,7 +62,7 @@ import Testing
             pair.world.run(.seconds(1))
         }
 
-        /// The number that the server expects next, in memory and in its bond.
+        /// The sign counter that the server expects next, in memory and in its bond.
         func counters() throws -> [UInt32?] {
             [server.link?.security.manager.keys?.peerSignCounter, server.bonds.bonds.first?.keys.peerSignCounter]
         }
@@ -99,7 +99,7 @@ import Testing
         for value: UInt8 in 0..<3 { try signing.write(value) }
         #expect(signing.written == [[0], [1], [2]])
         #expect(try signing.counters() == [3, 3])
-        // The numbers go on with the next link.
+        // The counter continues on the next link.
         try signing.reconnect()
         try signing.write(3)
         #expect(signing.written == [[0], [1], [2], [3]])
@@ -132,7 +132,7 @@ import Testing
         #expect(signing.written == [[2]])
     }
 
-    /// On the same link, and on the next one: the bond has the number.
+    /// On the same link, and on the next one: the bond stores the counter.
     @Test(
         "GAP/SEC/CSIGN/BI-02, AB-A12: signed data with a number that has been seen are ignored",
         arguments: [LERole.central, .peripheral]
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// A number that could not be kept would count again on the next link.
+    /// A counter that could not be stored would be accepted again on the next link.
     @Test(
         "AB-A12: a number of a signature that cannot be kept counts for nothing",
         arguments: [LERole.central, .peripheral]
@@ -202,7 +202,7 @@ import Testing
     func aRequestIsInsufficientAuthentication(_ role: LERole) throws {
         let signing = try Signing(role)
         let client = try #require(signing.client.client)
-        // A client that does not know better than to ask in the clear.
+        // A client that wrongly writes in the clear.
         client.security = LinkSecurity()
         var result: Result<Void, GATTError>?
         client.write([1], to: signing.handle) { result = $0 }

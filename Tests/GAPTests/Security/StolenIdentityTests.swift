@@ -10,9 +10,9 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// Who knows somebody's identity and gives it for its own, between whole devices.
+/// Attackers that present another device's identity as their own, between complete devices.
 @Suite struct StolenIdentityTests {
-    /// The device that is attacked, one that it is to be bonded with, and one that knows the identities of both.
+    /// The attacked device, a friend that it is to be bonded with, and an attacker that knows the identities of both.
     private final class Scene {
         let world: GAPWorld
         let defender: SecureDevice
@@ -20,7 +20,7 @@ import Testing
         let attacker: SecureDevice
         let role: LERole
 
-        /// - Parameter role: The defender's.
+        /// - Parameter role: The defender's role.
         init(_ role: LERole) throws {
             let world = GAPWorld()
             let slip = Person.Slip(loop: world.loop)
@@ -35,7 +35,7 @@ import Testing
                 : SecurePair(world, central: other, peripheral: defender)
         }
 
-        /// A link is made, and the central wants it to be secure. What came of it on both sides, and no link in the end.
+        /// Connects, lets the central secure the link, and disconnects. Returns the result.
         func meet(_ other: SecureDevice) throws -> Result<Void, SecurityError>? {
             let pair = pair(with: other)
             try pair.connect()
@@ -45,7 +45,7 @@ import Testing
             return result
         }
 
-        /// The attacker pairs under its own addresses and says that these are its identity and its key.
+        /// Lets the attacker pair under its own addresses and claim this identity address and key.
         func attack(address: BluetoothAddress? = nil, key: Key128) throws {
             let own = attacker.bonds.identity
             attacker.security.identity = LocalIdentity(address: address ?? own.address, key: key)
@@ -64,7 +64,7 @@ import Testing
         try scene.attack(key: scene.friend.bonds.identity.key)
         #expect(scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
         #expect(scene.defender.failures.last == .keysRefused)
-        // The friend is still who he was, and nobody is asked.
+        // The friend still has its identity, and no user is asked.
         scene.defender.person.forget()
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         #expect(scene.defender.person.prompts.isEmpty && scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
@@ -80,7 +80,8 @@ import Testing
         #expect(scene.defender.failures.last == .keysRefused)
     }
 
-    /// The attacker comes first. Nobody can know that then; the friend is not taken for it, and the person can put it right.
+    /// The attacker comes first, which cannot be detected then; the friend is not mistaken for it, and the user can
+    /// resolve the conflict.
     @Test("AB-S11: who has taken the resolving key of a stranger is found out when that one comes", arguments: roles)
     func aTakenResolvingKeyIsFoundOutWhenItsOwnerComes(role: LERole) throws {
         let scene = try Scene(role)
@@ -88,7 +89,7 @@ import Testing
         scene.attacker.security.identity = LocalIdentity(address: scene.attacker.bonds.identity.address, key: key)
         #expect(try scene.meet(scene.attacker)?.isSuccess == true)
         let taken = try #require(scene.defender.bonds.bonds.first)
-        // Its addresses are the attacker's now, whose key it does not have.
+        // The friend's addresses now resolve to the attacker, whose key the friend does not have.
         #expect(try scene.meet(scene.friend)?.isSuccess == false)
         #expect(scene.defender.bonds.bonds.map(\.keys) == [taken.keys] && scene.defender.bonds.bonds[0].isLost)
         #expect(scene.defender.lostBonds > 0)
@@ -102,7 +103,7 @@ import Testing
         let scene = try Scene(role)
         let own = scene.defender.bonds.identity
         let attacker = scene.attacker.bonds.identity
-        // It does not want to hear what it knows, and would itself reject.
+        // The attacker does not request the identity key: it has it already, and would itself reject it.
         scene.attacker.security.configuration.wantedKeys.remove(.identity)
         let stolen = [
             LocalIdentity(address: attacker.address, key: own.key),
@@ -113,7 +114,7 @@ import Testing
             _ = try scene.meet(scene.attacker)
             #expect(scene.defender.failures.count { $0 == .pairing(.refused(.keyRejected)) } == round + 1)
             #expect(scene.defender.bonds.bonds.isEmpty && scene.defender.paired.isEmpty)
-            // It had all that it wanted and may think that it is bonded.
+            // The attacker received everything it wanted, and may consider itself bonded.
             for bond in scene.attacker.bonds.bonds { try scene.attacker.security.forget(bond.identifier) }
         }
     }

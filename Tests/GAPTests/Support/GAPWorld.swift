@@ -12,7 +12,7 @@ import Testing
 @testable import GAP
 @testable import Privacy
 
-/// Which commands the controllers of a test know.
+/// The command set that the controllers of a test support.
 enum ControllerMode: String, CaseIterable, CustomTestStringConvertible {
     case legacy
     case extended
@@ -21,7 +21,7 @@ enum ControllerMode: String, CaseIterable, CustomTestStringConvertible {
     var generation: CommandGeneration { self == .legacy ? .legacy : .extended }
 }
 
-/// Devices with this whole stack on virtual controllers, on one air, in virtual time.
+/// Devices with this complete stack on virtual controllers, on one radio channel, in virtual time.
 final class GAPWorld {
     let loop = VirtualEventLoop()
     let mode: ControllerMode
@@ -38,7 +38,7 @@ final class GAPWorld {
 
     var deviceCount: Int { devices.count }
 
-    /// A device that is up.
+    /// Creates a device and brings it up.
     func device(
         _ policy: OwnAddressPolicy = .staticRandom,
         bonds: BondStore? = nil,
@@ -67,14 +67,14 @@ final class GAPWorld {
         return device
     }
 
-    /// Holds on to something for as long as the world lives.
+    /// Keeps an object alive as long as the world.
     func keep(_ object: AnyObject) { kept.append(object) }
 
     func run(_ duration: Duration) {
         loop.run(for: duration)
     }
 
-    /// Runs until `condition` holds; false when it does not within `limit`.
+    /// Runs until `condition` holds; returns false if it does not within `limit`.
     @discardableResult
     func run(for limit: Duration = .seconds(30), until condition: () -> Bool) -> Bool {
         loop.run(until: loop.now + limit, stopWhen: condition)
@@ -124,7 +124,7 @@ final class GAPDevice {
         }
         host = HCIHost(transport: line, loop: world.loop, happenings: .log(logger))
         let adapter = AdapterIdentity(address: configuration.publicAddress)
-        // Who has private addresses has an identity behind them, which is kept.
+        // A device with private addresses has an identity behind them, which is stored.
         let own = try? BondStore(storage: MemoryBondStorage(), adapter: adapter, random: random.split(3))
         let bonds = bonds ?? (policy == .resolvablePrivate ? own : nil)
         self.bonds = bonds
@@ -151,7 +151,7 @@ final class GAPDevice {
         if case .ready(let own) = access.state { own.address } else { .none }
     }
 
-    /// What an observer hears of others within `time`.
+    /// The sightings that an observer makes within `time`.
     func hear(
         _ settings: ScanSettings = .attentive,
         for time: Duration = .seconds(2),

@@ -2,13 +2,13 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// The line between a host and its controller, where a test keeps packets back, changes them, or slips others in.
+/// The transport between a host and its controller, where a test delays, changes or injects packets.
 final class GatedTransport: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
     /// Which packets of the controller wait for ``release()``.
     var holds: (HCIPacket) -> Bool = { _ in false }
-    /// What becomes of the host's packets; nil for those that get lost.
+    /// Changes the host's packets; returns nil to drop one.
     var change: (HCIPacket) -> HCIPacket? = { $0 }
     private let line: any HCITransport
     private var held: [HCIPacket] = []
@@ -27,7 +27,7 @@ final class GatedTransport: HCITransport {
 
     func close() { line.close() }
 
-    /// Nothing waits any more.
+    /// Delivers all waiting packets and stops holding.
     func release() {
         holds = { _ in false }
         let waiting = held
@@ -35,7 +35,7 @@ final class GatedTransport: HCITransport {
         for packet in waiting { onReceive?(packet) }
     }
 
-    /// The controller hands this over on a fixed channel of a link, as if the peer had sent it.
+    /// Delivers data from the controller on a fixed channel of a link, as if the peer had sent them.
     func inject(_ payload: [UInt8], on channel: UInt16, of link: HCIConnection) {
         var pdu = PacketBuffer(copying: payload)
         pdu.prepend(integer: channel)

@@ -2,8 +2,8 @@ import BluetoothTypes
 import HCI
 import HCIHost
 
-/// Lies between a connection and its L2CAP, and keeps the rest of a PDU back until it is told to let go: what an injector's
-/// timing makes of fragments.
+/// Sits between a connection and its L2CAP, and holds back the rest of a PDU until released: the effect of an
+/// injector's timing on fragments.
 final class HeldTail {
     private let connection: HCIConnection
     private let inner: ((PacketBuffer, Bool) -> Void)?
@@ -16,13 +16,13 @@ final class HeldTail {
         connection.onReceive = { [unowned self] fragment, isStart in receive(fragment, isStart) }
     }
 
-    /// Whether something is kept back.
+    /// Whether a rest is held back.
     var isHolding: Bool { tail != nil }
 
-    /// Of the next PDU, only so many octets arrive.
+    /// Lets only so many octets of the next PDU through.
     func hold(after length: Int) { self.length = length }
 
-    /// The rest arrives.
+    /// Delivers the rest.
     func release() {
         guard let tail else { return }
         self.tail = nil

@@ -13,14 +13,14 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// A device with a person, bonds, a server whose values are protected, and a client.
+/// A device with a user, bonds, a server with protected values, and a client.
 final class SecureDevice: GATTServerDelegate {
     let device: GAPDevice
     let person: Person
     let storage = MemoryBondStorage()
     let bonds: BondStore
     let server: GATTServer
-    /// Values by what they ask for.
+    /// The handles of the values, by their requirements.
     private(set) var handles: [SecurityLevel: UInt16] = [:]
     private(set) var link: AccessLink?
     private(set) var client: GATTClient?
@@ -29,7 +29,7 @@ final class SecureDevice: GATTServerDelegate {
     private(set) var lostBonds = 0
     private(set) var paired: [Bond?] = []
     private(set) var securities: [LinkSecurity] = []
-    /// Answers for its own values, where there is one.
+    /// Serves the Generic Access values, if present.
     var genericAccess: GenericAccessService?
 
     static let value: [UInt8] = [1, 2, 3]
@@ -90,7 +90,7 @@ final class SecureDevice: GATTServerDelegate {
         }
     }
 
-    /// Lets refused requests wait until the link is secure (behaviour 6.1).
+    /// Makes refused requests wait until the link is secure (behaviour 6.1).
     func securesByItself() {
         let link = link
         client?.onInsufficientSecurity = { cause, retry in
@@ -118,7 +118,7 @@ final class SecureDevice: GATTServerDelegate {
     }
 }
 
-/// Two such devices, which connect and part as a test wants it.
+/// Two such devices that connect and disconnect as a test requires.
 struct SecurePair {
     let world: GAPWorld
     let central: SecureDevice
@@ -135,15 +135,15 @@ struct SecurePair {
         self.peripheral = try SecureDevice(world, slip: slip, pairing: peripheral)
     }
 
-    /// The same for two devices of a world where there may be others.
+    /// A pair from two devices of a world that may contain others.
     init(_ world: GAPWorld, central: SecureDevice, peripheral: SecureDevice) {
         (self.world, self.central, self.peripheral) = (world, central, peripheral)
     }
 
-    /// A device by its role.
+    /// The device in a role.
     func device(_ role: LERole) -> SecureDevice { role == .central ? central : peripheral }
 
-    /// Makes a link. A central that has a bond with a peer calls it by its identity.
+    /// Connects. A central that has a bond with a peer addresses it by its identity.
     func connect(to identity: BluetoothAddress? = nil) throws {
         let advertiser = Peripheral(peripheral.device.access)
         advertiser.enter(.init(.general, .undirected))
@@ -166,7 +166,7 @@ struct SecurePair {
         world.run(.milliseconds(100))
     }
 
-    /// Secures the link from one side, and waits for what comes of it on both.
+    /// Secures the link from one side, and waits for the result on both.
     @discardableResult
     func secure(_ role: LERole, _ level: SecurityLevel = .encrypted) throws -> Result<Void, SecurityError>? {
         let link = try #require(device(role).link)
@@ -177,7 +177,7 @@ struct SecurePair {
         return result
     }
 
-    /// Reads a value of the other device that asks for `requirement`.
+    /// Reads the other device's value that requires `requirement`.
     func read(_ requirement: SecurityLevel, by role: LERole) throws -> Result<[UInt8], GATTError>? {
         let reader = device(role)
         let client = try #require(reader.client)
@@ -189,7 +189,7 @@ struct SecurePair {
         return result
     }
 
-    /// Bonds, with the link up afterwards.
+    /// Bonds, and leaves the link up.
     func bond(_ level: SecurityLevel = .encrypted) throws {
         try connect()
         let result = try #require(try secure(.central, level))
@@ -200,6 +200,6 @@ struct SecurePair {
 }
 
 extension Result where Failure == GATTError {
-    /// The server's error code.
+    /// The server's error code, if it refused the request.
     var refusal: ATTErrorCode? { if case .failure(let error) = self { error.response?.code } else { nil } }
 }
