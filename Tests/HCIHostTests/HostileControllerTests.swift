@@ -6,7 +6,7 @@ import Testing
 
 @testable import HCIHost
 
-/// What must not follow from the events of a hostile or broken controller, rule by rule.
+/// Effects that the events of a hostile or broken controller must not have, rule by rule.
 @Suite struct HostileControllerTests {
     /// The state that an unrelated event must not change.
     private func snapshot(_ link: HCIConnection) -> [String] {
