@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// Hostile clients, with every sentence of what is expected asserted.
+/// Hostile clients, with an assertion for every sentence of the expected behaviour.
 @Suite struct AbusiveClientTests {
     let fixture: ServerFixture
     let client: BareClient
@@ -17,7 +17,7 @@ import Testing
         client = fixture.bareClient()
     }
 
-    /// The server still answers, on this link and on another one.
+    /// Checks that the server still answers, on this link and on another one.
     private func checkStillServing() {
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
         #expect(fixture.bareClient().exchange([0x0A, 14, 0]) == [0x0B, 0x64])
@@ -30,14 +30,15 @@ import Testing
         let clients = (0..<20).map { _ in fixture.bareClient() }
         let part: [UInt8] = [0x16, 28, 0, 0, 0] + [UInt8](repeating: 1, count: 18)
         for client in clients {
-            // 30 values of the greatest length, all at the same place: the quota of the link, and then an error each time.
+            // 30 values of maximum length, all at the same place: up to the quota of the link, and then an error each
+            // time.
             let answers = (0..<(30 * 512 / 18)).map { _ in client.exchange(part) }
             let taken = answers.prefix { $0.first == 0x17 }.count
             #expect(taken == 128)
             #expect(answers.dropFirst(taken).allSatisfy { $0 == client.error(0x16, 28, .prepareQueueFull) })
         }
         #expect(app.writes.isEmpty)
-        // One link's queue is nothing to another one; a link that goes takes its own with it.
+        // One link's queue does not affect another's; a link that closes takes only its own queue with it.
         clients[0].connection.close()
         #expect(clients[1].exchange([0x18, 0]) == [0x19])
         #expect(clients[1].exchange(part).first == 0x17)
@@ -55,7 +56,7 @@ import Testing
         }
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidAttributeValueLength))
         #expect(app.writes.isEmpty)
-        // The queue is empty after that.
+        // Afterwards the queue is empty.
         #expect(client.exchange([0x18, 1]) == [0x19])
         #expect(app.writes.isEmpty)
     }
@@ -67,7 +68,7 @@ import Testing
         fixture.loop.run(for: .seconds(59))
         #expect(client.exchange(part) == client.error(0x16, 28, .prepareQueueFull))
         fixture.loop.run(for: .seconds(61))
-        // The client hears that what it had prepared is gone, in whichever way it goes on, and then begins anew.
+        // However the client goes on, it gets an error that its prepared writes are gone, and then starts over.
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 0, .writeRequestRejected))
         #expect(client.exchange(part).first == 0x17)
         fixture.loop.run(for: .seconds(61))
@@ -96,7 +97,7 @@ import Testing
     func anotherAttributeInItsPlace() throws {
         #expect(client.exchange([0x16, 28, 0, 0, 0, 7]).first == 0x17)
         try fixture.database.remove(19)
-        // Fresh handles have run out, so that the next service takes the place of the old one.
+        // Fresh handles have run out, so the next service reuses the handles of the old one.
         let filler = CharacteristicDefinition(0x2A00, properties: .read, permissions: .readable)
         let service = ServiceDefinition(0x1805, characteristics: Array(repeating: filler, count: 2000))
         var starts: [UInt16] = []
@@ -126,7 +127,7 @@ import Testing
         #expect(client.exchange([0x0E] + many) == [0x0F] + value + value.prefix(23))
         let tuple: [UInt8] = [40, 0] + value
         #expect(client.exchange([0x20] + many) == [0x21] + tuple + [40, 0] + value.prefix(19))
-        // One octet is left, or none: no length that is not whole.
+        // With one octet left, or none, no incomplete length is sent.
         for (length, answer) in [(60, 63), (61, 64), (62, 64), (59, 64), (0, 61)] {
             app.values[28] = [UInt8](repeating: 7, count: length)
             let octets = client.exchange([0x20] + many)
@@ -139,7 +140,7 @@ import Testing
     @Test("AB-A03: a read of several values names the first handle that fails")
     func theFirstHandleThatFails() {
         for opcode: UInt8 in [0x0E, 0x20] {
-            // 33 cannot be read, 31 asks for a key, 99 is nothing, 0 is nothing for ever.
+            // 33 cannot be read, 31 requires a key, 99 does not exist, 0 is never valid.
             for (handles, handle, code) in [
                 ([14, 33, 31, 99], 33, .readNotPermitted), ([14, 31, 33], 31, .insufficientAuthentication),
                 ([99, 33], 99, .invalidHandle), ([14, 0], 0, .invalidHandle), ([0, 0], 0, .invalidHandle),
@@ -174,7 +175,7 @@ import Testing
                 #expect(isWhole ? answer.count > 0 : answer == client.error(sample[0], 0, .invalidPDU), "\(octets)")
             }
         }
-        // Commands, responses and confirmations of any length: silence.
+        // Commands, responses and confirmations of any length are not answered.
         for opcode: UInt8 in [0x52, 0xD2, 0x40, 0x7E, 0x01, 0x03, 0x05, 0x0B, 0x13, 0x17, 0x19, 0x1E, 0x21] {
             for length in 0..<16 {
                 #expect(client.exchange([opcode] + [UInt8](repeating: 0, count: length)).isEmpty, "\(opcode) \(length)")
@@ -186,12 +187,12 @@ import Testing
 
     @Test("AB-A06: of a thousand requests at once no more wait than may")
     func aThousandRequestsAtOnce() {
-        // Those that can be answered at once are, in order.
+        // Requests that can be answered at once are answered, in order.
         for index in 0..<1000 { client.peer.inject(index % 2 == 0 ? [0x0A, 14, 0] : [0x0C, 14, 0, 1, 0], on: 4) }
         let answers = client.sent()
         #expect(answers.count == 1000)
         #expect(answers.enumerated().allSatisfy { $1 == ($0 % 2 == 0 ? [0x0B, 0x64] : [0x0D]) })
-        // With an app that thinks, some wait, and one more than may wait ends the bearer; nothing is answered then.
+        // With a slow app some requests wait, and one more than the limit closes the bearer; nothing is answered then.
         app.isSlow = true
         for _ in 0..<1000 { client.peer.inject([0x0A, 28, 0], on: 4) }
         #expect(client.sent().isEmpty)
@@ -205,7 +206,7 @@ import Testing
 
     @Test("AB-A07: every answer to a search makes progress", arguments: [0x04, 0x08, 0x10, 0x06] as [UInt8])
     func everyAnswerMakesProgress(opcode: UInt8) {
-        // A client that goes on behind the last handle it has seen comes to an end, whatever type it asks for.
+        // A client that continues after the last received handle terminates, whatever type it searches for.
         for type: [UInt8] in [[0, 0x28], [1, 0x28], [3, 0x28], [2, 0x28], [0x37, 0x2A], [0xFF, 0xFF]] {
             var start: UInt16 = 1
             var requests = 0
@@ -261,7 +262,7 @@ import Testing
     }
 }
 
-/// Values from a server that nobody asked for.
+/// Unsolicited values from a server.
 @Suite struct AbusiveServerTests {
     @Test("AB-A09: indications are confirmed, whatever is in them")
     func whateverArrivesIndicationsAreConfirmed() {
@@ -274,7 +275,7 @@ import Testing
             server.indicate(octets)
         }
         #expect(server.requests == [[0x1E], [0x1E], [0x1E]])
-        // No whole handle is no indication; a value above the MTU is confirmed and dropped.
+        // Without a complete handle it is not an indication; a value above the MTU is confirmed and dropped.
         server.indicate([0x1D])
         server.indicate([0x1D, 1])
         #expect(server.requests.count == 3)

@@ -6,10 +6,10 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// A client that may be the bonded one, or anybody with its address.
+/// A client that may be the bonded one, or any device with its address.
 @Suite struct BondedClientTests {
     let fixture: ServerFixture
-    /// Tells everybody, and only whoever is encrypted.
+    /// A value open to everyone, and one that requires encryption.
     let open = ServerFixture.measurement
     let bound: UInt16
     var app: App { fixture.app }
@@ -26,7 +26,7 @@ import Testing
             .characteristics[0].value
     }
 
-    /// A bonded client that has come back, not encrypted yet.
+    /// A bonded client that has reconnected and is not encrypted yet.
     private func comeBack(_ record: ClientRecord) -> BareClient {
         let client = fixture.bareClient()
         client.session.security = LinkSecurity(isEncrypted: false)
@@ -41,7 +41,7 @@ import Testing
     @Test("behaviour 6.15: a restored choice that needs encryption is served once the link is encrypted")
     func aRestoredChoiceIsServedWhenTheLinkIsEncrypted() {
         let client = comeBack(ClientRecord(configurations: [open: .notify, bound: .notify]))
-        // The app hears of what is served, and the client reads what it has chosen.
+        // The app is notified of the subscription in effect, and the client reads back its own configuration.
         #expect(app.configurations == ["\(open): 0-1"])
         #expect(client.exchange([0x0A, UInt8(bound + 1), 0]) == [0x0B, 1, 0])
         #expect(fixture.server.update([1], of: bound))
@@ -65,7 +65,7 @@ import Testing
         #expect(app.configurations.isEmpty)
     }
 
-    /// Each change of the link is looked at, and the app hears of a choice with the first that is good enough.
+    /// Each change of security is evaluated, and the app is notified of a subscription at the first sufficient level.
     @Test func theAppHearsOfAChoiceWhenItsLevelIsReached() throws {
         let definition = CharacteristicDefinition(
             0x2A4D,
@@ -84,7 +84,7 @@ import Testing
         #expect(app.configurations.count == 2)
     }
 
-    /// Whoever says again what holds already tells nothing new, in the clear or not.
+    /// A client that repeats its current configuration changes nothing, in the clear or encrypted.
     @Test("AB-A11: a record that a client repeats is nothing new", arguments: [false, true])
     func whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
         let client = fixture.bareClient()
@@ -97,8 +97,8 @@ import Testing
         #expect(app.records.count == count)
     }
 
-    /// The bond is found when the link is encrypted: what the client has chosen since it came counts more, as long as the
-    /// link lasts.
+    /// The bond is found when the link is encrypted: choices made earlier on this link take precedence for as long as
+    /// the link lasts.
     @Test func aRecordMayComeLate() {
         let client = fixture.bareClient()
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 2, 0]) == [0x13])
@@ -110,7 +110,7 @@ import Testing
         #expect(client.session.record.configurations == [open: .notify, bound: .notify])
     }
 
-    /// The server's side of AB-A10: somebody with the address of a bonded client changes nothing of what is remembered.
+    /// The server's side of AB-A10: a device with the address of a bonded client cannot change its record.
     @Test("AB-A10: an impostor changes nothing of a client's record")
     func anImpostorChangesNothingOfTheRecord() throws {
         let record = ClientRecord(
@@ -127,7 +127,7 @@ import Testing
         fixture.loop.run(for: .seconds(2))
         #expect(app.records.isEmpty)
         #expect(impostor.session.record == record)
-        // It confirms a change that the real client has not heard of.
+        // It confirms a change that the real client has not been told of.
         _ = try fixture.database.add(ServiceDefinition(0x1805))
         #expect(impostor.sent().first?.first == 0x1D)
         impostor.exchange([0x1E])
@@ -140,7 +140,7 @@ import Testing
         #expect(kept.databaseHash == fixture.database.hash)
     }
 
-    /// Somebody with the address of a bonded client that has chosen nothing yet.
+    /// A device with the address of a bonded client that has not subscribed yet.
     @Test("AB-A10: an impostor leaves no record of a client")
     func anImpostorLeavesNoRecord() {
         let client = fixture.bareClient()
@@ -151,8 +151,8 @@ import Testing
         #expect(client.session.record.configurations.isEmpty)
     }
 
-    /// Somebody writes on the clear link of a bonded client, which encrypts then: the bond remembers nothing of it, and the
-    /// link goes on as it was told (Core Vol 3 Part G 3.3.3.3 and 7.2).
+    /// An injector writes on the clear link of a bonded client, which then encrypts: the bond does not store the write,
+    /// while the link goes on with it (Core Vol 3 Part G 3.3.3.3 and 7.2).
     @Test("AB-L08: what a client chooses in the clear is not remembered")
     func whatIsChosenInTheClearIsNotRemembered() {
         let record = ClientRecord(
@@ -172,12 +172,12 @@ import Testing
         #expect(fixture.server.update([1], of: open))
         #expect(client.sent() == [[0x1D, UInt8(open), 0, 1]])
         client.exchange([0x1E])
-        // Whatever else is chosen, this is not taken with it.
+        // Further choices do not store this one with them.
         client.exchange([0x12, UInt8(bound + 1), 0, 1, 0])
         fixture.loop.run(for: .seconds(2))
         #expect(app.records.map(\.configurations) == [[open: .notify, bound: .notify]])
         #expect(app.records.last?.features == .robustCaching)
-        // The same, said over the encrypted link, is the client's word.
+        // The same choice over the encrypted link counts as the client's own.
         client.exchange([0x12, UInt8(open + 1), 0, 2, 0])
         fixture.loop.run(for: .seconds(2))
         #expect(app.records.count == 2 && app.records[1].configurations == [open: .indicate, bound: .notify])
@@ -189,7 +189,7 @@ import Testing
         #expect(client.session.record.features.rawValue == 7)
     }
 
-    /// As little as one octet in the clear is enough, and so is one part of a queue.
+    /// A single octet in the clear is enough, and so is one part of a queue.
     @Test("AB-L08: what a client chooses half in the clear is not remembered")
     func whatIsChosenHalfInTheClearIsNotRemembered() {
         let write: [UInt8] = [5, 0, 4, 0, 0x12, UInt8(open + 1), 0, 2, 0]
@@ -214,7 +214,8 @@ import Testing
         #expect(client.session.record.configurations == [open: .notify])
     }
 
-    /// Somebody else confirms a change on the clear link, or reads the hash; the client, which encrypts then, is told again.
+    /// An injector confirms a change on the clear link, or reads the hash; the client, which then encrypts, is told
+    /// again.
     @Test("AB-L08, AB-A11: a change that was confirmed in the clear is told again", arguments: [true, false])
     func aChangeConfirmedInTheClearIsToldAgain(isConfirmed: Bool) throws {
         let missed = [handles(1), handles(5)]
@@ -228,7 +229,7 @@ import Testing
         let client = comeBack(record)
         for (index, range) in missed.enumerated() {
             #expect(client.sent() == [told(range)])
-            // One that is not confirmed in the clear is still under way, and told again behind that.
+            // An indication not confirmed in the clear is still in flight, and repeated after that.
             if isConfirmed || index == 0 { client.link.onReceive?([1, 0, 4, 0, 0x1E], true) }
         }
         encrypt(client)
@@ -244,7 +245,7 @@ import Testing
         #expect(client.exchange([0x1E]).isEmpty)
         #expect(client.session.record.isChangeAware && client.session.record.missedChanges.isEmpty)
         #expect(client.session.wants(open))
-        // Once is enough: it is not told again when the link's security changes further.
+        // Once suffices: it is not told again when the link's security changes further.
         client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(client.sent().isEmpty && client.session.record.isChangeAware)
     }
@@ -255,7 +256,7 @@ import Testing
         [0x1D, 8, 0, UInt8(range.lowerBound & 0xFF), 1, UInt8(range.upperBound & 0xFF), 1]
     }
 
-    /// A bond that is made on this link takes up what was chosen before: there was nobody to be taken for.
+    /// A bond made on this link takes over earlier choices: no bonded client existed who could have been impersonated.
     @Test func aNewBondTakesWhatWasChosenBefore() {
         let client = fixture.bareClient()
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 1, 0]) == [0x13])
@@ -265,8 +266,8 @@ import Testing
         #expect(client.session.record.features == .robustCaching)
     }
 
-    /// A link that loses its security ends, and what was chosen over it while it was secure stays remembered: neither
-    /// nothing nor what comes in the clear takes its place.
+    /// A link that loses its security ends, and choices made while it was secure stay stored: neither an empty record
+    /// nor data in the clear replaces them.
     @Test("AB-A10: a client's record outlasts the security of its link", arguments: [true, false])
     func whatWasRememberedOutlastsTheSecurityOfTheLink(isNew: Bool) {
         let client = isNew ? fixture.bareClient() : comeBack(ClientRecord(configurations: [open: .notify]))
@@ -283,7 +284,7 @@ import Testing
         #expect(client.session.record == record && app.records == [record])
     }
 
-    /// AB-A11: a record that is what it was is not written again.
+    /// AB-A11: an unchanged record is not saved again.
     @Test("AB-A11: the record of a client is told only when it has changed")
     func aRecordIsToldOnlyWhenItIsAnotherOne() {
         let client = comeBack(ClientRecord(configurations: [open: .notify], databaseHash: fixture.database.hash))
@@ -294,7 +295,7 @@ import Testing
         #expect(app.records.isEmpty)
     }
 
-    /// AB-A02: encryption may be gone between prepare and execute, for a client that was bonded and one that was not.
+    /// AB-A02: encryption may be lost between prepare and execute, for a client that was bonded and one that was not.
     @Test("AB-A02: a refused execution has the cause of that moment")
     func theCauseIsThatOfTheExecution() {
         let client = fixture.bareClient()
@@ -310,7 +311,7 @@ import Testing
             #expect(client.exchange([0x16, 31, 0, 0, 0, 1]).first == 0x17)
             client.session.security = security
             #expect(client.exchange([0x18, 1]) == client.error(0x18, 31, code))
-            // Nothing is left of it.
+            // Nothing is left in the queue.
             client.session.security = good
             #expect(client.exchange([0x18, 1]) == [0x19])
         }

@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// A server that may be the bonded one, or anybody with its address (AB-A10: what BLESA did with values in the clear).
+/// A server that may be the bonded one, or any device with its address (AB-A10: as BLESA did with values in the clear).
 @Suite struct BondedServerTests {
     let fixture: ServerFixture
     let peer: ConnectedClient
@@ -29,7 +29,7 @@ import Testing
 
     private func run() { fixture.loop.run(for: .seconds(1)) }
 
-    /// The server sends octets that nobody asked for.
+    /// Sends unsolicited octets from the server.
     private func inject(_ octets: [UInt8]) {
         peer.serverLink.inject(octets, on: 4)
         run()
@@ -54,7 +54,7 @@ import Testing
         #expect(peer.link.takeSent(on: 4) == [[0x1E], [0x1E]])
     }
 
-    /// Whatever bearer they come over: the link is one.
+    /// The bearer does not matter: the security is that of the link.
     @Test("AB-A10, AB-A09: values over another bearer before encryption are dropped")
     func valuesOverAnotherBearerBeforeEncryptionAreDropped() {
         peer.addBearer(on: 0x40, mtu: 64)
@@ -65,7 +65,7 @@ import Testing
         }
         inject()
         #expect(peer.values.isEmpty && peer.link.takeSent(on: 0x40) == [[0x1E]])
-        // One that begins in the clear.
+        // A PDU that begins in the clear.
         peer.link.onReceive?([4, 0, 0x40, 0, 0x1B, 23, 0], true)
         client.security = Self.encrypted
         peer.link.onReceive?([9], false)
@@ -78,7 +78,8 @@ import Testing
         #expect(peer.link.takeSent(on: 0x40) == [[0x1E]])
     }
 
-    /// A change that was confirmed and dropped would never be told again, and to believe it costs a discovery.
+    /// A change that was confirmed and dropped would never be sent again, and accepting a false one only costs a
+    /// discovery.
     @Test func changesOfTheDatabaseAreAlwaysBelieved() {
         var ranges: [ClosedRange<UInt16>] = []
         client.onServiceChanged = { ranges.append($0) }
@@ -103,7 +104,7 @@ import Testing
         #expect(owner.causes.count == 1)
     }
 
-    /// Behaviour 6.12 is the owner's: here everything fails, and goes nowhere in the clear.
+    /// Behaviour 6.12 is up to the owner: here every procedure fails, and nothing is sent in the clear.
     @Test("AB-A10: encryption that fails is the error of the request that waited")
     func encryptionThatFailsIsAnError() {
         var errors: [GATTError] = []
@@ -113,7 +114,7 @@ import Testing
         run()
         #expect(errors == Array(repeating: .insufficientSecurity(.insufficientEncryption), count: 2))
         #expect(peer.link.takeSent(on: 4).isEmpty && app.reads.isEmpty)
-        // An owner that says yes and has no encryption does not get past it either.
+        // An owner that agrees without encryption does not get past it either.
         client.read(28) { if case .failure(let error) = $0 { errors.append(error) } }
         run()
         owner.answer(true)
@@ -144,7 +145,7 @@ import Testing
         #expect(app.values[28] == [1])
     }
 
-    /// The address was resolved while a request was under way.
+    /// The address was resolved while a request was pending.
     @Test("AB-A10: an answer that came before encryption is asked for again")
     func anAnswerThatCameTooEarlyIsAskedForAgain() throws {
         client.security = LinkSecurity()
@@ -175,7 +176,7 @@ import Testing
         #expect(!client.write([1], withoutResponseTo: 28))
     }
 
-    /// The level that an owner asks for: each link below it, and the first that does.
+    /// The level that an owner requires: each link below it, and the first one that meets it.
     @Test(arguments: zip([SecurityLevel.encrypted, .authenticated, .secureConnections], [3, 2, 1]))
     func theOwnerMayAskForMore(_ requirement: SecurityLevel, good: Int) {
         client.requirement = requirement

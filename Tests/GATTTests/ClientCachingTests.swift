@@ -37,7 +37,7 @@ import Testing
         let peer = try Self.server()
         #expect(try announce(feature, to: peer) == [[0x12, 11, 0, bit]])
         #expect(peer.session.features == feature)
-        // Once is enough, and what was announced stays.
+        // Once suffices, and announced features stay announced.
         #expect(try announce(feature, to: peer).isEmpty)
         #expect(try announce(.known, to: peer) == [[0x12, 11, 0, 7]])
     }
@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-/// A client that keeps what it has found.
+/// A client that caches its discoveries.
 @Suite struct ClientCachingTests {
     let fixture: ServerFixture
 
@@ -76,7 +76,7 @@ import Testing
         fixture = try ServerFixture(hasHash: true)
     }
 
-    /// Discovers everything that there is.
+    /// Discovers the whole database.
     private func discover(_ peer: ConnectedClient) throws -> AttributeCache? {
         let client = peer.client
         for service in try peer.wait({ client.discoverServices(completion: $0) }) {
@@ -142,7 +142,7 @@ import Testing
         #expect(after.services == nil)
         #expect(after.characteristics[17] == nil)
         #expect(after.descriptors[19] == nil)
-        // The service that includes it is asked for its includes again; all else stays.
+        // The service that includes it has to be queried for its includes again; everything else stays.
         #expect(after.includes[21] == nil)
         #expect(after.characteristics[21] == before.characteristics[21])
         #expect(after.characteristics[1] == before.characteristics[1])
@@ -162,11 +162,11 @@ import Testing
         #expect(
             server.failure { server.client.discoverServices(completion: $0) } == .server(.handleOutOfOrder(3))
         )
-        // What was there before is there still.
+        // The earlier cache is still there.
         #expect(server.client.cache == cache)
     }
 
-    /// The first half of it was found in the database of before, and is known to be wrong by the time that the second half comes.
+    /// The first half was found in the old database, and is known to be wrong by the time the second half arrives.
     @Test("AB-A11: what is found while the database changes is not kept")
     func whatIsFoundWhileTheDatabaseChangesIsNotKept() {
         let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
@@ -213,7 +213,7 @@ import Testing
         #expect(changes == [1...0xFFFF])
         #expect(peer.link.takeSent(on: 4).map(\.first) == [0x0A, 0x08])
         #expect(peer.client.cache == AttributeCache(hash: fixture.database.hash))
-        // The server knows that this client knows.
+        // The server considers this client change-aware.
         #expect(try peer.wait { peer.client.read(16, completion: $0) } == [0x64])
         #expect(try discover(peer)?.services?.last?.uuid == 0x1805)
     }
@@ -271,7 +271,7 @@ import Testing
             return peer.link.sent.map { [$0[2], $0[4]] }
         }
         #expect(sent().suffix(2) == [[4, 0x0A], [0x40, 0x0A]])
-        // The first is refused; the hash is not read before the second has its answer.
+        // The first is refused; the hash is not read before the second is answered.
         peer.serverLink.release(1)
         #expect(sent().isEmpty)
         #expect(results == ["databaseOutOfSync"])

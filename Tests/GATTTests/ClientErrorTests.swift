@@ -4,7 +4,7 @@ import EventLoops
 import GATT
 import Testing
 
-/// Whatever error a server answers with, the app hears of it with its code and handle.
+/// The app receives every error of a server with its code and handle.
 @Suite struct ClientErrorTests {
     private static let reading: [ATTErrorCode] = [
         .invalidHandle, .readNotPermitted, .insufficientAuthorization, .insufficientAuthentication,
@@ -66,7 +66,7 @@ import Testing
         #expect(value == [1, 2])
     }
 
-    /// A value that the server shows over another transport only is refused with an error of its application.
+    /// A value available over another transport only is refused with an application error.
     @Test("GATT/CL/GAR/BI-35: the application error for a value of another transport reaches the caller")
     func errorsOfAnotherTransport() {
         for code in UInt8(0x80)...0x9F {
@@ -116,7 +116,7 @@ import Testing
         check(code, .executeWriteRequest) { $0.write(long, to: 11, completion: $1) }
     }
 
-    /// After 30 seconds the app hears of it, nothing is sent again, and nothing more goes on that bearer.
+    /// After 30 seconds the app gets an error, nothing is retransmitted, and the bearer is no longer used.
     private func checkTimeout<T>(
         _ request: [UInt8],
         _ procedure: (GATTClient, @escaping (Result<T, GATTError>) -> Void) -> Void

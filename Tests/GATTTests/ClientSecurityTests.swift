@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// The owner of a client's link: it secures the link when the test says so.
+/// The owner of a client's link, which secures the link when the test tells it to.
 final class LinkOwner {
     let peer: ConnectedClient
     private(set) var causes: [ATTErrorCode] = []
@@ -20,13 +20,13 @@ final class LinkOwner {
         }
     }
 
-    /// The link changes for both ends.
+    /// Changes the security of the link at both ends.
     func become(_ security: LinkSecurity) {
         peer.client.security = security
         peer.session.security = security
     }
 
-    /// Answers all that have asked, as often as it is told to.
+    /// Answers all pending retries, `times` times each.
     func answer(_ isSecured: Bool, times: Int = 1) {
         let asking = retries
         retries = []
@@ -39,7 +39,7 @@ final class LinkOwner {
     }
 }
 
-/// A procedure on the attribute 31, which is read encrypted and written authenticated.
+/// A procedure on attribute 31, which requires encryption to read and authentication to write.
 struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     typealias Completion = (Result<Void, GATTError>) -> Void
 
@@ -75,7 +75,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// Behaviour 6.1: a request that is refused for want of security is held, and repeated when the link is secure.
+/// Behaviour 6.1: a request refused for lack of security is held, and repeated once the link is secure.
 @Suite struct HeldRequestTests {
     let fixture: ServerFixture
     let peer: ConnectedClient
@@ -125,7 +125,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         run()
         #expect(errors == [.att(ATTErrorResponse(.insufficientAuthentication, to: procedure.request, at: 31))])
         #expect(app.writes.isEmpty)
-        // Nothing that was prepared is left.
+        // No prepared writes are left.
         owner.become(LinkSecurity(isEncrypted: true, isAuthenticated: true))
         _ = try peer.wait { peer.client.write(PacketBuffer([UInt8](repeating: 3, count: 40)), to: 28, completion: $0) }
         #expect(app.writes.last?.writes.allSatisfy { $0.handle == 28 } == true)
@@ -171,7 +171,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(peer.values == ["\(place.value) notification 09"])
     }
 
-    /// Each cause, at the second attempt: no third one.
+    /// Each cause at the second attempt: there is no third.
     @Test(
         "behaviour 6.22: a procedure that is refused twice is not repeated again",
         arguments: [
@@ -189,7 +189,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(errors == [.att(ATTErrorResponse(code, to: .writeRequest, at: 31))])
     }
 
-    /// A server that knows more than this side: there is a key, and the link is not encrypted.
+    /// A server with more state than this side: a key exists, but the link is not encrypted.
     @Test func insufficientEncryptionIsACauseToo() throws {
         peer.session.security = LinkSecurity(isEncrypted: false)
         var value: PacketBuffer?
@@ -214,7 +214,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(throws: error) { _ = try peer.wait { peer.client.read(31, completion: $0) } }
     }
 
-    /// The bearer is free while persons look for their passkeys.
+    /// The bearer is free while users look for their passkeys.
     @Test func othersGoOnMeanwhile() throws {
         var ends: [String] = []
         peer.client.read(31) { _ in ends.append("held") }
@@ -230,7 +230,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(ends == ["free", "held"])
     }
 
-    /// What was asked for first is done first, also when the link gets better before the owner says so.
+    /// Requests keep their order, also when the link improves before the owner answers.
     @Test func theOrderIsKept() {
         var ends: [Int] = []
         for index in 0..<3 { peer.client.write([UInt8(index)], to: 31) { _ in ends.append(index) } }
@@ -271,7 +271,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         #expect(results == GATTClient.maximumWaitingProcedures)
     }
 
-    /// An owner that knows the answer at once.
+    /// An owner that answers immediately.
     @Test(arguments: [true, false])
     func theAnswerMayComeAtOnce(isSecured: Bool) {
         peer.client.onInsufficientSecurity = { [owner] _, retry in

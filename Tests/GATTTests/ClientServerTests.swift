@@ -189,7 +189,7 @@ import Testing
         #expect(peer.fixture.server.update([2], of: 23))
         peer.fixture.loop.run(for: .zero)
         #expect(peer.values == ["23 notification \(hexadecimal(value))", "23 notification 02"])
-        // The descriptor is known now: one request.
+        // The descriptor is known by now: one request.
         _ = peer.link.takeSent(on: 4)
         try peer.wait { peer.client.setNotifying(false, found[0], completion: $0) }
         #expect(peer.link.takeSent(on: 4) == [[0x12, 24, 0, 0, 0]])

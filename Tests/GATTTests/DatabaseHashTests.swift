@@ -51,13 +51,13 @@ import Testing
         let service = try database.add(definition)
         let first = database.hash
         #expect(first != empty)
-        // A value is no part of it, nor what a descriptor says.
+        // Neither a value nor a descriptor's contents are part of the hash.
         try database.setValue([2], of: service.characteristics[0].value)
         try database.setValue([3], of: service.characteristics[0].descriptors[0])
         #expect(database.hash == first)
         try database.remove(service.handles.lowerBound)
         #expect(database.hash == empty)
-        // The same service at other handles is another database.
+        // The same service at other handles is a different database.
         _ = try database.add(definition)
         #expect(database.hash != first)
     }
@@ -131,11 +131,11 @@ import Testing
         #expect(!refuses(&awareness, one, naming: false))
         #expect(!awareness.isAware)
         #expect(refuses(&awareness, one))
-        // Another change: refused again.
+        // After another change it is refused again.
         awareness.databaseChanged()
         #expect(refuses(&awareness, one))
         #expect(!awareness.isAware)
-        // Any request makes it aware, one that names nothing too.
+        // Any request makes the client aware, including one that names no handle.
         #expect(!refuses(&awareness, one, naming: false))
         #expect(awareness.isAware)
     }
@@ -164,13 +164,13 @@ import Testing
     @Test func severalBearers() {
         var awareness = ChangeAwareness()
         awareness.databaseChanged()
-        // Once on each; a request after that helps nothing, nor does a confirmation.
+        // Once on each bearer; neither a further request nor a confirmation makes the client aware.
         #expect(refuses(&awareness, one, alone: false))
         #expect(refuses(&awareness, two, alone: false))
         #expect(!refuses(&awareness, one, alone: false))
         awareness.confirmed(isOnlyBearer: false)
         #expect(!awareness.isAware)
-        // The second has gone, and another has come that takes its place in memory.
+        // The second bearer is gone, and a new one has the same place in memory.
         awareness.bearerIsGone(ObjectIdentifier(two))
         #expect(refuses(&awareness, two, alone: false))
         awareness.readHash()

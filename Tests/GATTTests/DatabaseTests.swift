@@ -15,7 +15,7 @@ import Testing
     @Test func descriptorsComeByThemselves() throws {
         let published = try database.add(ServiceDefinition(0x180F, characteristics: [characteristic]))
         #expect(published.handles == 1...7)
-        // Declaration, characteristic, value, extended properties, the two given, configuration.
+        // Declaration, characteristic, value, extended properties, the two given ones, configuration.
         #expect(
             published.characteristics == [PublishedCharacteristic(value: 3, configuration: 7, descriptors: [5, 6])]
         )

@@ -4,9 +4,10 @@ import EventLoops
 import GATT
 import Testing
 
-/// A request takes two connection intervals, and none is sent whose answer is known.
+/// A request takes two connection intervals, so none is sent whose answer is known.
 @Suite struct DiscoveryEconomyTests {
-    /// Declaration at 2 of a value at `value`, in a service from 1 to `end`; how often is asked.
+    /// Discovers a service from 1 to `end` with a declaration at 2 for a value at `value`, and returns the number of
+    /// requests.
     private func requests(valueAt value: UInt8, serviceTo end: UInt16) -> Int {
         var asked = 0
         let server = ScriptedServer { request in
@@ -25,10 +26,10 @@ import Testing
 
     @Test("characteristics are not asked for where there is no room for another one, Core Vol 3 Part G 3.3")
     func noRoom() {
-        // The value is the last attribute; one descriptor, or a declaration without a value, follows it.
+        // The value is the last attribute; one descriptor, or a declaration without a value, fits after it.
         #expect(requests(valueAt: 3, serviceTo: 3) == 1)
         #expect(requests(valueAt: 3, serviceTo: 4) == 1)
-        // A declaration and a value.
+        // A declaration and a value fit.
         #expect(requests(valueAt: 3, serviceTo: 5) == 2)
         #expect(requests(valueAt: 3, serviceTo: .max) == 2)
     }
@@ -52,11 +53,11 @@ import Testing
         server.client.readValue(of: GATTUUID.deviceName) { name = try? $0.get() }
         server.loop.run(for: .seconds(1))
         #expect(name == RemoteValue(handle: 3, value: [0x41, 0x42, 0x43]) && asked.count == 2)
-        // What there is not is no error.
+        // A missing characteristic is not an error.
         server.client.readValue(of: GATTUUID.databaseHash) { name = try? $0.get() }
         server.loop.run(for: .seconds(1))
         #expect(name == .some(nil) && asked.count == 3)
-        // All of them are asked for to the end.
+        // Searches for all of them run to the end.
         server.client.readValues(of: GATTUUID.deviceName) { _ in }
         server.client.discoverServices(GATTUUID.genericAttribute) { _ in }
         server.loop.run(for: .seconds(1))

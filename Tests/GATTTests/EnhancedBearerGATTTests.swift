@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// Our client and our server with enhanced bearers on real credit-based channels.
+/// This package's client and server with enhanced bearers on real credit-based channels.
 @Suite struct EnhancedBearerGATTTests {
     let fixture: ServerFixture
     let links: (LoopbackLink, LoopbackLink)
@@ -62,7 +62,7 @@ import Testing
     @Test func valuesOfFullLengthGoThroughAChannelInSeveralFrames() throws {
         let value = (0..<512).map { UInt8(truncatingIfNeeded: $0) }
         fixture.app.values[28] = value
-        // The first is for the fixed channel, the others are not.
+        // The first one goes over the fixed channel, the others over enhanced bearers.
         var values: [[UInt8]] = []
         for _ in 0..<4 { client.read(28) { if case .success(let value) = $0 { values.append(value.bytes) } } }
         fixture.loop.run(for: .seconds(1))
@@ -91,12 +91,12 @@ import Testing
         #expect(reads.count == 4)
         for request in reads { fixture.app.answer(request) }
         fixture.loop.run(for: .seconds(1))
-        // What waited for the first bearer has reached the server by now.
+        // The request that waited for the first bearer has reached the server by now.
         #expect(results == [true, true, true] && fixture.app.reads.count == 5)
         for request in fixture.app.reads { fixture.app.answer(request) }
         fixture.loop.run(for: .seconds(1))
         #expect(results == [true, true, true, true])
-        // What is lost once more is lost: the bearer goes with the link.
+        // A second loss is final: the bearer ends with the link.
         client.read(28) { if case .success = $0 { results.append(true) } else { results.append(false) } }
         central.close()
         peripheral.close()

@@ -11,7 +11,7 @@ extension BluetoothUUID {
     static let longCharacteristic = BluetoothUUID(high: 0x1234_5678_9ABC_DEF0, low: 1)
 }
 
-/// The app behind the server: it has the values that the database does not have.
+/// The app behind the server: it supplies the values that the database does not hold.
 final class App: GATTServerDelegate {
     var values: [UInt16: [UInt8]] = [:]
     var refusals: [UInt16: ATTErrorCode] = [:]
@@ -70,7 +70,7 @@ final class App: GATTServerDelegate {
     }
 }
 
-/// One server with its database.
+/// A server with its database.
 ///
 /// 1-5 Generic Access, 6-11 Generic Attribute (Service Changed 8, its configuration 9, features 11), 12-14 secondary
 /// service 1111, 15-18 a service with a long UUID, 19-34 Heart Rate with two includes and seven characteristics.
@@ -90,8 +90,8 @@ final class ServerFixture {
     let server: GATTServer
     let app = App()
 
-    /// - Parameter hasHash: whether there is a Database Hash, whose value is then 13, with all handles behind it two higher;
-    ///   servers were without before there was one. `serverFeatures` bring it too, and shift the handles by two more.
+    /// - Parameter hasHash: Whether the server has a Database Hash, whose value is then 13, with all handles after it
+    ///   two higher. Older servers have none. `serverFeatures` add one too, and shift the handles by two more.
     init(hasHash: Bool = false, serverFeatures: ServerFeatures = []) throws {
         _ = try database.add(.genericAccess(deviceName: "Harald", appearance: 0x0341))
         var genericAttribute = ServiceDefinition.genericAttribute(features: serverFeatures)
@@ -171,7 +171,7 @@ final class ServerFixture {
         )
     }
 
-    /// A bearer of the server and the bare link at its other end.
+    /// A bearer of the server, and the bare link at its other end.
     func bareClient(
         preferredMTU: Int = 517,
         record: ClientRecord? = nil
@@ -185,7 +185,7 @@ final class ServerFixture {
     }
 }
 
-/// Octets to the server, octets back.
+/// A client that sends raw octets to the server and returns its octets.
 final class BareClient {
     let fixture: ServerFixture
     let link: LoopbackLink
@@ -215,7 +215,7 @@ final class BareClient {
         return link.takeSent(on: channel)
     }
 
-    /// One more bearer of the same client, on a channel that stands for a credit-based one.
+    /// Adds another bearer of the same client, on a channel in place of a credit-based one.
     @discardableResult
     func addBearer(on channel: UInt16, mtu: Int = 64) -> ATTBearer {
         let channel = connection.register(ChannelIdentifier(rawValue: channel), maximumPayload: mtu)
@@ -236,7 +236,7 @@ final class BareClient {
     }
 }
 
-/// Our client against our server.
+/// This package's client against its server.
 final class ConnectedClient {
     let fixture: ServerFixture
     let link: LoopbackLink
@@ -271,7 +271,7 @@ final class ConnectedClient {
         fixture.loop.run(for: .zero)
     }
 
-    /// One more bearer between the same two, on a channel that stands for a credit-based one.
+    /// Adds another bearer between the two, on a channel in place of a credit-based one.
     func addBearer(on channel: UInt16, mtu: Int) {
         let identifier = ChannelIdentifier(rawValue: channel)
         let ends = connections.map {

@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// A value with its format, as octets and in words.
+/// A value with its format, as octets and as text.
 struct FormatSample: Sendable, CustomTestStringConvertible {
     var format: UInt8
     var exponent: Int8 = 0
@@ -71,7 +71,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct FormatTests {
-    /// A server with one characteristic of the given formats, and a client of it.
+    /// Connects a client to a server with one characteristic of the given formats.
     private func connect(_ formats: [PresentationFormat], value: [UInt8]) throws -> (ConnectedClient, RemoteService) {
         let fixture = try ServerFixture()
         let published = try fixture.database.add(
@@ -91,7 +91,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         return (fixture.client(mtu: 23), RemoteService(handles: published.handles, uuid: 0x1819))
     }
 
-    /// What the client makes of a characteristic, with nothing known beforehand.
+    /// The value and formats that the client reads from a characteristic, without prior knowledge.
     private func read(_ peer: ConnectedClient, _ service: RemoteService) throws -> (PacketBuffer, [PresentationFormat])
     {
         let client = peer.client
@@ -146,7 +146,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
 
     @Test("GATT/CL/GPA/BV-11, GATT/SR/GPA/BV-11: an aggregate value is split by its formats")
     func anAggregateOfSeveralFormats() throws {
-        // Two and more formats at a time, through all that have a fixed length.
+        // Two and more formats at a time, across all those of fixed length.
         let samples = FormatSample.fixed
         for count in 2...6 {
             for start in stride(from: 0, to: samples.count - count, by: 5) {

@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// Octets that look like a protocol and are not: whatever arrives, nothing traps, and what is promised holds.
+/// Octets that look like the protocol but are not: whatever arrives, nothing traps, and every promise holds.
 @Suite struct FuzzTests {
     static let opcodes: [UInt8] = [
         0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x12,
@@ -43,7 +43,7 @@ import Testing
             while let request = app.writes.popLast() { app.answer(request) }
             answers += client.sent()
             #expect(answers.allSatisfy { $0.count <= client.session.bearer.mtu }, "seed \(seed): \(octets)")
-            // Values that the client subscribed to do not come by themselves, so all that is sent answers.
+            // Subscribed values are not sent spontaneously here, so everything that is sent is an answer.
             let kind = ATTOpcode(rawValue: octets[0]).kind
             let expected = kind == .request || kind == .indication && octets.count >= 3 ? 1 : 0
             #expect(answers.count == expected, "seed \(seed): \(octets)")
@@ -85,7 +85,7 @@ import Testing
         #expect(ended == started, "seed \(seed)")
     }
 
-    /// Links that get secure, or not, and lose it again: every procedure ends, once.
+    /// Links that become secure, or fail to, and lose it again: every procedure ends exactly once.
     @Test("AB-A10: a client whose link is secured now and then ends every procedure once", arguments: 0..<40)
     func aClientWhoseLinkIsSecuredNowAndThen(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 3 << 32)
@@ -148,7 +148,7 @@ import Testing
             pending.removeFirst(random.below(16) == 0 ? pending.count : count)
             client.fixture.loop.run(for: .milliseconds(Int(random.below(2000))))
         }
-        // A whole PDU after all of that is understood.
+        // A valid PDU after all that is understood.
         _ = client.sent()
         client.agree(23)
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64], "seed \(seed)")

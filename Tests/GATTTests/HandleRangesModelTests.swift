@@ -3,7 +3,7 @@ import Testing
 
 @testable import GATT
 
-/// Ranges of handles against a set of handles.
+/// Handle ranges compared with a set of handles.
 @Suite struct HandleRangesModelTests {
     /// The runs of a set, in order.
     private func runs(_ handles: Set<UInt16>) -> [ClosedRange<UInt16>] {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// At the lowest handles and at the highest, so few that ranges meet and are never too many.
+    /// At the lowest and the highest handles, few enough for ranges to meet and to stay below the limit.
     @Test(arguments: 1...300 as ClosedRange<UInt64>)
     func rangesAreTheHandlesThatWereInserted(seed: UInt64) {
         let random = RandomSource(seed: seed)

@@ -3,7 +3,7 @@ import BluetoothTypes
 import GATT
 import Testing
 
-/// One row of table 10.2 of Core Vol 3 Part C: a link, and what each requirement gets on it.
+/// One row of table 10.2 of Core Vol 3 Part C: a link, and the outcome of each requirement on it.
 struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     var security: LinkSecurity
     var encrypted: ATTErrorCode?
@@ -89,7 +89,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         #expect(row.security.attributeRefusal(of: .encrypted) == row.encrypted)
         #expect(row.security.attributeRefusal(of: .authenticated) == row.authenticated)
         #expect(row.security.attributeRefusal(of: .secureConnections) == row.secureConnections)
-        // Secure Connections Only: level 1 or level 4, nothing between (Core Vol 3 Part C 10.2.4).
+        // Secure Connections Only: level 1 or level 4, nothing in between (Core Vol 3 Part C 10.2.4).
         var security = row.security
         security.isSecureConnectionsOnly = true
         #expect(security.attributeRefusal(of: .none) == nil)
@@ -98,7 +98,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Every kind of access to a value that asks for level 4, by octets; the app is asked only when the link is good.
+    /// Every kind of access to a value that requires level 4, as octets; the app is asked only on a sufficient link.
     @Test("AB-A13: every access to a protected value is refused with its cause", arguments: LinkSecurityRow.all)
     func everyAccessIsRefusedByCause(_ row: LinkSecurityRow) throws {
         let client = try ServerFixture().bareClient()
@@ -134,7 +134,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         #expect(app.writes.isEmpty == (row.secureConnections != nil))
     }
 
-    /// Behaviour 6.2: what there is may be known to everybody.
+    /// Behaviour 6.2: any client may discover the database.
     @Test("behaviour 6.2: discovery needs no security", arguments: [false, true])
     func discoveryNeedsNoSecurity(isOnly: Bool) throws {
         let client = try ServerFixture().bareClient()
@@ -149,7 +149,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Being told of a value, by notifications that everybody may have and indications that ask for encryption, or the other way
+/// Subscriptions with notifications open to every client and indications that require encryption, or the other way
 /// round.
 @Suite struct SubscriptionSecurityTests {
     let client: BareClient
@@ -159,7 +159,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         client = try ServerFixture().bareClient()
     }
 
-    /// Publishes one characteristic; its configuration is behind its value.
+    /// Publishes one characteristic; its configuration follows its value.
     private func publish(_ notification: SecurityLevel, _ indication: SecurityLevel) throws -> UInt16 {
         let definition = CharacteristicDefinition(
             0x2A4D,
@@ -195,7 +195,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
             #expect(choose(free, handle) == [0x13])
             client.session.security = LinkSecurity(isEncrypted: true)
             #expect(choose(bound, handle) == [0x13])
-            // Whoever cannot ask for it cannot give it up either.
+            // A client that may not subscribe may not unsubscribe either.
             client.session.security = LinkSecurity(isEncrypted: false)
             #expect(choose(0, handle) == client.error(0x12, handle + 1, .insufficientEncryption))
             #expect(choose(free, handle) == client.error(0x12, handle + 1, .insufficientEncryption))
@@ -213,7 +213,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         #expect(client.exchange([0x18, 1]) == [0x19])
     }
 
-    /// The way that the link is good enough for is taken.
+    /// The value goes by the procedure for which the link is sufficient.
     @Test func aValueGoesTheWayThatTheLinkIsGoodFor() throws {
         let handle = try publish(.encrypted, .none)
         client.session.security = LinkSecurity(isEncrypted: true)
@@ -223,7 +223,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         #expect(update(2, handle) == [[0x1D, UInt8(handle), 0, 2]])
     }
 
-    /// The server asks for encryption before it sends, once for a level and state of the link.
+    /// The server requests encryption before it sends, once per level and state of the link.
     @Test(arguments: [false, true])
     func theOwnerIsAskedForSecurity(isOnly: Bool) throws {
         let level2 = try publish(.encrypted, .encrypted)
@@ -241,7 +241,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         client.session.restore(ClientRecord(configurations: [level3: .indicate]))
         #expect(update(1, level3).isEmpty)
         #expect(asked == [first, isOnly ? .secureConnections : .authenticated])
-        // With another link the owner is asked again, when there is something to send.
+        // When the link changes, the owner is asked again as soon as there is something to send.
         client.session.security.encryption = KeyLevel()
         #expect(asked.count == 2)
         #expect(update(1, level3).isEmpty)

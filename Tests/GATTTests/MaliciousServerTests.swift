@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// Our client against octets from a script: each request is answered with the next octets that the script has.
+/// This package's client against a script: each request is answered with the script's next octets.
 final class ScriptedServer {
     let loop = VirtualEventLoop()
     let client: GATTClient
@@ -27,7 +27,7 @@ final class ScriptedServer {
         }
     }
 
-    /// Runs a procedure to its end, and returns the error that it failed with.
+    /// Runs a procedure to its end and returns its error.
     func failure<T>(_ procedure: (@escaping (Result<T, GATTError>) -> Void) -> Void) -> GATTError? {
         var error: GATTError?
         procedure { if case .failure(let cause) = $0 { error = cause } }
@@ -54,7 +54,7 @@ final class ScriptedServer {
     @Test(
         "AB-A08: services with impossible handles or order are refused",
         arguments: [
-            // Handle 0, end before start, a group twice, descending groups, a UUID of three octets.
+            // Handle 0, end before start, a repeated group, descending groups, a UUID of three octets.
             ([0x11, 6, 0, 0, 5, 0, 0, 0x18], .handleOutOfOrder(0)),
             ([0x11, 6, 5, 0, 4, 0, 0, 0x18], .endBeforeStart(5)),
             ([0x11, 6, 1, 0, 5, 0, 0, 0x18, 1, 0, 5, 0, 0, 0x18], .handleOutOfOrder(1)),
@@ -84,7 +84,7 @@ final class ScriptedServer {
 
     @Test("AB-A07, AB-A08: an endless or repeating list of services is given up")
     func serversWithoutEnd() {
-        // One service more for each request: bounded.
+        // One more service for each request: bounded.
         let services = ScriptedServer { [0x11, 6, $0[1], $0[2], $0[1], $0[2], 0, 0x18] }
         #expect(
             services.failure { services.client.discoverServices(completion: $0) }
@@ -103,7 +103,7 @@ final class ScriptedServer {
             let next = UInt16(request[1]) + UInt16(request[2]) << 8 + 1
             return [0x09, 7, request[1], request[2], 2, UInt8(truncatingIfNeeded: next), UInt8(next >> 8), 0, 0x2A]
         }
-        // Each value is where the next declaration is.
+        // Each value is at the handle of the next declaration.
         #expect(
             characteristics.failure { characteristics.client.discoverCharacteristics(of: everything, completion: $0) }
                 == .server(.handleOutOfOrder(2))
@@ -122,7 +122,7 @@ final class ScriptedServer {
         )
     }
 
-    /// Each answer makes progress and nothing of it is wrong: there are only too many of them.
+    /// Each answer makes progress and is valid: there are merely too many.
     @Test("AB-A07, AB-A08: a service without end is given up at a bound")
     func aServiceWithoutEnd() {
         let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
@@ -266,12 +266,13 @@ final class ScriptedServer {
         #expect(server.requests.map { $0[0] } == [0x1E, 0x1E, 0x1E, 0x1E])
     }
 
-    /// Answers a search for descriptors by a server that has a Client Characteristic Configuration at `place`.
+    /// Answers a descriptor search as a server with a Client Characteristic Configuration at `place`.
     private static func configuration(at place: UInt8, _ request: [UInt8]) -> [UInt8] {
         request[1] <= place ? [0x05, 1, place, 0, 0x02, 0x29] : [0x01, 0x04, request[1], 0, 0x0A]
     }
 
-    /// Where the descriptor was, something else may be now: it is looked for again, and nothing is written to the old place.
+    /// The descriptor's handle may hold something else now: it is discovered again, and nothing is written to the old
+    /// handle.
     @Test("AB-A11: a descriptor is looked for again after a change")
     func aDescriptorIsLookedForAgainAfterAChange() {
         var place: UInt8 = 12

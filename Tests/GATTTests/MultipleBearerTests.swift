@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// A client that has the fixed channel (4) and enhanced bearers (0x40, 0x41).
+/// A client with the fixed channel (4) and enhanced bearers (0x40, 0x41).
 @Suite struct MultipleBearerServerTests {
     let client: BareClient
     var app: App { client.fixture.app }
@@ -124,7 +124,7 @@ import Testing
         let value = (0..<150).map { UInt8($0) }
         app.values[28] = value
         app.isSlow = true
-        // A long value by blobs, spread over the bearers, and several values at once, all before any answer.
+        // A long value by blobs spread over the bearers, and several values at once, all before any answer.
         #expect(client.exchange([0x0A, 28, 0], on: 0x40).isEmpty)
         #expect(client.exchange([0x0C, 28, 0, 63, 0], on: 0x41).isEmpty)
         #expect(client.exchange([0x20, 14, 0, 28, 0], on: 4).isEmpty)
@@ -163,7 +163,7 @@ import Testing
         peer.addBearer(on: 0x41, mtu: 64)
     }
 
-    /// Which channels the client's PDUs went on, with their opcodes.
+    /// The channels on which the client's PDUs went, with their opcodes.
     private func sent() -> [[UInt8]] {
         defer { _ = peer.link.takeSent(on: 4) }
         return peer.link.sent.map { [$0[2], $0[4]] }
@@ -183,7 +183,7 @@ import Testing
         peer.client.read(14) { if case .success(let value) = $0 { values.append(value.bytes) } }
         #expect(sent() == [[4, 0x0A], [0x40, 0x0A], [0x41, 0x20]])
         peer.fixture.loop.run(for: .seconds(1))
-        // The fourth waited for the first bearer that became free.
+        // The fourth waited for the first bearer to become free.
         #expect(sent() == [[0x41, 0x0A]])
         #expect(values == [[0x64], [0x64], [0x64]])
         for request in peer.fixture.app.reads.reversed() { peer.fixture.app.answer(request) }

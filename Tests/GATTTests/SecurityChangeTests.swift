@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// A kind of access to the value 31, which is read encrypted and written authenticated.
+/// A kind of access to value 31, which requires encryption to read and authentication to write.
 struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     var octets: [UInt8]
     var testDescription: String { PacketBuffer(octets).description }
@@ -18,7 +18,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     static let all = (requests + [[0x52, 31, 0, 9]]).map(ProtectedAccess.init)
 }
 
-/// Octets that came in the clear, and a link that is encrypted meanwhile: they have the rights that they came with.
+/// Data that arrived in the clear before the link was encrypted: they keep the rights with which they arrived.
 @Suite struct SecurityChangeTests {
     let fixture: ServerFixture
     let client: BareClient
@@ -40,7 +40,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     private func pdu(_ payload: [UInt8]) -> [UInt8] { [UInt8(payload.count), 0, 4, 0] + payload }
 
-    /// Answers what the app was asked, and returns what is sent then.
+    /// Answers the app's pending requests, and returns what is sent then.
     private func answer() -> [[UInt8]] {
         let (reads, writes) = (app.reads, app.writes)
         (app.reads, app.writes) = ([], [])
@@ -49,8 +49,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         return client.sent()
     }
 
-    /// An injector asks for an open value, which the app is slow to give, and for the protected one; the real client
-    /// encrypts; the app answers.
+    /// An injector reads an open value, which the app supplies late, and the protected one; the real client encrypts;
+    /// the app answers.
     @Test(
         "AB-L08, AB-A13: a request that waited since the link was clear is judged by the clear link",
         arguments: ProtectedAccess.all
@@ -61,7 +61,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         client.peer.inject(access.octets, on: 4)
         #expect(client.sent().isEmpty && app.reads.count == 1)
         client.session.security = Self.good
-        // What the real client sends meanwhile makes nothing better.
+        // Requests of the real client in the meantime do not raise the rights.
         #expect(client.exchange([0x52, 28, 0, 1]).isEmpty && app.writes.count == 1)
         app.isSlow = false
         var answers = answer()
@@ -73,7 +73,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         }
         #expect(client.exchange([0x18, 1]) == [0x19])
         #expect(app.reads.isEmpty && app.writes.isEmpty && app.values[31] == [7])
-        // The same, asked for over the encrypted link.
+        // The same request over the encrypted link.
         #expect(client.exchange(access.octets).first != 0x01)
     }
 
@@ -96,7 +96,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(app.reads.isEmpty && app.writes.isEmpty)
     }
 
-    /// Better security than the request came with does not help either, and worse does not go unseen.
+    /// Security gained after the request does not help, and security lost after it counts.
     @Test("AB-A02, AB-A13: the level of a request counts from its own beginning and to its end")
     func everyLevelCountsFromItsOwnMoment() {
         let authenticated = Self.good
@@ -123,7 +123,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(app.writes.isEmpty)
     }
 
-    /// Two values of one type, the second one protected: the app is asked for it only if the request may have it.
+    /// Two values of one type, the second one protected: the app is asked for it only if the request's rights allow it.
     @Test("AB-L08: a request for several values has one right for all of them")
     func aRequestForSeveralValuesHasOneRight() throws {
         let permissions = [SecurityLevel.none, .encrypted].map { AttributePermissions(read: $0) }
@@ -146,7 +146,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(app.reads.isEmpty)
     }
 
-    /// AB-A02: the link loses its encryption while the app thinks. Nothing protected goes out in the clear.
+    /// AB-A02: the link loses its encryption while the app prepares the answer. Nothing protected is sent in the clear.
     @Test(
         "AB-A02: nothing protected goes out when security is gone by the time the app answers",
         arguments: [
@@ -168,7 +168,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     // MARK: Prepared writes
 
-    /// A choice that asks for encryption, prepared in the clear and executed over the encrypted link.
+    /// A subscription that requires encryption, prepared in the clear and executed over the encrypted link.
     @Test("AB-A02, AB-L08: a part that was prepared in the clear is refused when executed", arguments: [false, true])
     func aPartPreparedInTheClear(isWaiting: Bool) throws {
         let definition = CharacteristicDefinition(
@@ -198,7 +198,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     // MARK: What has no answer
 
-    /// A signature is for links that are not encrypted; one that began there is not of this one, and uses nothing up.
+    /// Signatures are for unencrypted links; a write that began on one does not count on this one, and uses up no
+    /// counter.
     @Test("AB-A12: a signed write that is half in the clear uses nothing up")
     func aSignedWriteThatIsHalfInTheClear() throws {
         let pair = try SigningPair()
@@ -218,7 +219,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The same in the other direction: a value that began in the clear is none of the encrypted link.
+/// The other direction: a value that began in the clear does not belong to the encrypted link.
 @Suite struct ClientSecurityChangeTests {
     let fixture: ServerFixture
     let peer: ConnectedClient
@@ -243,7 +244,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         run()
     }
 
-    /// From a bonded peer, and from one that pairs meanwhile.
+    /// From a bonded peer, and from one that pairs in the meantime.
     @Test(
         "AB-A09, AB-A10: a value that began in the clear is dropped",
         arguments: [[0x1B, 23, 0, 1], [0x1D, 23, 0, 1], [0x23, 23, 0, 1, 0, 7, 24, 0, 1, 0, 8]] as [[UInt8]]
@@ -257,7 +258,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
                 client.security = Self.encrypted
                 receive(Array(octets[cut...]), isStart: false)
                 #expect(peer.values.isEmpty, "cut at \(cut)")
-                // Whatever becomes of it, an indication is confirmed.
+                // An indication is confirmed in any case.
                 #expect(peer.link.takeSent(on: 4) == (value[0] == 0x1D ? [[0x1E]] : []))
             }
         }
@@ -265,8 +266,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(!peer.values.isEmpty)
     }
 
-    /// The request goes out in the clear, to a peer that is not known; the answer begins so, and the two have paired before
-    /// it ends. It is asked for again.
+    /// The request goes out in the clear to an unknown peer. The response begins in the clear, and the two have paired
+    /// before it ends. The request is repeated.
     @Test("AB-A10: an answer that began in the clear is asked for again")
     func anAnswerThatBeganInTheClear() {
         var values: [PacketBuffer] = []
@@ -281,7 +282,8 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(values == [[7]] && owner.causes.isEmpty)
     }
 
-    /// A procedure of several requests whose first answer came in the clear from a peer that has proved itself since.
+    /// A procedure of several requests whose first answer came in the clear from a peer that has since proved its
+    /// identity.
     @Test("AB-A10: a value read in parts is read anew when the first part came in the clear")
     func anAnswerOfSeveralThatCameInTheClear() throws {
         fixture.app.isSlow = true

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GATT
 
-/// Who waits for a link to become secure.
+/// The procedures that wait for a link to become secure.
 @Suite struct SecurityWishTests {
     private static let all: [SecurityWish] = [
         .none, .asked(commandsWait: false), .asked(commandsWait: true), .commandsWait,

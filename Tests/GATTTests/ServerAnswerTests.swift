@@ -5,11 +5,11 @@ import Testing
 
 @testable import GATT
 
-/// Answers that hold several entries: as many as fit, to the octet, at every MTU.
+/// Responses with several entries: as many as fit, to the octet, at every MTU.
 @Suite struct ServerAnswerTests {
     private static let mtus = Array(23...90) + [255, 256, 257, 258, 259, 260, 261, 515, 516, 517]
     private let fixture: ServerFixture
-    /// The declarations of 60 services with short UUIDs, and of 30 with long ones behind them.
+    /// The declarations of 60 services with short UUIDs, followed by 30 with long ones.
     private let (short, long): ([UInt16], [UInt16])
 
     init() throws {
@@ -21,7 +21,7 @@ import Testing
 
     private func octets(_ value: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)] }
 
-    /// What a client gets at an MTU; the first octets of an answer are not entries, and the others are those that fit.
+    /// Expects a response at an MTU: the header, then as many of the entries as fit.
     private func expect(
         _ answer: [UInt8],
         _ header: [UInt8],
@@ -57,7 +57,7 @@ import Testing
         // Read By Type (3.4.4.2).
         expect(client.exchange([0x08] + fromShort + primary), [0x09, 4], short.map { octets($0) + [0x05, 0x18] }, mtu)
         expect(client.exchange([0x08] + fromLong + primary), [0x09, 18], long.map { octets($0) + longUUID }, mtu)
-        // Find Information (3.4.3.2), of which the long ones have short types too.
+        // Find Information (3.4.3.2); the long services have short types too.
         expect(client.exchange([0x04] + fromShort), [0x05, 1], (short + long).map { octets($0) + primary }, mtu)
         // Find By Type Value (3.4.3.4).
         let find = [0x06] + fromShort + primary
@@ -65,7 +65,7 @@ import Testing
         expect(client.exchange(find + longUUID), [0x07], long.map { octets($0) + octets($0) }, mtu)
     }
 
-    /// Entries of nothing but a handle, as many as half the octets.
+    /// Entries of only a handle: half as many as there are octets.
     @Test(arguments: mtus)
     func valuesWithoutOctetsAreReadByTheirType(mtu: Int) throws {
         let empty = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
@@ -77,11 +77,11 @@ import Testing
         client.agree(UInt16(mtu))
         let answer = client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0xAA, 0x2A])
         expect(answer, [0x09, 2], handles.map(octets), mtu)
-        // Nobody is asked for more than fit.
+        // The app is not asked for more values than fit.
         #expect(fixture.app.reads.count == (mtu - 2) / 2)
     }
 
-    /// Two values of half the room each, and the second one an octet longer or shorter.
+    /// Two values of half the space each, the second one equal, or an octet longer or shorter.
     @Test(arguments: [0, 1, -1])
     func valuesOfOneLengthStandTogether(difference: Int) throws {
         let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
@@ -94,7 +94,7 @@ import Testing
         #expect(answer == [0x09, 10] + entries[0] + (difference == 0 ? entries[1] : []))
     }
 
-    /// Two fill the answer, and the app is not asked for a third.
+    /// Two values fill the response, and the app is not asked for a third.
     @Test func nobodyIsAskedForAValueThatDoesNotFit() throws {
         let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
         let service = try fixture.database.add(ServiceDefinition(0x1805, characteristics: [value, value, value]))
@@ -104,7 +104,7 @@ import Testing
         #expect(fixture.app.reads.count == 2)
     }
 
-    /// Types of one width stand together, however much room there is (Core Vol 3 Part F 3.4.3.2).
+    /// Only types of one width are listed together, however much space there is (Core Vol 3 Part F 3.4.3.2).
     @Test func typesOfOneWidthStandTogether() {
         let client = fixture.bareClient()
         client.agree(517)
@@ -113,8 +113,8 @@ import Testing
         #expect(client.exchange([0x04, 17, 0, 22, 0]) == [0x05, 2, 17, 0] + long)
     }
 
-    /// Which attributes are found by type and value: those with these octets, of this type, that anybody may read and that
-    /// the database has; a service by its UUID in either width (Core Vol 3 Part F 3.4.3.3).
+    /// The attributes found by type and value: those with these octets and this type that any client may read and whose
+    /// value is in the database; a service by its UUID in either width (Core Vol 3 Part F 3.4.3.3).
     @Test(arguments: [LinkSecurity(), LinkSecurity(isEncrypted: true, isAuthenticated: true)])
     func whatIsFoundByTypeAndValue(security: LinkSecurity) throws {
         let fixture = try ServerFixture()
@@ -154,7 +154,7 @@ import Testing
         #expect(fixture.app.reads.isEmpty)
     }
 
-    /// Whatever a bearer takes for a request is answered.
+    /// Everything that a bearer treats as a request is answered.
     @Test func aRequestThatIsNoneOfOursIsNotSupported() {
         let client = fixture.bareClient()
         client.session.bearer.onRequest = { [session = client.session] _, reply in
@@ -163,7 +163,7 @@ import Testing
         #expect(client.exchange([0x0A, 14, 0]) == client.error(0x0A, 0, .requestNotSupported))
     }
 
-    /// Values that are cut to 253 octets are as long as one that has so many (Core Vol 3 Part F 3.4.4.2).
+    /// Values truncated to 253 octets count as being of that length (Core Vol 3 Part F 3.4.4.2).
     @Test(arguments: [(253, 254), (254, 253), (300, 512), (253, 252)])
     func valuesThatAreCutStandTogether(first: Int, second: Int) throws {
         let value = CharacteristicDefinition(0x2AAA, properties: .read, permissions: .readable)
@@ -179,7 +179,7 @@ import Testing
         #expect(answer == [0x09, 255] + entries.prefix(second < 253 ? 1 : 2).flatMap(\.self))
     }
 
-    /// The length of an entry has one octet (Core Vol 3 Part F 3.4.4.2).
+    /// The length of an entry is one octet (Core Vol 3 Part F 3.4.4.2).
     @Test(arguments: mtus)
     func aLongValueIsCutToWhatAnEntryHolds(mtu: Int) {
         let client = fixture.bareClient()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GATT
 
-/// Where the server's bounds lie, to the octet, and what it keeps of a client across changes.
+/// The exact limits of the server, and the client state it keeps across changes.
 @Suite struct ServerBoundsTests {
     let fixture: ServerFixture
     let client: BareClient
@@ -21,7 +21,7 @@ import Testing
         client.exchange([0x16, 28, 0, 0, 0] + [UInt8](repeating: 1, count: count))
     }
 
-    /// Parts that fill the quota of octets exactly are taken, in whatever sizes they come (Core Vol 3 Part F 3.4.6.1).
+    /// Parts that fill the quota of octets exactly are accepted in any sizes (Core Vol 3 Part F 3.4.6.1).
     @Test(
         "AB-A01: the quota of octets for prepared writes may be filled exactly",
         arguments: [
@@ -35,7 +35,7 @@ import Testing
         for round in 1...2 {
             for size in sizes { #expect(prepare(size).first == 0x17, "round \(round)") }
             #expect(prepare(1) == client.error(0x16, 28, .prepareQueueFull))
-            // Nothing takes no room.
+            // An empty part takes no space.
             #expect(prepare(0).first == 0x17)
             #expect(client.exchange([0x18, 0]) == [0x19])
         }
@@ -49,7 +49,7 @@ import Testing
         #expect(prepare(0).first == 0x17)
     }
 
-    /// A minute after the last part, and not before; an execution begins a new queue, with a minute of its own.
+    /// Kept for a minute after the last part; an execution starts a new queue, with a minute of its own.
     @Test("AB-A01: a queue of prepared writes is kept for a minute", arguments: [(59_999, true), (60_000, false)])
     func aQueueIsKeptForAMinute(milliseconds: Int, isKept: Bool) {
         #expect(prepare(1).first == 0x17)
@@ -73,7 +73,7 @@ import Testing
         #expect(client.exchange([0x0C, 24, 0, 1, 0]) == [0x0D, 0])
     }
 
-    /// A choice about an attribute that is gone is no choice about the one in its place: what is remembered of that counts.
+    /// A choice about a removed attribute does not apply to its successor; the stored record does.
     @Test func aChoiceEndsWithTheAttributeThatItWasAbout() throws {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         try fixture.database.remove(19)
@@ -84,13 +84,13 @@ import Testing
         client.session.restore(record)
         #expect(client.session.configurations == [23: .indicate])
         #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 2, 0])
-        // And what it chooses about the new one counts more than what is remembered.
+        // A choice about the new attribute takes precedence over the record.
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         client.session.restore(record)
         #expect(client.session.configurations == [23: .notify])
     }
 
-    /// A service whose second value has the handle 23, once fresh handles have run out.
+    /// Publishes a service whose second value has handle 23, once fresh handles have run out.
     private func putInPlace() throws -> PublishedService {
         let filler = CharacteristicDefinition(0x2A00, properties: .read, permissions: .readable)
         let long = ServiceDefinition(0x1805, characteristics: Array(repeating: filler, count: 2000))
@@ -99,7 +99,7 @@ import Testing
             start = try fixture.database.add(long).handles.lowerBound
             try fixture.database.remove(start)
         }
-        // Too long for what is left at the end, the next service goes to the first gap.
+        // Too long for the end of the range, the next service goes to the first gap.
         let both = CharacteristicDefinition(
             0x2A37,
             properties: [.notify, .indicate],
@@ -112,8 +112,8 @@ import Testing
         return try fixture.database.add(wide)
     }
 
-    /// What is kept of a bonded client follows what it knows of the database (Core Vol 3 Part G 2.5.2.1): by its second
-    /// request after a refusal, or by one after it has read the hash.
+    /// A bonded client's record follows its knowledge of the database (Core Vol 3 Part G 2.5.2.1): updated by its
+    /// second request after a refusal, or by one after it has read the hash.
     @Test(
         "GATT/SR/GAS/BV-06: the record says when the client knows of a change",
         arguments: [[0x0A, 16, 0], [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]] as [[UInt8]]
@@ -135,9 +135,9 @@ import Testing
     }
 }
 
-/// Ranges above the bound of their number.
+/// Handle ranges beyond their maximum number.
 @Suite struct HandleRangesBoundTests {
-    /// 17 ranges of two handles with ten between each two, except before one of them, where there are `gap`.
+    /// 17 ranges of two handles, ten handles apart, except for a distance of `gap` before one of them.
     private func ranges(_ gap: UInt16, before place: Int) -> [ClosedRange<UInt16>] {
         var start: UInt16 = 100
         return (0...16).map { index in
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// One more between than elsewhere: any two are joined but those.
+    /// With a larger distance at one place, any two ranges but those are joined.
     @Test(arguments: 1...16)
     func theTwoThatAreFurthestApartStayTwo(place: Int) {
         let all = ranges(11, before: place)
@@ -170,7 +170,7 @@ import Testing
     }
 }
 
-/// What a value asks of a link, by how it is told (Core Vol 3 Part C 10.3.1.1).
+/// The security that a value requires of a link, by procedure (Core Vol 3 Part C 10.3.1.1).
 @Suite struct SubscriptionRuleTests {
     private static let both: ClientConfiguration = [.notify, .indicate]
 
@@ -214,7 +214,7 @@ import Testing
         #expect(rule.served(Self.both, over: encrypted) == .indicate)
         #expect(rule.served(.notify, over: encrypted) == [])
         #expect(rule.served(Self.both, over: authenticated) == Self.both)
-        // Nothing is served that was not chosen.
+        // A procedure that was not chosen is not served.
         #expect(rule.served(.indicate, over: authenticated) == .indicate)
         #expect(rule.served([], over: authenticated) == [])
     }

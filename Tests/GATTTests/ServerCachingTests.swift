@@ -10,7 +10,7 @@ import Testing
 @Suite struct ServerCachingTests {
     static let features: UInt8 = 11
     static let readHash: [UInt8] = [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]
-    /// A value that no change touches.
+    /// A value unaffected by any change.
     static let read: [UInt8] = [0x0A, 16, 0]
     static let value: [UInt8] = [0x0B, 0x64]
     static let outOfSync: [UInt8] = [0x01, 0x0A, 16, 0, 0x12]
@@ -73,7 +73,7 @@ import Testing
         try change()
         #expect(client.exchange(Self.read) == Self.value)
         announce(1)
-        // The request that announces it is one of a client that has not; what follows it is not.
+        // The announcing request still counts as one without robust caching; the following ones do not.
         #expect(client.exchange(Self.readHash).first == 0x09)
         try change()
         #expect(client.exchange(Self.read) == Self.outOfSync)
@@ -119,7 +119,7 @@ import Testing
         announce(1)
         try change()
         #expect(client.exchange(request).first == request[0] + 1)
-        // It has not made the client aware, except that the hash counts with the next request.
+        // It has not made the client aware, except that reading the hash does so for the next request.
         #expect(client.exchange([0x52, 30, 0, 8]).isEmpty)
         #expect(fixture.app.writes.isEmpty)
         let hasReadHash = request == Self.readHash
@@ -135,7 +135,7 @@ import Testing
         try change()
         #expect(fixture.server.update([1], of: 25))
         #expect(client.sent().isEmpty)
-        // Who has not announced robust caching is told of values as ever.
+        // A client without robust caching still receives values.
         #expect(other.sent() == [[0x1B, 25, 0, 1]])
         client.exchange(Self.read)
         #expect(client.exchange(Self.read) == Self.value)
@@ -176,7 +176,7 @@ import Testing
         #expect(client.exchange(Self.read) == Self.value)
         #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
         try reconnect()
-        // Exactly what has changed: the service that was added last.
+        // Exactly the change: the service that was added last.
         #expect(client.sent() == [[0x1D, 8, 0, 37, 0, 37, 0]])
         client.exchange([0x1E])
         #expect(client.exchange(Self.read) == Self.value)
@@ -186,7 +186,7 @@ import Testing
         #expect(client.exchange([0x12, 9, 0, 0, 0]) == [0x13])
         try reconnect()
         #expect(client.exchange(Self.read) == Self.outOfSync)
-        // It is refused again after another connection, although nothing has changed.
+        // After another connection it is refused again, although nothing has changed.
         try reconnect(changing: false)
         #expect(client.exchange(Self.read) == Self.outOfSync)
         #expect(client.exchange(Self.read) == Self.value)
@@ -194,9 +194,9 @@ import Testing
         #expect(client.exchange(Self.read) == Self.value)
     }
 
-    /// Every connected client is unaware after a change, and announcing is reading nothing (Core Vol 3 Part G 2.5.2.1): the
-    /// first request that names a handle is refused, whether the table changed before the client announced what it can do or
-    /// afterwards. Here that is the first subscription.
+    /// Every connected client becomes unaware by a change, and the announcement reads nothing (Core Vol 3 Part G
+    /// 2.5.2.1). The first request that names a handle is refused, whether the database changed before or after the
+    /// client announced its features. Here that request is the first subscription.
     @Test(
         "AB-A11: a change between the announcement and the first subscription refuses that one",
         arguments: [false, true]
@@ -206,7 +206,7 @@ import Testing
         if isAnnouncedFirst { announce(1) }
         try change()
         if !isAnnouncedFirst { announce(1) }
-        // Discovery goes on meanwhile, and makes nobody aware.
+        // Discovery continues in the meantime, and makes the client no more aware.
         #expect(client.exchange([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28]).first == 0x11)
         #expect(client.exchange(subscribe) == client.error(0x12, 9, .databaseOutOfSync))
         #expect(client.session.configurations.isEmpty && !client.session.record.isChangeAware)
@@ -237,7 +237,7 @@ import Testing
         let refusal: [UInt8] = [0x01, 0x20, 16, 0, 0x12]
         #expect(client.exchange(several) == refusal)
         #expect(client.exchange(several, on: 0x40) == refusal)
-        // Only the hash helps now, and the error comes once on each bearer.
+        // Only reading the hash helps now, and the error comes once on each bearer.
         #expect(client.exchange([0x52, 30, 0, 8]).isEmpty)
         #expect(client.exchange(Self.readHash, on: 0x40).first == 0x09)
         #expect(client.exchange([0x52, 30, 0, 8]).isEmpty)
@@ -264,10 +264,10 @@ import Testing
         #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
         announce(1)
         for _ in 0..<100 { try change() }
-        // One indication is under way; the other changes are one range.
+        // One indication is in flight; the other changes are merged into one range.
         #expect(client.sent() == [[0x1D, 8, 0, 36, 0, 36, 0]])
         #expect(client.exchange([0x1E]) == [0x1D, 8, 0, 37, 0, 135, 0])
-        // Between the two it is not aware.
+        // Between the two the client is unaware.
         #expect(client.exchange(Self.read) == Self.outOfSync)
         fixture.loop.run(for: .seconds(31))
         #expect(fixture.server.sessions.isEmpty)
@@ -282,7 +282,7 @@ import Testing
         #expect(client.exchange([0x1E]) == [0x1D, 8, 0, 14, 0, 16, 0])
         #expect(client.exchange([0x1E]) == [0x1D, 8, 0, 21, 0, 35, 0])
         #expect(client.exchange([0x1E]).isEmpty)
-        // What stays, stays where it was.
+        // The remaining services keep their handles.
         #expect(client.exchange([0x0A, 17, 0]).first == 0x0B)
         #expect(client.exchange([0x08, 17, 0, 20, 0, 0x01, 0x29]).prefix(4) == [0x09, 21, 20, 0])
     }
@@ -348,7 +348,7 @@ final class Store: GATTClientStore {
         #expect(fixture.app.records.map(\.configurations) == [[25: .notify]])
         client.exchange([0x12, 26, 0, 0, 0])
         client.exchange([0x12, 26, 0, 2, 0])
-        // What has not been told yet is told at the end.
+        // Unreported changes are reported when the link closes.
         client.connection.close()
         #expect(fixture.app.records.map(\.configurations) == [[25: .notify], [25: .indicate]])
         fixture.loop.run(for: .seconds(2))
@@ -383,7 +383,7 @@ final class Store: GATTClientStore {
         try fixture.database.remove(21)
         #expect(store.records[0].missedChanges == [21...35])
         #expect(!store.records[0].isChangeAware)
-        // It is told, and goes away without a confirmation.
+        // It is told, and disconnects without a confirmation.
         let second = fixture.bareClient(record: store.records[0])
         #expect(second.sent() == [[0x1D, 8, 0, 21, 0, 35, 0]])
         second.connection.close()

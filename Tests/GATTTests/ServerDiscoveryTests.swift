@@ -16,7 +16,7 @@ import Testing
             client.exchange([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28])
                 == [0x11, 6, 1, 0, 5, 0, 0x00, 0x18, 6, 0, 11, 0, 0x01, 0x18]
         )
-        // A longer UUID does not go with the short ones.
+        // A long UUID is not listed together with short ones.
         #expect(
             client.exchange([0x10, 12, 0, 0xFF, 0xFF, 0, 0x28])
                 == [0x11, 20, 15, 0, 18, 0] + BluetoothUUID.long.littleEndianBytes
@@ -46,7 +46,7 @@ import Testing
         #expect(client.exchange(find + BluetoothUUID(0x180D).expanded.littleEndianBytes) == [0x07, 19, 0, 33, 0])
         #expect(client.exchange(find + [0x0E, 0x18]) == client.error(0x06, 1, .attributeNotFound))
         #expect(client.exchange(find) == client.error(0x06, 1, .attributeNotFound))
-        // Other types: values that anybody may read, and only those.
+        // Other types: only values that any client may read.
         #expect(client.exchange([0x06, 1, 0, 0xFF, 0xFF, 0x19, 0x2A, 0x64]) == [0x07, 14, 0, 14, 0])
         #expect(
             client.exchange([0x06, 1, 0, 0xFF, 0xFF, 0x3A, 0x2A]) == client.error(0x06, 1, .attributeNotFound)

@@ -55,7 +55,7 @@ import Testing
         #expect(client.sent() == [[0x23, 36, 0, 1, 0, 1, 39, 0, 2, 0, 2, 3, 42, 0, 0, 0]])
         #expect(update([(36, [1]), (39, [2, 3])] as Values, for: [second]))
         #expect(second.sent().isEmpty)
-        // One that has subscribed and not announced it gets them one by one.
+        // A client that has subscribed without announcing support gets them one by one.
         subscribe(second)
         #expect(update([(36, [1]), (39, [2, 3])] as Values, for: [second]))
         #expect(second.sent() == [[0x1B, 36, 0, 1], [0x1B, 39, 0, 2, 3]])
@@ -66,7 +66,7 @@ import Testing
         announce(4, client)
         let ten = [UInt8](repeating: 7, count: 10)
         let long = [UInt8](repeating: 8, count: 30)
-        // 23 octets hold one tuple of ten and no second; what fits none goes as ever.
+        // 23 octets hold one tuple of ten but not two; a value that fits no tuple is sent as usual.
         #expect(update([(36, ten), (39, [1, 2, 3, 4]), (42, ten), (36, long), (39, [5])] as Values, for: [client]))
         #expect(
             client.sent() == [
@@ -81,7 +81,7 @@ import Testing
         announce(4, client)
         client.link.isHeld = true
         for value: UInt8 in 1...5 { #expect(fixture.server.update([value], of: 36)) }
-        // The first waits alone, the others behind it in as few as hold them.
+        // The first value is queued alone, the others after it in as few notifications as possible.
         client.link.isHeld = false
         #expect(
             client.sent() == [
@@ -101,7 +101,7 @@ import Testing
         #expect(fixture.server.update([1], of: 36))
         #expect(fixture.server.update([2], of: 36))
         #expect(fixture.server.update([3], of: 39))
-        // An indication does not overtake them, and others on the link hold them up no longer than they have to.
+        // An indication does not overtake them, and other PDUs on the link delay them no longer than necessary.
         #expect(fixture.server.update([4], of: 42))
         #expect(fixture.server.update([5], of: 36))
         client.link.isHeld = false
@@ -144,8 +144,8 @@ import Testing
         #expect(client.exchange([0x0A, UInt8(second), 0]) == [0x0B, 2])
     }
 
-    /// Together go those that the client wants notified; the others it is told as it has chosen, and what it has not chosen
-    /// it is not told.
+    /// Values that the client wants notified are combined; the others go by the procedure it has chosen, and those it
+    /// has not subscribed to are not sent.
     @Test func valuesGoTheWayThatTheClientHasChosen() {
         announce(4, client)
         for (handle, choice) in [(36, 2), (39, 1)] as [(UInt8, UInt8)] {
@@ -155,7 +155,7 @@ import Testing
         #expect(client.sent() == [[0x23, 39, 0, 1, 0, 2, 39, 0, 1, 0, 4], [0x1D, 36, 0, 1]])
     }
 
-    /// A queue that is full holds up those values that go there, and no others.
+    /// A full queue delays the values for that client, and no others.
     @Test func aFullQueueHoldsUpWhatGoesThere() {
         subscribe(client)
         let other = fixture.bareClient()
@@ -164,11 +164,11 @@ import Testing
         var taken: UInt8 = 0
         while update([(36, [taken])], for: [other]) { taken += 1 }
         #expect(taken == 20)
-        // What only the first one is told of.
+        // A value for the first client only.
         #expect(fixture.server.update([1], of: 39))
         #expect(update([(39, [2]), (42, [3])], for: [client, other]))
         #expect(client.sent() == [[0x1B, 39, 0, 1], [0x1B, 39, 0, 2], [0x1B, 42, 0, 3]] && fixture.app.ready == 0)
-        // What both are told of goes to nobody, until there is room.
+        // A value for both goes to neither until there is space.
         #expect(!fixture.server.update([4], of: 36))
         #expect(!update([(36, [5]), (39, [6])], for: [client, other]))
         #expect(client.sent().isEmpty)
@@ -202,14 +202,14 @@ import Testing
         fixture.app.values[values[2]] = [9]
         let first = UInt8(values[0])
         let request: [UInt8] = [0x08, first, 0, 0xFF, 0xFF, 0x6F, 0x2A]
-        // As many as are as long as the first.
+        // As many as have the length of the first.
         #expect(client.exchange(request) == [0x09, 4, first, 0, first, 1, first + 2, 0, first + 2, 1])
-        // An error behind the first ends the answer; the client asks for it itself.
+        // An error after the first value ends the response; the client requests that value itself.
         fixture.app.refusals[values[1]] = .insufficientAuthorization
         #expect(client.exchange(request) == [0x09, 4, first, 0, first, 1])
         let next: [UInt8] = [0x08, first + 1, 0, 0xFF, 0xFF, 0x6F, 0x2A]
         #expect(client.exchange(next) == client.error(0x08, values[1], .insufficientAuthorization))
-        // An app that takes its time is asked for one after the other.
+        // A slow app is asked for one value after the other.
         fixture.app.refusals = [:]
         fixture.app.isSlow = true
         fixture.app.reads = []

@@ -39,7 +39,7 @@ import Testing
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x19, 0x2A]) == [0x09, 3, 14, 0, 0x64])
         app.values[28] = [7, 8]
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 0x39, 0x2A]) == [0x09, 4, 28, 0, 7, 8])
-        // The client's own configurations: two of them, alike in length.
+        // The client's own configurations: two of them, equal in length.
         #expect(client.exchange([0x08, 1, 0, 0xFF, 0xFF, 2, 0x29]) == [0x09, 4, 9, 0, 0, 0, 24, 0, 0, 0])
     }
 
@@ -84,9 +84,9 @@ import Testing
     func answersReadMultipleVariable() {
         app.values[28] = [7, 8]
         #expect(client.exchange([0x20, 14, 0, 28, 0]) == [0x21, 1, 0, 0x64, 2, 0, 7, 8])
-        // Cut exactly at MTU-1, the length being that of the whole value.
+        // Cut exactly at MTU-1, with the length of the whole value.
         #expect(client.exchange([0x20, 28, 0, 26, 0]) == [0x21, 2, 0, 7, 8, 0, 2] + [UInt8](0..<16))
-        // A length that would not fit whole is left out.
+        // A length that would not fit completely is left out.
         app.values[28] = [UInt8](repeating: 1, count: 19)
         #expect(client.exchange([0x20, 28, 0, 14, 0]) == [0x21, 19, 0] + [UInt8](repeating: 1, count: 19))
         app.values[28] = [UInt8](repeating: 1, count: 18)

@@ -3,7 +3,7 @@ import BluetoothTypes
 import GATT
 import Testing
 
-/// A link's security, with what it means for an attribute that is read encrypted and written authenticated.
+/// A link's security, and its effect on an attribute that requires encryption to read and authentication to write.
 struct SecurityCase: Sendable {
     var security: LinkSecurity
     var read: ATTErrorCode?
@@ -39,7 +39,7 @@ struct SecurityCase: Sendable {
         client.fixture.app.values[31] = [1]
     }
 
-    /// The request is refused for `code`, or answered.
+    /// Expects the request to be refused with `code`, or answered.
     private func check(_ request: [UInt8], _ code: ATTErrorCode?, at handle: UInt16 = 31) {
         let answer = client.exchange(request)
         if let code {
@@ -126,7 +126,7 @@ struct SecurityCase: Sendable {
         }
     }
 
-    /// Refused before anything is prepared, and let through as soon as the user says so.
+    /// Refused before anything is prepared, and accepted as soon as the user agrees.
     @Test(
         "GATT/SR/GAR/BI-03, GATT/SR/GAW/BI-04, GATT/SR/GAW/BI-11: a value that needs authorization is served once the user has said so"
     )
@@ -158,7 +158,7 @@ struct SecurityCase: Sendable {
         #expect(app.reads.isEmpty && app.writes.isEmpty)
         client.session.security.isAuthorized = true
         for request in requests { check(request, nil) }
-        // AB-A02: taken back before the execution.
+        // AB-A02: revoked before the execution.
         client.session.security.isAuthorized = false
         check([0x18, 1], .insufficientAuthorization, at: handle)
         #expect(app.writes.count == 1)

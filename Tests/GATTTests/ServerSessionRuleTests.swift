@@ -6,7 +6,7 @@ import Testing
 
 @testable import GATT
 
-/// What ends with a session, what counts once, and what a link has that nobody said anything of.
+/// Effects of a session's end, idempotent inputs, and the defaults of a link.
 @Suite struct ServerSessionRuleTests {
     private let fixture: ServerFixture
     private let client: BareClient
@@ -21,7 +21,7 @@ import Testing
         #expect(client.exchange([0x16, handle, 0, offset, 0] + value).first == 0x17)
     }
 
-    /// Its link may outlive it.
+    /// The link may outlive its session.
     @Test func nothingIsServedAfterTheEndOfASession() throws {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         let more = client.addBearer(on: 0x40)
@@ -29,12 +29,12 @@ import Testing
         client.session.verifySignature = { _, _ in true }
         prepare(28, 0, [1])
         fixture.server.detach(client.session)
-        // Nothing is held that holds somebody else.
+        // The session holds no closure that retains another object.
         #expect(client.session.onSecurityNeeded == nil && client.session.verifySignature == nil)
         #expect(client.session.prepared.parts.isEmpty)
         #expect(client.session.bearers.isEmpty && client.session.isClosed)
         for channel: UInt16 in [4, 0x40] {
-            // As on a bearer that nobody has ever served.
+            // As on a bearer that was never served.
             let answer = client.exchange([0x0A, 14, 0], on: channel)
             #expect(answer == client.error(0x0A, 0, .requestNotSupported))
             #expect(client.exchange([0x52, 28, 0, 1], on: channel).isEmpty)
@@ -43,7 +43,7 @@ import Testing
         #expect([client.session.bearer, more].allSatisfy { $0.onNotificationRoom == nil })
     }
 
-    /// What its owner still says to it changes nothing, and nobody is told.
+    /// Further input from its owner changes nothing, and is not reported.
     @Test func aSessionThatHasEndedTakesUpNothing() {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         fixture.server.detach(client.session)
@@ -58,7 +58,7 @@ import Testing
         #expect(client.session.record == record && app.configurations == told && app.records == records && asked == 0)
     }
 
-    /// Changes of a client's record are gathered for a second (AB-A11).
+    /// Changes of a client's record are collected for a second (AB-A11).
     @Test("AB-A11: the record of a client is told a second after it changed")
     func theRecordIsToldAfterASecond() {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
@@ -67,7 +67,7 @@ import Testing
         #expect(app.records.isEmpty)
         fixture.loop.run(for: .milliseconds(100))
         #expect(app.records.map(\.configurations) == [[23: .indicate]])
-        // The next second begins with the next change.
+        // The next second starts with the next change.
         fixture.loop.run(for: .milliseconds(200))
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         fixture.loop.run(for: .milliseconds(999))
@@ -76,7 +76,7 @@ import Testing
         #expect(app.records.map(\.configurations) == [[23: .indicate], [23: .notify]])
     }
 
-    /// A bearer that is taken away is not served, whether or not it is closed; the others are.
+    /// A removed bearer is not served, whether or not it is closed; the others are.
     @Test func nothingIsServedOnABearerThatIsTakenAway() {
         let more = client.addBearer(on: 0x40)
         client.session.remove(more)
@@ -86,7 +86,7 @@ import Testing
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
     }
 
-    /// The next one may have its place in memory, and is another one (Core Vol 3 Part G 2.5.2.1).
+    /// The next bearer may have the same place in memory, but is a different one (Core Vol 3 Part G 2.5.2.1).
     @Test("AB-A11: a bearer that takes the place of a closed one is refused too")
     func aBearerThatTakesTheOnesPlaceIsRefusedToo() throws {
         let more = client.addBearer(on: 0x40)
@@ -100,7 +100,7 @@ import Testing
         #expect(client.exchange([0x0A, 14, 0], on: 0x40) == refusal)
     }
 
-    /// Its owner may say it as often as it likes.
+    /// The owner may report the same security any number of times.
     @Test func theSameSecurityAgainIsNoChange() throws {
         let definition = CharacteristicDefinition(
             0x2A4D,
@@ -110,7 +110,7 @@ import Testing
         )
         let service = ServiceDefinition(0x1812, characteristics: [definition])
         let value = try fixture.database.add(service).characteristics[0].value
-        // What the other client's record says of the change.
+        // The other client's record, which the change updates.
         fixture.loop.run(for: .seconds(2))
         app.records = []
         let client = fixture.bareClient()
@@ -129,7 +129,7 @@ import Testing
         #expect(asked == 1)
     }
 
-    /// What the client has not confirmed it may not have seen (Core Vol 3 Part G 7.1).
+    /// A client may have missed a change that it has not confirmed (Core Vol 3 Part G 7.1).
     @Test(arguments: [false, true])
     func aChangeThatIsNotConfirmedIsRemembered(isConfirmed: Bool) throws {
         #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
@@ -143,7 +143,8 @@ import Testing
         #expect(client.session.record.missedChanges == (isConfirmed ? [] : [changed]))
     }
 
-    /// A value of fixed length keeps what is behind a part, and one of variable length ends with it (Core Vol 3 Part F 3.4.5.1).
+    /// A fixed-length value keeps the octets after a part; a variable-length value ends with it (Core Vol 3 Part F
+    /// 3.4.5.1).
     @Test func aPartWithoutOctetsEndsAValueOfVariableLength() {
         prepare(11, 0, [1])
         prepare(11, 0, [])
@@ -155,7 +156,7 @@ import Testing
         #expect(client.session.configurations == [23: .notify])
     }
 
-    /// An app that changes its mind: the client believes the first answer.
+    /// An app that answers twice: only the first answer counts.
     @Test(arguments: [nil, ATTErrorCode.valueNotAllowed])
     func onlyTheFirstAnswerToAWriteCounts(first: ATTErrorCode?) throws {
         app.isSlow = true
@@ -167,7 +168,7 @@ import Testing
         let answer = first.map { client.error(0x18, 28, $0) } ?? [0x19]
         #expect(client.sent() == [answer])
         #expect(client.session.configurations == (first == nil ? [23: .notify] : [:]))
-        // What the client has chosen since stays.
+        // The client's later choice stays.
         #expect(client.exchange([0x12, 24, 0, 2, 0]) == [0x13])
         for second in [nil, ATTErrorCode.unlikelyError] { write.respond(second) }
         #expect(client.sent().isEmpty && client.session.configurations == [23: .indicate])
@@ -194,11 +195,11 @@ import Testing
         prepare(28, 0, [7])
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 29, .unlikelyError))
         #expect(client.session.configurations.isEmpty)
-        // The client's own are the server's.
+        // The client's own configurations are served by the server.
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
     }
 
-    /// Neither a value that does not say that it takes them, nor a descriptor, nor a declaration (Core Vol 3 Part G 3.3.1.1).
+    /// Neither a value that does not accept them, nor a descriptor, nor a declaration (Core Vol 3 Part G 3.3.1.1).
     @Test("AB-A12: a signature writes only to what takes signed writes")
     func aSignatureWritesOnlyWhatTakesSignedWrites() throws {
         var checked = 0
@@ -215,7 +216,7 @@ import Testing
     }
 }
 
-/// The security of a link as a value.
+/// A link's security as a value type.
 @Suite struct LinkSecurityValueTests {
     private static let all: [LinkSecurity] = (0..<8).flatMap { bits in
         [7, 15, 16].map {
@@ -246,7 +247,7 @@ import Testing
         #expect(clear.isAuthorized && clear.isSecureConnectionsOnly)
     }
 
-    /// Octets that came over two kinds of link have what both give (AB-A02).
+    /// Data that arrived under two kinds of security have what both provide (AB-A02).
     @Test("AB-A02: of two kinds of security what both give counts", arguments: all, all)
     func theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
         var (earlier, later) = (earlier, later)
@@ -257,7 +258,7 @@ import Testing
         #expect(both.isSecureConnections == (earlier.isSecureConnections && later.isSecureConnections))
         let sizes = [earlier, later].compactMap(\.encryption?.keySize)
         #expect(both.encryption?.keySize == (sizes.count == 2 ? sizes.min() : nil))
-        // What is not the link's is as it is later.
+        // Properties that do not depend on the link are those of the later one.
         #expect(both.hasKey && !both.isAuthorized && !both.isSecureConnectionsOnly)
         later.hasKey = false
         (later.isAuthorized, later.isSecureConnectionsOnly) = (true, true)

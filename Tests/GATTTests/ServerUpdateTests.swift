@@ -107,7 +107,7 @@ import Testing
         let added = try client.fixture.database.add(ServiceDefinition(0x1801))
         #expect(added.handles == 34...34)
         #expect(client.sent() == [[0x1D, 8, 0, 34, 0, 34, 0]])
-        // Changes before the confirmation become one range.
+        // Changes before the confirmation are merged into one range.
         try client.fixture.database.remove(19)
         try client.fixture.database.remove(15)
         #expect(client.sent().isEmpty)
@@ -130,7 +130,8 @@ import Testing
         client.exchange([0x12, 24, 0, 1, 0])
         client.exchange([0x12, 11, 0, 1])
         _ = try client.fixture.database.add(ServiceDefinition(0x1801))
-        // It is told nothing, its commands are ignored, discovery goes on, and its next request is refused once.
+        // No values are sent to it, its commands are ignored, discovery continues, and its next request is refused
+        // once.
         #expect(server.update([1], of: 23))
         #expect(client.exchange([0x52, 28, 0, 1]).isEmpty)
         #expect(app.writes.isEmpty)

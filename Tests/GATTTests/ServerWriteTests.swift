@@ -24,7 +24,7 @@ import Testing
         #expect(client.exchange([0x52, 28, 0, 1, 2]).isEmpty)
         #expect(app.values[28] == [1, 2])
         #expect(app.writes.map(\.expectsResponse) == [false])
-        // What cannot be done is ignored.
+        // Commands that cannot be executed are ignored.
         for octets: [UInt8] in [[0x52, 14, 0, 1], [0x52, 99, 0, 1], [0x52, 0, 0], [0x52, 31, 0, 1]] {
             #expect(client.exchange(octets).isEmpty)
         }
@@ -83,7 +83,7 @@ import Testing
         #expect(app.writes.map(\.expectsResponse) == [true])
     }
 
-    /// Nothing may be put behind the end of the longest value but nothing; the app is asked about what could be.
+    /// At the end of the longest value only an empty part is possible; the app is asked about possible writes only.
     @Test(
         "GATT/SR/GAW/BI-33: nothing is written behind the end of the longest value",
         arguments: [
@@ -118,7 +118,7 @@ import Testing
     func prepareRefusals() {
         #expect(prepare(99, 0, [1]) == client.error(0x16, 99, .invalidHandle))
         #expect(prepare(14, 0, [1]) == client.error(0x16, 14, .writeNotPermitted))
-        // The offset waits for the execution, where the app refuses it; all or nothing.
+        // The offset is checked on execution, where the app refuses it; all or nothing.
         _ = prepare(29, 0, [5])
         _ = prepare(28, 7, [1])
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 28, .invalidOffset))
@@ -207,8 +207,8 @@ import Testing
         #expect(client.session.configurations == [23: .indicate])
     }
 
-    /// Every part is queued, and executed in the order of its coming over what is there by then (Core Vol 3 Part F 3.4.6.1,
-    /// 3.4.6.3): not adjacent, not from the beginning, and over one another.
+    /// Every part is queued, and the parts are executed in order of arrival on the value at that point (Core Vol 3 Part
+    /// F 3.4.6.1, 3.4.6.3): not adjacent, not from the beginning, and overlapping.
     @Test(
         arguments: [
             ([(24, 1, [0]), (24, 0, [2])], .indicate), ([(24, 0, [1, 0]), (28, 0, [7]), (24, 0, [2])], .indicate),
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    /// Features are as long as the client makes them, and what counts is what they are in the end.
+    /// Features are as long as the client writes them, and the final value counts.
     @Test func featuresInParts() {
         _ = prepare(11, 1, [0])
         _ = prepare(11, 0, [1])

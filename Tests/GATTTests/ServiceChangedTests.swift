@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 import Testing
 
-/// Being told of changes: who has asked for it, one at a time, when there is room; and what is remembered of it.
+/// Service Changed: which clients are indicated, one at a time, as space allows, and what is stored about it.
 @Suite struct ServiceChangedTests {
     let fixture: ServerFixture
     let client: BareClient
@@ -17,12 +17,12 @@ import Testing
         client = fixture.bareClient()
     }
 
-    /// Chooses about Service Changed.
+    /// Writes the configuration of Service Changed.
     private func choose(_ choice: UInt8, of client: BareClient? = nil) {
         #expect((client ?? self.client).exchange([0x12, 9, 0, choice, 0]) == [0x13])
     }
 
-    /// Publishes a service of one handle, apart from those before it.
+    /// Publishes a service of one handle, not adjacent to those before it.
     private func change() throws -> UInt8 {
         let before = try fixture.database.add(ServiceDefinition(0x1805)).handles.lowerBound
         let handle = try fixture.database.add(ServiceDefinition(0x1805)).handles.lowerBound
@@ -53,7 +53,7 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    /// Service Changed goes, and comes back at other handles.
+    /// Service Changed is removed, and comes back at other handles.
     @Test func changesAreToldWhereServiceChangedIs() throws {
         choose(2)
         try fixture.database.remove(6)
@@ -67,7 +67,7 @@ import Testing
         #expect(client.sent() == [[0x1D, UInt8(value), 0, handle, 0, handle, 0]])
     }
 
-    /// The queue is full: the change waits for room, and is not forgotten.
+    /// The queue is full: the change waits for space, and is not lost.
     @Test func aChangeWaitsForRoom() throws {
         choose(2)
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
@@ -85,7 +85,7 @@ import Testing
         #expect(client.session.record.missedChanges.isEmpty && client.session.record.isChangeAware)
     }
 
-    /// What is remembered of a client is told after each change of it, and only then.
+    /// A client's record is reported after each change of it, and only then.
     @Test(arguments: [false, true])
     func theRecordIsToldWithAChangeAndItsConfirmation(isTold: Bool) throws {
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
@@ -105,7 +105,7 @@ import Testing
         wait()
         #expect(app.records.count == count + 2 && app.records.last?.isChangeAware == true)
         #expect(app.records.last?.missedChanges == [])
-        // Requests of a client that knows the database change nothing.
+        // Requests of a change-aware client change nothing.
         #expect(client.exchange([0x0A, 14, 0]) == [0x0B, 0x64])
         wait()
         #expect(app.records.count == count + 2)
@@ -117,7 +117,7 @@ import Testing
         #expect(app.records.map(\.features.rawValue) == [5])
     }
 
-    /// The signature is right, and the handle may be an old one (Core Vol 3 Part G 2.5.2.1).
+    /// The signature is valid, but the handle may be outdated (Core Vol 3 Part G 2.5.2.1).
     @Test("AB-A11, AB-A12: a signed write of a client that missed a change is ignored", arguments: [0, 1] as [UInt8])
     func aSignedWriteOfAClientThatMissedAChange(features: UInt8) throws {
         let definition = CharacteristicDefinition(
@@ -138,7 +138,7 @@ import Testing
         #expect(app.values[UInt16(value)] == (features == 1 ? nil : [7]))
     }
 
-    /// A bonded client that has missed changes and does not want to be told: nothing is kept to tell it.
+    /// A bonded client that has missed changes without subscribing to Service Changed: no changes are kept for it.
     @Test func whoHasNotAskedIsNotToldAgainWhenTheLinkIsEncrypted() {
         client.session.security = LinkSecurity(isEncrypted: false)
         client.session.restore(
@@ -149,7 +149,7 @@ import Testing
         #expect(client.session.record.missedChanges.isEmpty)
     }
 
-    /// What it has chosen on this link counts more than what is remembered, whatever has changed elsewhere.
+    /// A choice made on this link takes precedence over the record, whatever changed elsewhere.
     @Test func aChoiceOutlastsAChangeElsewhere() throws {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         _ = try change()
@@ -157,7 +157,7 @@ import Testing
         #expect(client.session.configurations == [23: .notify])
     }
 
-    /// A record loses what it says of the handles that have changed, and of no others.
+    /// A record loses its choices about the changed handles, and no others.
     @Test func aRecordForgetsChoicesAboutWhatHasChanged() throws {
         var record = ClientRecord(configurations: [7: .notify, 8: .indicate, 9: .notify, 10: .indicate])
         record.databaseChanged(8...9, hash: fixture.database.hash)

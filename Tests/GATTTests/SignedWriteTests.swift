@@ -8,14 +8,14 @@ import LoopbackLinks
 import SMP
 import Testing
 
-/// A client and a server that have exchanged keys for signatures, with the managers that sign and verify.
+/// A client and a server that have exchanged signing keys, with the managers that sign and verify.
 final class SigningPair {
     let fixture: ServerFixture
     let peer: ConnectedClient
     let managers: [SecurityManager]
-    /// Takes signed writes, and others.
+    /// Accepts signed writes, and others.
     let open: UInt16
-    /// Takes writes only when they are signed or the link is encrypted.
+    /// Accepts writes only if they are signed or the link is encrypted.
     let signedOnly: UInt16
 
     var client: GATTClient { peer.client }
@@ -65,7 +65,7 @@ final class SigningPair {
         )
     }
 
-    /// What the server expects next.
+    /// The counter that the server expects next.
     var counter: UInt32? { managers[1].keys?.peerSignCounter }
 
     func write(_ value: PacketBuffer, to handle: UInt16) throws {
@@ -73,7 +73,7 @@ final class SigningPair {
         fixture.loop.run(for: .seconds(1))
     }
 
-    /// What the client has sent.
+    /// The PDUs that the client has sent.
     func sent() -> [[UInt8]] { peer.link.takeSent(on: 4) }
 
     func inject(_ octets: [UInt8]) {
@@ -92,12 +92,12 @@ final class SigningPair {
             #expect(pair.app.values[handle] == [UInt8(index), 5])
             #expect(pair.counter == UInt32(index) + 1)
             let pdu = try #require(pair.sent().first)
-            // Opcode, handle, value, the counter, the code.
+            // Opcode, handle, value, the counter, the MAC.
             #expect(pdu.count == 3 + 2 + 12)
             #expect(pdu.prefix(9) == [0xD2, UInt8(handle), 0, UInt8(index), 5, UInt8(index), 0, 0, 0])
         }
         #expect(pair.app.writes.allSatisfy { !$0.expectsResponse })
-        // Nobody answers.
+        // There is no response.
         #expect(pair.peer.serverLink.sent.filter { $0.count == 5 }.isEmpty)
     }
 
@@ -106,7 +106,7 @@ final class SigningPair {
         let pair = try SigningPair(clientKey: 2)
         try pair.write([1], to: pair.open)
         #expect(pair.app.writes.isEmpty && pair.counter == 0)
-        // Every octet of the PDU counts.
+        // Every octet of the PDU is covered.
         let good = try SigningPair()
         try good.write([1], to: good.open)
         let pdu = try #require(good.sent().first)
@@ -134,8 +134,9 @@ final class SigningPair {
         #expect(pair.app.values[pair.open] == [9] && pair.counter == 4)
     }
 
-    /// Somebody replays on a second link what the client sends on the first, while both are there: at the same time, later, and
-    /// before it arrives there. Each signature counts once, for all links of the device, since the key has one counter.
+    /// An attacker replays on a second link what the client sends on the first while both exist: at the same time,
+    /// later, and before it arrives there. Each signature counts once for all links of the device, since the key has a
+    /// single counter.
     @Test("AB-A12: a signed write that is replayed on a second link at the same time counts once")
     func aReplayOnASecondLinkAtTheSameTime() throws {
         let pair = try SigningPair()
@@ -146,14 +147,14 @@ final class SigningPair {
         pair.peer.link.isHeld = false
         let heard = pair.sent()
         #expect(heard.count == 3)
-        // In the same instant, the other link ahead with the last one.
+        // At the same time, with the last one arriving first on the other link.
         for pdu in heard.reversed() { second.link.inject(pdu, on: 4) }
         pair.fixture.loop.run(for: .seconds(1))
         #expect(pair.app.writes.map { $0.writes[0].value.bytes } == [[1], [2], [3]] && pair.counter == 3)
         for pdu in heard { second.link.inject(pdu, on: 4) }
         pair.fixture.loop.run(for: .seconds(1))
         #expect(pair.app.writes.count == 3 && pair.counter == 3)
-        // One that gets to the server on the second link first is used up there.
+        // One that reaches the server over the second link first is used up there.
         var signature = PacketBuffer(headroom: 0)
         let sign = try #require(pair.client.sign)
         pair.client.sign = { message in
@@ -171,7 +172,7 @@ final class SigningPair {
         #expect(pair.app.writes.count == 4 && pair.counter == 4)
     }
 
-    /// No bond on either side: the server has no key, or the client has none and sends nothing.
+    /// No bond on one side: the server has no key, or the client has none and sends nothing.
     @Test("GAP/SEC/CSIGN/BI-03, AB-A12: without a key a signed write is neither sent nor taken")
     func noKeyNoSignature() throws {
         let pair = try SigningPair(serverKey: nil)
@@ -187,7 +188,7 @@ final class SigningPair {
         #expect(other.sent().isEmpty)
     }
 
-    /// Where a signature is needed, a write with response is not let in without encryption, and a plain command is
+    /// Where a signature is required, a write request without encryption is refused, and a plain write command is
     /// ignored (Core Vol 3 Part C 10.4.2).
     @Test("GAP/SEC/CSIGN/BI-04: a write request where GATT needs a signature gets insufficient authentication")
     func aRequestInPlaceOfASignature() throws {
@@ -206,7 +207,7 @@ final class SigningPair {
             pair.fixture.loop.run(for: .seconds(1))
             #expect(pair.app.writes.isEmpty)
         }
-        // Encryption does for a signature.
+        // Encryption replaces a signature.
         pair.peer.session.security = LinkSecurity(isEncrypted: true)
         try pair.peer.wait { pair.client.write([2], to: pair.signedOnly, completion: $0) }
         #expect(pair.app.values[pair.signedOnly] == [2])
@@ -221,7 +222,7 @@ final class SigningPair {
         other.peer.session.security = LinkSecurity(isEncrypted: true)
         other.inject(signature)
         #expect(other.app.writes.isEmpty && other.counter == 0)
-        // This client does not sign there, and is taken.
+        // On an encrypted link the client does not sign, and the write is accepted.
         other.client.security = LinkSecurity(isEncrypted: true)
         _ = other.sent()
         try other.write([3], to: other.signedOnly)
@@ -245,7 +246,7 @@ final class SigningPair {
         #expect(!enhanced.write(ATTSignedWriteCommand(handle: other.open, value: [1], signature: PacketBuffer([]))))
     }
 
-    /// A signature is worth nothing where the characteristic does not allow it, and nothing later.
+    /// A signature has no effect where the characteristic does not allow signed writes, and is used up there.
     @Test func onlyWhereTheCharacteristicAllowsIt() throws {
         let pair = try SigningPair()
         for handle: UInt16 in [28, 31, 14, 99, 0] { try pair.write([1], to: handle) }
@@ -264,7 +265,7 @@ final class SigningPair {
             pair.fixture.loop.run(for: .seconds(1))
             #expect(pair.app.writes.isEmpty == !isTaken)
         }
-        // A value that does not fit the MTU with its signature is not sent.
+        // A value that does not fit the MTU together with its signature is not sent.
         let short = pair.client.bearer.mtu - 15
         #expect(throws: GATTError.valueTooLong(short + 1)) {
             try pair.write(PacketBuffer([UInt8](repeating: 1, count: short + 1)), to: pair.open)
@@ -273,7 +274,7 @@ final class SigningPair {
         #expect(pair.app.values[pair.open] == [UInt8](repeating: 2, count: short))
     }
 
-    /// A bonded peer need not have encrypted for that: it is what signatures are for.
+    /// A bonded peer need not encrypt for a signed write: avoiding that is the purpose of signatures.
     @Test func signedWritesDoNotWaitForEncryption() throws {
         let pair = try SigningPair()
         pair.client.security = LinkSecurity(isEncrypted: false)
