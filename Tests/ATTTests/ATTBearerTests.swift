@@ -6,7 +6,7 @@ import Testing
 
 @testable import ATT
 
-/// A bearer under test; the other end is a bare link on which octets are put and read.
+/// A bearer under test; the other end is a bare link, to which tests write octets and from which they read them.
 final class BearerFixture {
     let loop = VirtualEventLoop()
     let link: LoopbackLink
@@ -49,7 +49,7 @@ final class BearerFixture {
         }
     }
 
-    /// Octets from the peer; returns what is answered.
+    /// Injects octets from the peer, and returns the answers.
     @discardableResult
     func exchange(_ octets: [UInt8]) -> [[UInt8]] {
         peer.inject(octets, on: 4)
@@ -145,7 +145,7 @@ final class BearerFixture {
             guard ![0x01, 0x0B].contains(sample.octets[0]) else { continue }
             fixture.exchange(sample.octets)
         }
-        // An error for another request, and one that is cut.
+        // An error for another request, and a truncated one.
         fixture.exchange([0x01, 0x12, 1, 0, 1])
         fixture.exchange([0x01, 0x0A, 1])
         fixture.exchange([0x1E])
@@ -287,7 +287,7 @@ final class BearerFixture {
         #expect(fixture.sent().count == ATTBearer.maximumPeerRequests + 1)
     }
 
-    // Found by fuzzing: answers to a peer that acknowledges nothing piled up without end.
+    // Found by fuzzing: answers to a peer that acknowledges nothing accumulated without limit.
     @Test(
         "AB-A06: answers to a peer that acknowledges nothing do not pile up",
         arguments: [[0x0A, 1, 0], [0x02, 23, 0], [0x1D, 1, 0, 7]] as [[UInt8]]
@@ -340,7 +340,7 @@ final class BearerFixture {
         #expect(fixture.requests.count == 1)
     }
 
-    /// Core Vol 3 Part F 3.2.8 and 3.3: nobody answers a command, so one that is too long is dropped.
+    /// Core Vol 3 Part F 3.2.8 and 3.3: commands have no response, so one that is too long is dropped.
     @Test func commandsAboveTheMTUAreDropped() {
         var commands = 0
         fixture.bearer.onCommand = { _, _ in commands += 1 }

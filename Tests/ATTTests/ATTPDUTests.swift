@@ -3,11 +3,11 @@ import Testing
 
 @testable import ATT
 
-/// One PDU as octets, with the least length that is still such a PDU.
+/// A PDU as octets, with its prefixes that are still valid.
 struct PDUSample: CustomTestStringConvertible, Sendable {
     var name: String
     var octets: [UInt8]
-    /// Lengths of this PDU's front that are whole PDUs by themselves.
+    /// The lengths of prefixes that are complete PDUs themselves.
     var wholeLengths: Set<Int>
 
     init(_ name: String, _ octets: [UInt8], whole: [Int] = []) {
@@ -69,7 +69,7 @@ struct PDUSample: CustomTestStringConvertible, Sendable {
         #expect(pdu.encoded().bytes == sample.octets)
         #expect(pdu.packet.framed().bytes == sample.octets)
         #expect(pdu.description.contains(":") || sample.octets.count == 1)
-        // A slice in the middle of a larger packet reads the same.
+        // A slice in the middle of a larger packet decodes the same.
         let within = PacketBuffer([9, 9] + sample.octets + [9]).slice(2..<(2 + sample.octets.count))
         #expect(try ATTPDU(reading: within) == pdu)
     }

@@ -31,11 +31,11 @@ final class EnhancedEnd {
         enhanced.open(count) { [weak self] in self?.outcomes.append($0) }
     }
 
-    /// The codes of what was sent on the signalling channel.
+    /// The codes of the signalling commands sent so far.
     func takeSignals() -> [UInt8] { link.takeSent(on: 5).map { $0[0] } }
 }
 
-/// Two of them.
+/// Two such ends of one link.
 final class EnhancedPair {
     let loop = VirtualEventLoop()
     let central: EnhancedEnd
@@ -72,7 +72,7 @@ final class EnhancedPair {
         pair.central.open(5)
         pair.peripheral.open(5)
         pair.loop.run(for: .zero)
-        // Both have refused; the central has asked again at once, and has its bearers.
+        // Both ends have refused; the central has asked again immediately, and has its bearers.
         #expect(pair.central.outcomes == [nil] && pair.peripheral.outcomes.isEmpty)
         #expect(pair.central.takeSignals() == [0x17, 0x18, 0x17])
         #expect(pair.peripheral.takeSignals() == [0x17, 0x18, 0x18])
@@ -124,7 +124,7 @@ final class EnhancedPair {
         let pair = try EnhancedPair(isEncrypted: false)
         pair.central.open(1)
         #expect(pair.central.outcomes == [.notAllowed] && pair.central.link.sent.isEmpty)
-        // Only one end believes in it.
+        // Only one end considers the link encrypted.
         pair.central.connection.protection = LinkSecurity(isEncrypted: true)
         pair.central.open(1)
         pair.loop.run(for: .zero)
@@ -178,7 +178,7 @@ final class EnhancedPair {
 
     @Test func theMTUIsThatOfTheChannel() throws {
         let pair = try EnhancedPair()
-        // A peer that takes 64 octets at first, and 80 later.
+        // A peer whose MTU is 64 octets at first, and 80 later.
         var channels: [L2CAPCreditBasedChannel] = []
         pair.central.connection.openEnhancedChannels(
             1,
@@ -197,7 +197,7 @@ final class EnhancedPair {
         let pair = try EnhancedPair()
         pair.central.open(3)
         pair.loop.run(for: .zero)
-        // Of its own accord, because of a peer that does not answer, and because of the peer.
+        // Closed locally, because of a peer that does not answer, and by the peer.
         pair.central.opened[0].close()
         var failures: [ATTBearerError] = []
         pair.peripheral.opened[1].onRequest = { _, _ in }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import ATT
 
-/// PDUs that are longer than this side takes.
+/// PDUs longer than this side accepts.
 @Suite struct OversizedTests {
     let fixture = BearerFixture()
 
     init() {
-        // From here on L2CAP listens.
+        // L2CAP starts listening here.
         fixture.loop.run(for: .zero)
     }
 
@@ -20,7 +20,7 @@ import Testing
         fixture.loop.run(for: .zero)
     }
 
-    /// 518 octets on a channel that takes 517, and 186 with an agreed MTU of 185, fail in the same way and at once.
+    /// 518 octets on a channel that accepts 517, and 186 with an agreed MTU of 185, both fail immediately.
     @Test(arguments: [186, 517, 518, 600])
     func aResponseThatIsTooLongFailsAtOnce(length: Int) {
         fixture.agree(185)
@@ -39,14 +39,14 @@ import Testing
                 receive(pdu, isStart: true)
             }
             #expect(fixture.results == [.failure(.oversizedResponse(.readResponse, length: length))], "cut at \(cut)")
-            // The next one has been sent, and is answered.
+            // The next request has been sent, and is answered.
             #expect(fixture.sent() == [[0x0A, 2, 0]])
             fixture.exchange([0x0B, 7])
             #expect(fixture.results.count == 2 && fixture.closures.isEmpty)
         }
     }
 
-    /// What answers another request, or none, or began before the request, fails nothing.
+    /// A PDU that answers another request, or none, or began before the request, causes no failure.
     @Test("AB-A05: what is too long and no answer to the request fails nothing")
     func whatIsTooLongAndNoAnswerFailsNothing() {
         let long = [UInt8](repeating: 7, count: 600)
@@ -59,7 +59,7 @@ import Testing
         #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
     }
 
-    /// Indications are confirmed whatever their length (AB-A09), and requests are answered in their turn.
+    /// Indications are confirmed at any length (AB-A09), and requests are answered in their turn.
     @Test("AB-A09: requests and indications that are too long are answered all the same")
     func thePeerIsNotLeftWaiting() {
         fixture.serve()
@@ -75,7 +75,7 @@ import Testing
         #expect(fixture.values.isEmpty && fixture.requests.count == 1 && fixture.closures.isEmpty)
     }
 
-    /// AB-A06: they count like others against what may wait.
+    /// AB-A06: they count towards the limit of waiting requests like others.
     @Test("AB-A06: too long requests without end close the bearer as others do")
     func longRequestsWithoutEnd() {
         fixture.serve()

@@ -6,12 +6,12 @@ import Testing
 
 @testable import ATT
 
-/// When something began to arrive, and what follows from it.
+/// The moment at which a PDU began to arrive, and its consequences.
 @Suite struct ReceiptTests {
     let fixture = BearerFixture()
 
     init() {
-        // From here on L2CAP listens.
+        // L2CAP starts listening here.
         fixture.loop.run(for: .zero)
     }
 
@@ -20,7 +20,7 @@ import Testing
         fixture.loop.run(for: .zero)
     }
 
-    /// Octets that begin before the request was sent are nobody's answer to it, wherever they are cut.
+    /// Octets that begin before the request was sent do not answer it, wherever they are cut.
     @Test("AB-A10: a response begun before the request is no answer", arguments: 1...5)
     func aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
         let forged: [UInt8] = [2, 0, 4, 0, 0x0B, 9]
@@ -32,7 +32,7 @@ import Testing
         #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
     }
 
-    /// Of two requests, the second is sent when the first is answered.
+    /// The second of two requests is sent when the first is answered.
     @Test("AB-A10: the answer to a request that had to wait counts")
     func aRequestThatWaitedIsSentWhenItIs() {
         fixture.read(1)
