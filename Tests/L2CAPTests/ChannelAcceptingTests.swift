@@ -5,7 +5,7 @@ import Testing
 
 @testable import L2CAP
 
-/// Channels that the peer asks for.
+/// Channels that the peer requests.
 @Suite struct ChannelAcceptingTests {
     private func expectAccepting(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -28,7 +28,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-03: the peer opens enhanced channels")
     func thePeerOpensEnhancedChannels() throws { try expectAccepting(.enhanced) }
 
-    /// The result, and nothing but zeros besides; no channel is left behind.
+    /// Expects this result with all other fields zero, and no channel left behind.
     private func expectRefusal(
         _ mode: ChannelMode,
         _ expected: ChannelResult,
@@ -71,7 +71,7 @@ import Testing
         try expectSupportedAfterUnsupported(.enhanced)
     }
 
-    // A key that is not authenticated does not do, and neither does none.
+    // An unauthenticated key does not suffice, and neither does none.
     private func expectAuthentication(_ mode: ChannelMode) throws {
         let requirement = SecurityLevel.authenticated.with(keySize: 16)
         try expectRefusal(mode, .insufficientAuthentication, requirement: requirement)
@@ -130,8 +130,8 @@ import Testing
     @Test("L2CAP/ECFC/BV-32: enhanced channels are refused for want of encryption")
     func encryptionOfEnhancedChannels() throws { try expectEncryption(.enhanced) }
 
-    /// Nobody is asked about a peer whose link is not good enough (Core Vol 3 Part C 10.5): a person might say yes to whoever it
-    /// is.
+    /// The user is not asked about a peer whose link is not secure enough (Core Vol 3 Part C 10.5): the user might
+    /// agree without knowing which device it is.
     @Test(arguments: [ChannelMode.creditBased, .enhanced])
     func nobodyIsAskedToAuthorizeALinkThatIsNotGoodEnough(mode: ChannelMode) throws {
         let fixture = try ChannelFixture(requirement: SecurityLevel.authenticated.with(keySize: 16))
@@ -242,7 +242,7 @@ import Testing
             #expect(answers.first?[10...11] == [0, 0] && fixture.incoming.count == 1)
             return
         }
-        // Every channel of the list that an answer has room for is answered for, with zero.
+        // The response covers every channel of the list that fits, with zero.
         let count = min(octets / 2, 5)
         let zeros = [UInt8](repeating: 0, count: 2 * count)
         #expect(answers == [[0x18, 5] + le(8 + 2 * count) + [0, 0, 0, 0, 0, 0, 0x0C, 0] + zeros])

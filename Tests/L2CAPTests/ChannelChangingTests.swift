@@ -6,7 +6,7 @@ import Testing
 @testable import L2CAP
 
 @Suite struct ChannelReconfiguringTests {
-    /// The peer's request for other sizes; returns the result.
+    /// Sends the peer's reconfiguration request, and returns the results.
     private func reconfigure(_ fixture: ChannelFixture, _ mtu: Int, _ mps: Int, _ channels: [Int]) -> [[UInt8]] {
         fixture.signal(0x19, 60, le(mtu) + le(mps) + channels.flatMap { le($0) }).map { Array($0[4...]) }
     }
@@ -49,7 +49,7 @@ import Testing
             #expect(reconfigure(fixture, mtu, 200, [0x40, 0x41]) == [[1, 0]])
         }
         #expect(channel.peerMTU == 100 && channel.peerMPS == 64 && channel.closure == nil)
-        // Whichever of them it is that would have less: nothing changes on the others.
+        // If any one of them would shrink, nothing changes on the others.
         #expect(reconfigure(fixture, 150, 64, [0x41]) == [[0, 0]])
         for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 120, 64, channels) == [[1, 0]]) }
         #expect(fixture.incoming.map(\.peerMTU) == [100, 150] && fixture.incoming.allSatisfy { $0.closure == nil })
@@ -63,7 +63,7 @@ import Testing
             var outcomes: [ReconfigureError?] = []
             fixture.connection.reconfigure([channel], mtu: 200, mps: mps) { outcomes.append($0) }
             let request = try #require(fixture.link.takeSent(on: 5).first)
-            // Until the peer has agreed, what was right before still is.
+            // Until the peer has agreed, the old values remain valid.
             fixture.frame(le(68) + pattern(68), on: channel)
             fixture.signal(0x1A, request[1], [0, 0])
             #expect(outcomes == [nil] && channel.mps == mps)
@@ -94,7 +94,7 @@ import Testing
         #expect(reconfigure(fixture, 100, 90, [0x40, 0x41]) == [[0, 0]])
         #expect(reconfigure(fixture, 100, 89, [0x40, 0x41]) == [[2, 0]])
         #expect(first.peerMPS == 90 && second.peerMPS == 90)
-        // Between the two is a reduction of one of them.
+        // A value between the two reduces only one of them.
         #expect(reconfigure(fixture, 100, 70, [0x40]) == [[0, 0]])
         for channels in [[0x40, 0x41], [0x41, 0x40]] { #expect(reconfigure(fixture, 100, 80, channels) == [[2, 0]]) }
         #expect(first.peerMPS == 70 && second.peerMPS == 90)
@@ -106,7 +106,7 @@ import Testing
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
         _ = try fixture.accept(.creditBased, source: 0x41)
-        // No channel, one of the other mode, our own number, and no number of a channel.
+        // No channel, one of the other mode, our own identifier, and numbers outside the channel range.
         let own = Int(channel.identifier.rawValue)
         for number in [0x42, 0x41, own == 0x40 ? 0x43 : own, 0, 0x0004, 0xFFFF] {
             #expect(reconfigure(fixture, 200, 64, [number]) == [[3, 0]])
@@ -120,7 +120,7 @@ import Testing
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
         for mps in [0, 1, 63, 65_534, 65_535] { #expect(reconfigure(fixture, 200, mps, [0x40]) == [[4, 0]]) }
-        // Lists of six, of none, with a half number, with one twice.
+        // Lists of six, of none, with half an identifier, and with a duplicate.
         #expect(reconfigure(fixture, 200, 64, Array(0x40...0x45)) == [[4, 0]])
         #expect(reconfigure(fixture, 200, 64, []) == [[4, 0]])
         #expect(reconfigure(fixture, 200, 64, [0x40, 0x40]) == [[4, 0]])
@@ -176,7 +176,7 @@ import Testing
         channel.disconnect()
         fixture.frame(le(1) + [1], on: channel)
         #expect(fixture.received.isEmpty && fixture.link.sent.isEmpty)
-        // An answer about other channels is none.
+        // A response for other channels is ignored.
         fixture.signal(0x07, request[1], numbers.reversed())
         #expect(!fixture.connection.signalling.endpoints.isEmpty)
         fixture.signal(0x07, request[1], numbers)
@@ -215,7 +215,7 @@ import Testing
             let numbers = le(number) + le(0x40)
             #expect(fixture.signal(0x06, 8, numbers) == [[0x01, 8, 6, 0, 2, 0] + numbers])
         }
-        // Our channel with another one of the peer: no answer (Vol 3 Part A 4.6).
+        // Our channel paired with another one of the peer: no answer (Vol 3 Part A 4.6).
         #expect(fixture.signal(0x06, 9, le(Int(channel.identifier.rawValue)) + le(0x41)).isEmpty)
         #expect(channel.closure == nil)
     }
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    /// The peer's request is as good as its answer to ours, which a peer that has forgotten the channel never gives.
+    /// The peer's request does as well as a response to ours, which a peer that has forgotten the channel never sends.
     @Test("AB-C08: a peer that has asked for the end itself need not answer")
     func whoHasAskedItselfNeedNotAnswer() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
@@ -320,7 +320,8 @@ import Testing
         #expect(error == .closed)
     }
 
-    /// The peer's number is in use as long as it has not answered: two channels of one number could not be told apart.
+    /// The peer's identifier stays in use until the peer has answered: two channels with one identifier could not be
+    /// distinguished.
     @Test(
         "AB-C08: the peer's number of a channel is in use until the peer has answered",
         arguments: [ChannelMode.creditBased, .enhanced]

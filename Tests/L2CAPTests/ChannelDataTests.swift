@@ -5,10 +5,10 @@ import Testing
 
 @testable import L2CAP
 
-/// Frames, SDUs and credits on channels that are open. The end under test takes SDUs of 200 octets in frames of 70, four
-/// at a time; the peer takes 100 in frames of 64.
+/// Frames, SDUs and credits on open channels. The end under test accepts SDUs of 200 octets in frames of 70, with a
+/// window of four; the peer accepts 100 in frames of 64.
 @Suite struct ChannelDataTests {
-    /// The channel is closed and the peer told; the link and other channels go on.
+    /// The channel is closed and the peer notified; the link and other channels go on.
     private func expectViolation(_ mode: ChannelMode, _ violation: ChannelViolation, frames: [[UInt8]]) throws {
         let fixture = try ChannelFixture()
         let other = try fixture.accept(mode, source: 0x41)
@@ -60,7 +60,7 @@ import Testing
         try expectViolation(.enhanced, .sduOverrun, frames: [le(5) + pattern(6)])
     }
 
-    /// An SDU as long as a frame: its length takes two octets, so it needs two frames.
+    /// An SDU as long as a frame: its length field takes two octets, so it needs two frames.
     private func expectSDUOfMPS(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(mode)
@@ -87,7 +87,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-80: an SDU as long as the MPS is sent and received on an enhanced channel")
     func sduOfTheMPSOfAnEnhancedChannel() throws { try expectSDUOfMPS(.enhanced) }
 
-    /// What there are credits for is sent, and the rest when more come.
+    /// Frames are sent as far as the credits go, and the rest when more arrive.
     private func expectCreditsReceived(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(mode, credits: 1)
@@ -113,7 +113,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-06: an enhanced channel sends what it has credits for")
     func creditsReceivedOnAnEnhancedChannel() throws { try expectCreditsReceived(.enhanced) }
 
-    /// The peer never stands still, in the middle of an SDU or between two.
+    /// The peer never stalls, in the middle of an SDU or between two.
     private func expectCreditsGiven(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(mode)
@@ -146,7 +146,7 @@ import Testing
         for _ in 0..<frames { #expect(fixture.frame(le(1) + [7], on: channel).isEmpty) }
         #expect(fixture.frame(le(1) + [7], on: channel).map { $0[0] } == [0x06])
         #expect(channel.closure == .violation(.noCredits))
-        // What came within the credits is handed over, and nothing of what came beyond them.
+        // Everything within the credits is delivered, and nothing beyond them.
         #expect(fixture.received.count == frames)
     }
 
@@ -188,7 +188,7 @@ import Testing
         try expectViolation(.creditBased, .frameTooShort, frames: [le(50) + [1], []])
         try expectViolation(.enhanced, .frameTooShort, frames: [le(50), []])
         try expectViolation(.creditBased, .sduTooLong, frames: [le(0xFFFF)])
-        // An SDU without octets is one all the same, and costs a credit.
+        // An empty SDU is valid, and costs a credit.
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.creditBased)
         for _ in 0..<100 { fixture.frame([0, 0], on: channel) }

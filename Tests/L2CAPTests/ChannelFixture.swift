@@ -9,10 +9,10 @@ import Testing
 /// Two octets, least significant first.
 func le(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)] }
 
-/// Octets that tell positions apart.
+/// Octets that identify their positions.
 func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
 
-/// One end with credit-based channels under test, the other end a bare link.
+/// An end with credit-based channels under test; the other end is a bare link.
 final class ChannelFixture {
     static let spsm = 0x0080
     static let parameters = ChannelParameters(mtu: 200, mps: 70, window: 4)
@@ -52,7 +52,7 @@ final class ChannelFixture {
         channel.onClose = { [weak self, weak channel] in self?.closures.append(channel?.closure) }
     }
 
-    /// Sends signalling octets to the end under test and returns what it answers there.
+    /// Sends a signalling command to the end under test, and returns its answers.
     @discardableResult
     func signal(_ code: UInt8, _ identifier: UInt8, _ fields: [UInt8]) -> [[UInt8]] {
         peer.inject([code, identifier] + le(fields.count) + fields, on: 5)
@@ -60,7 +60,7 @@ final class ChannelFixture {
         return link.takeSent(on: 5)
     }
 
-    /// Sends a frame to the end under test and returns what it signals.
+    /// Sends a frame to the end under test, and returns its signalling commands.
     @discardableResult
     func frame(_ payload: [UInt8], on channel: L2CAPCreditBasedChannel) -> [[UInt8]] {
         peer.inject(payload, on: channel.identifier.rawValue)
@@ -68,7 +68,7 @@ final class ChannelFixture {
         return link.takeSent(on: 5)
     }
 
-    /// What the end under test has sent to the peer's channel.
+    /// The frames that the end under test has sent to the peer's channel.
     func sentFrames(to channel: UInt16 = 0x40) -> [[UInt8]] {
         loop.run(for: .zero)
         return link.takeSent(on: channel)
@@ -76,7 +76,7 @@ final class ChannelFixture {
 
     // MARK: Requests of the peer
 
-    /// The peer asks for channels; returns the fields of the answer, which has the right code and identifier.
+    /// Requests channels as the peer, and returns the fields of the response after checking its code and identifier.
     func request(
         _ mode: ChannelMode,
         spsm: Int = ChannelFixture.spsm,
@@ -99,7 +99,7 @@ final class ChannelFixture {
         return Array(answer[4...])
     }
 
-    /// The result of such an answer, and the channels.
+    /// Requests channels as the peer, and returns the result and the channels of the response.
     func result(
         _ mode: ChannelMode,
         spsm: Int = ChannelFixture.spsm,
@@ -113,7 +113,7 @@ final class ChannelFixture {
         return mode == .creditBased ? (words[4], [words[0]]) : (words[3], Array(words[4...]))
     }
 
-    /// A channel that the peer has opened.
+    /// Opens a channel as the peer.
     func accept(_ mode: ChannelMode, credits: Int = 10, source: Int = 0x40) throws -> L2CAPCreditBasedChannel {
         let (result, channels) = try result(mode, credits: credits, sources: [source])
         let channel = try #require(incoming.last)
@@ -124,14 +124,14 @@ final class ChannelFixture {
 
     // MARK: Requests of this end
 
-    /// This end asks for channels; returns the request, and where the outcome will be.
+    /// Requests channels from this end, and returns the request and its later outcome.
     func ask(_ mode: ChannelMode, count: Int = 1, spsm: Int = ChannelFixture.spsm) throws -> OpenAttempt {
         let attempt = start(mode, count: count, spsm: spsm)
         try #require(!attempt.request.isEmpty)
         return attempt
     }
 
-    /// The same, with an empty request when none was sent.
+    /// The same, but with an empty request if none was sent.
     func start(_ mode: ChannelMode, count: Int = 1, spsm: Int = ChannelFixture.spsm) -> OpenAttempt {
         let attempt = OpenAttempt()
         let spsm = SPSM(rawValue: UInt16(spsm))
@@ -152,7 +152,7 @@ final class ChannelFixture {
         return attempt
     }
 
-    /// The peer answers.
+    /// Answers as the peer.
     @discardableResult
     func answer(
         _ attempt: OpenAttempt,
@@ -169,7 +169,7 @@ final class ChannelFixture {
             : signal(0x18, attempt.identifier, sizes + le(result) + numbers)
     }
 
-    /// A channel that this end has opened to the peer's channel 0x0050.
+    /// Opens a channel from this end to the peer's channel 0x0050.
     func open(_ mode: ChannelMode, destination: Int = 0x50) throws -> L2CAPCreditBasedChannel {
         let attempt = try ask(mode)
         answer(attempt, destinations: [destination])

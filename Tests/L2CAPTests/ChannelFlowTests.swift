@@ -5,7 +5,7 @@ import Testing
 
 @testable import L2CAP
 
-/// Two ends of ours, and what apps do to them.
+/// Two ends of this package, driven as apps do.
 final class ChannelPair {
     let loop = VirtualEventLoop()
     let links: (LoopbackLink, LoopbackLink)
@@ -38,7 +38,7 @@ final class ChannelPair {
         self.far.onReceive = { [weak self] sdu, _ in self?.received.append(sdu.bytes) }
     }
 
-    /// Sends SDUs as fast as there is room for them.
+    /// Sends SDUs as fast as there is space for them.
     func stream(_ sdus: [[UInt8]]) {
         var rest = sdus[...]
         let fill = { [near] in
@@ -115,7 +115,7 @@ final class ChannelPair {
         pair.stream((0..<20).map { [UInt8($0)] })
         #expect(pair.received.isEmpty)
         #expect(pair.near.queuedPDUs == 14)
-        // One reader that takes one and pauses again.
+        // A reader that receives one and pauses again.
         pair.far.onReceive = { [weak pair] sdu, _ in
             pair?.received.append(sdu.bytes)
             pair?.far.isPaused = true
@@ -169,7 +169,7 @@ final class ChannelPair {
         for channel in channels { for _ in 0..<20 { try channel.offer([1]) } }
         fixture.link.release(8)
         _ = fixture.link.takeSent()
-        // What was in the link's queue before it was full is the first channel's; then each has its turn.
+        // PDUs queued before the link was full belong to the first channel; from then on the channels take turns.
         fixture.link.release(30)
         let counts = Dictionary(grouping: fixture.link.takeSent(), by: \.channel).mapValues(\.count)
         #expect(counts.count == 3 && counts.values.allSatisfy { (6...14).contains($0) })
@@ -212,7 +212,7 @@ final class ChannelPair {
     }
 }
 
-/// Commands and frames that look right, in every order (a seed a case).
+/// Plausible commands and frames in every order, one seed per case.
 @Suite struct ChannelChaosTests {
     @Test(arguments: 1...40)
     func whateverComesThereIsOneAnswerAndABound(seed: Int) throws {
@@ -247,7 +247,7 @@ final class ChannelPair {
                 _ = fixture.link.takeSent()
                 let before = fixture.connection.creditBasedChannels.count
                 let sent = fixture.signal(code, UInt8(random.next() % 20), fields)
-                // An answer, and requests to end channels that break a rule, at most.
+                // At most one answer, and requests to disconnect channels that break a rule.
                 #expect(sent.count { $0[0] != 0x06 && $0[0] != 0x16 } <= 1, "seed \(seed), step \(step)")
                 #expect(sent.count <= 1 + before)
             }
@@ -263,7 +263,7 @@ final class ChannelPair {
     }
 }
 
-/// A small generator, so that a seed means the same everywhere.
+/// A small generator whose seeds give the same sequence on every platform.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

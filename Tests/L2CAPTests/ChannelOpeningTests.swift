@@ -5,7 +5,7 @@ import Testing
 
 @testable import L2CAP
 
-/// Channels that this end asks for.
+/// Channels that this end requests.
 @Suite struct ChannelOpeningTests {
     private func expectOpening(_ mode: ChannelMode) throws {
         let fixture = try ChannelFixture()
@@ -48,7 +48,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-01: an old peer rejects a request for enhanced channels")
     func anOldPeerRejectsEnhancedChannels() throws { try expectLegacyPeer(.enhanced) }
 
-    /// We are told of the refusal, once, and nothing of the channels is left.
+    /// The refusal is reported once, and nothing of the channels is left.
     private func expectRefusal(_ mode: ChannelMode, _ result: ChannelResult, spsm: Int = 0x80) throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(mode, spsm: spsm)
@@ -136,7 +136,7 @@ import Testing
         try expectRefusal(.enhanced, .unacceptableParameters)
     }
 
-    /// Some channels are open, and we are told why others are not.
+    /// Some channels open, and the reason is reported for the others.
     private func expectPartialRefusal(_ result: ChannelResult) throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(.enhanced, count: 3)
@@ -218,7 +218,7 @@ import Testing
         let attempt = try fixture.ask(.enhanced, count: 3)
         let identifier = attempt.identifier
         let good = le(100) + le(64) + le(1) + le(0)
-        // Too short, odd, of another kind, under another identifier: nothing of that is the answer.
+        // Too short, odd, of another kind, or with another identifier: none of these is the response.
         for length in 0..<8 { #expect(fixture.signal(0x18, identifier, Array(good.prefix(length))).isEmpty) }
         #expect(fixture.signal(0x18, identifier, good + [0x50]).isEmpty)
         #expect(fixture.signal(0x18, identifier, good + (0..<6).flatMap { le(0x50 + $0) }).isEmpty)
@@ -227,13 +227,14 @@ import Testing
         #expect(fixture.signal(0x18, identifier &+ 1, good + le(0x50)).isEmpty)
         #expect(attempt.outcomes == 0)
         #expect(fixture.discards.allSatisfy { if case .signalling(.unexpected) = $0 { true } else { false } })
-        // Shorter than the list: the rest is refused.
+        // Shorter than the list: the remaining channels are refused.
         fixture.signal(0x18, identifier, good + le(0x50))
         #expect(attempt.channels.count == 1)
         #expect(fixture.connection.signalling.endpoints.count == 1)
     }
 
-    /// A refusal of all is one of all, whatever numbers stand behind it (Core Vol 3 Part A 4.26, table of results).
+    /// A result that refuses all channels does so whatever identifiers follow it (Core Vol 3 Part A 4.26, table of
+    /// results).
     @Test(
         "AB-C05: a refusal that names channels is a refusal of all",
         arguments: [0x0002, 0x0005, 0x0006, 0x0007, 0x0008, 0x000B, 0x000C, 0x0010, 0xFFFF]

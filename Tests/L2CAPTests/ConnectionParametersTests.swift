@@ -72,7 +72,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// As central, with a policy that takes everything and with one that takes nothing.
+    /// As central, with a policy that accepts everything and one that accepts nothing.
     @Test("AB-C10: no illegal connection parameters reach the controller", arguments: cases)
     func noIllegalValuesReachTheController(_ testCase: ParameterCase) {
         for takesEverything in [true, false] {

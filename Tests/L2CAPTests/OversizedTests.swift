@@ -6,11 +6,11 @@ import Testing
 
 @testable import L2CAP
 
-/// PDUs that are longer than their channel takes.
+/// PDUs longer than their channel accepts.
 @Suite struct OversizedTests {
     let fixture = Fixture(maximumPayload: 10)
 
-    /// The channel hears of it once, wherever the fragments are cut, and keeps nothing of it.
+    /// The channel is notified once, wherever the fragments are cut, and keeps nothing of the PDU.
     @Test("AB-C01: a channel hears of a PDU that is too long once", arguments: 1...15)
     func theChannelHearsOfItOnce(cut: Int) {
         var heard: [String] = []

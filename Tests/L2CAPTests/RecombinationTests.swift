@@ -6,7 +6,7 @@ import Testing
 
 @testable import L2CAP
 
-/// One end under test, the other end a bare link.
+/// An end under test; the other end is a bare link.
 final class Fixture {
     let loop = VirtualEventLoop()
     let link: LoopbackLink
@@ -25,14 +25,14 @@ final class Fixture {
         loop.run(for: .zero)
     }
 
-    /// Puts fragments into the hands of the end under test.
+    /// Delivers fragments to the end under test.
     func receive(_ fragments: [[UInt8]], startsAt start: Int? = 0) {
         for (index, fragment) in fragments.enumerated() {
             link.onReceive?(PacketBuffer(fragment), index == start)
         }
     }
 
-    /// Sends signalling octets to the end under test and returns what it answers.
+    /// Sends signalling octets to the end under test, and returns its answers.
     func signal(_ payload: [UInt8]) -> [[UInt8]] {
         peer.inject(payload, on: 5)
         loop.run(for: .zero)
@@ -121,7 +121,7 @@ final class Fixture {
         #expect(fixture.discards.isEmpty)
         fixture.loop.run(for: .seconds(1))
         #expect(fixture.discards == [.incomplete(received: 5)])
-        // The rest of it passes by.
+        // The rest of it is ignored.
         fixture.receive([[2]], startsAt: nil)
         #expect(fixture.discards.count == 1)
         fixture.receive([pdu])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import L2CAP
 
-/// What arrives has the rights of the weakest security since it began to.
+/// Data have the rights of the weakest security since they began to arrive.
 @Suite struct SecurityHistoryTests {
     private static let clear = LinkSecurity()
     private static let encrypted = LinkSecurity(isEncrypted: true)
@@ -32,7 +32,7 @@ import Testing
         #expect(history.now == Self.authenticated)
     }
 
-    /// AB-A02: it was encrypted when it arrived, and is not now.
+    /// AB-A02: the link was encrypted when the data arrived, and no longer is.
     @Test func whatIsLostIsLostForWhatIsThereAlready() {
         var history = SecurityHistory(Self.encrypted)
         var now = LinkMoment.first
@@ -45,7 +45,7 @@ import Testing
         #expect(history.weakest(since: now).isEncrypted)
     }
 
-    /// AB-A13: what came over a link with a short key came with no better one.
+    /// AB-A13: data that arrived over a link with a short key keep that key size.
     @Test func theShortestKeySinceCounts() {
         var now = LinkMoment.first
         let short = LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 7)
@@ -61,7 +61,7 @@ import Testing
         #expect(short.channelRefusal(of: SecurityLevel.encrypted.with(keySize: 16)) == .encryptionKeySizeTooShort)
     }
 
-    /// However often the security changes, what is forgotten makes nothing stronger.
+    /// However often the security changes, discarding old changes never strengthens the result.
     @Test func moreChangesThanAreKept() {
         var history = SecurityHistory(Self.clear)
         var now = LinkMoment.first
@@ -72,14 +72,14 @@ import Testing
         #expect(!history.weakest(since: .first).isEncrypted)
         var moment = LinkMoment.first
         moment.advance()
-        // The first of all changes is not told apart any more from those after it.
+        // The first change can no longer be distinguished from the later ones.
         moment.advance()
         #expect(!history.weakest(since: moment).isEncrypted)
         #expect(history.weakest(since: now) == Self.encrypted)
     }
 }
 
-/// PDUs that are under way when the link's security changes.
+/// PDUs in transit when the link's security changes.
 @Suite struct StraddlingTests {
     private static let encrypted = LinkSecurity(isEncrypted: true)
 
@@ -92,7 +92,8 @@ import Testing
         return le(command.count) + le(5) + command
     }
 
-    /// The peer asks for a channel that wants encryption, begins to in the clear, and ends when the link is encrypted.
+    /// The peer requests a channel that requires encryption; the request begins in the clear and ends when the link is
+    /// encrypted.
     @Test(
         "AB-L08: a channel asked for in the clear is not opened on the encrypted link",
         arguments: [ChannelMode.creditBased, .enhanced]
@@ -106,14 +107,14 @@ import Testing
             fixture.link.onReceive?(PacketBuffer(Array(octets[cut...])), false)
             fixture.loop.run(for: .zero)
             #expect(fixture.incoming.isEmpty, "cut at \(cut)")
-            // One that begins afterwards is the encrypted peer's.
+            // A request that begins afterwards belongs to the encrypted peer.
             fixture.link.onReceive?(PacketBuffer(request(2, mode)), true)
             fixture.loop.run(for: .zero)
             #expect(fixture.incoming.count == 1, "cut at \(cut)")
         }
     }
 
-    /// A channel is told when the first frame of an SDU began, also when the SDU has waited.
+    /// A channel receives the moment at which the first frame of an SDU began, also if the SDU has waited.
     @Test(arguments: [false, true])
     func anSDUHasTheMomentOfItsFirstFrame(isPaused: Bool) throws {
         let fixture = try ChannelFixture()
@@ -144,7 +145,7 @@ import Testing
         #expect(moments.count == 2 && moments[1] > first)
     }
 
-    /// The octets came before anybody listened, and nobody knows what the link was then.
+    /// The octets arrived before a listener existed, so the security at that time is unknown.
     @Test("AB-L08: data that waited for a listener are not of the encrypted link")
     func whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
         let loop = VirtualEventLoop()

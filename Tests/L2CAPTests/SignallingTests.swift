@@ -17,7 +17,7 @@ import Testing
         fixture.connection.requestParameterUpdate(parameters) { outcomes.append($0) }
         #expect(outcomes == [.busy])
         #expect(fixture.link.takeSent(on: 5) == [Self.update])
-        // An answer with another identifier is not ours.
+        // A response with another identifier is ignored.
         #expect(fixture.signal([0x13, 2, 2, 0, 0, 0]).isEmpty)
         #expect(outcomes == [.busy])
         #expect(fixture.signal([0x13, 1, 2, 0, 0, 0]).isEmpty)
@@ -30,7 +30,7 @@ import Testing
         #expect(outcomes == [.busy, .accepted, .rejected, .notUnderstood])
     }
 
-    /// What is no answer leaves the request waiting for one.
+    /// An invalid response leaves the request waiting.
     @Test("AB-C05: an answer about parameters of another shape leaves the request waiting")
     func answersAboutParametersOfAnotherShape() {
         let fixture = Fixture(role: .peripheral)
@@ -48,7 +48,7 @@ import Testing
         #expect(outcomes == [.accepted] && fixture.connection.signallingTimers.isEmpty)
     }
 
-    // Found by fuzzing, as the same of ATT.
+    // Found by fuzzing, like the same defect in ATT.
     @Test("AB-C09: signalling answers to a peer that acknowledges nothing do not pile up")
     func aPeerThatTakesNoAnswersGetsNoMore() {
         let fixture = Fixture(role: .peripheral)
@@ -138,7 +138,7 @@ import Testing
         #expect(fixture.signal([0x12, 1, 8, 0] + [UInt8](repeating: 0, count: 7)) == reject)
         #expect(fixture.signal([0x0A, 1, 1, 0, 0, 0x0A, 2, 1, 0, 0]) == reject)
         #expect(fixture.signal([0x12, 1, 0xFF, 0xFF] + Self.update[4...]) == reject)
-        // Nothing to answer to: identifier 0, no whole header, answers nobody waits for.
+        // Nothing to answer: identifier 0, incomplete headers, unsolicited responses.
         #expect(fixture.signal([0x12, 0] + Self.update[2...]).isEmpty)
         for length in 0..<4 { #expect(fixture.signal(Array(Self.update.prefix(length))).isEmpty) }
         for code: UInt8 in [0x01, 0x07, 0x13, 0x15, 0x16, 0x18, 0x1A] {
@@ -165,14 +165,15 @@ import Testing
         try check(CreditBasedConnectionResponse.self, [0x40, 0, 23, 0, 24, 0, 1, 0, 2, 0])
         try check(FlowControlCredit.self, [0x40, 0, 1, 0])
         try check(EnhancedConnectionRequest.self, [0x80, 0, 64, 0, 65, 0, 1, 0, 0x40, 0])
-        // The list of an answer may be missing, as the data of a rejection may be.
+        // The list of a response may be missing, and so may the data of a rejection.
         try check(EnhancedConnectionResponse.self, [64, 0, 65, 0, 1, 0, 2, 0, 0x40, 0], from: 8)
         try check(ReconfigureRequest.self, [64, 0, 65, 0, 0x40, 0])
         try check(ReconfigureResponse.self, [3, 0])
         try check(SignallingPacket.self, [0x12, 1, 2, 0, 3, 4])
     }
 
-    /// All octets give the value back; fewer give nothing, but for those after `optional` that may be left out.
+    /// Expects all octets to decode to a value that encodes to the same octets, and fewer to fail, except that those
+    /// after `optional` may be left out.
     private func check<T: PacketFields>(_ type: T.Type, _ octets: [UInt8], from optional: Int? = nil) throws {
         #expect(try T(reading: PacketBuffer(octets)).encoded().bytes == octets)
         for length in 0..<(optional ?? octets.count) {
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    /// Every packet of the table, cut at every octet, with the header telling the truth and without.
+    /// Every packet of the table, cut at every octet, with a header that matches and one that does not.
     @Test(
         "AB-C09: every signalling command cut at every octet gets one answer at most",
         arguments: [UInt8](0x00...0x1F) + [0xFF]
