@@ -3,7 +3,7 @@ import Testing
 
 @testable import SMP
 
-/// Numbers and bits that the specification gives to names.
+/// Assigned numbers and bits of the specification.
 @Suite struct AssignedValuesTests {
     /// Core Vol 3 Part H 3.5.5.
     static let reasons: [(UInt8, PairingFailure, String)] = [
@@ -60,7 +60,7 @@ import Testing
         #expect(PairingResponse(features).framed().bytes == [0x02, 3, 0, octet, 16, 0, 0])
         #expect(SecurityRequest(requirements).framed().bytes == [0x0B, octet])
         #expect("\(requirements)" == text)
-        // One bit says nothing of another one, and reserved bits say nothing.
+        // No bit implies another, and reserved bits are ignored.
         for bit: UInt8 in 0..<8 {
             let heard = AuthenticationRequirements(rawValue: 1 << bit)
             #expect(heard.isSuperset(of: requirements) == (octet == 0 || octet == 1 << bit))
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    /// What f6 takes: IO capability in the most significant octet, then the OOB data flag, then AuthReq (Core Vol 3 Part H
-    /// 2.2.8).
+    /// The input of f6: the IO capability in the most significant octet, then the OOB data flag, then AuthReq (Core Vol
+    /// 3 Part H 2.2.8).
     @Test("the check covers the three fields that decide how to pair")
     func the_check_covers_what_decides_how_to_pair() {
         var features = PairingFeatures()
@@ -127,17 +127,17 @@ import Testing
     }
 }
 
-/// How good a key is (Core Vol 3 Part C 10.2.1), each quality on its own.
+/// Key strength (Core Vol 3 Part C 10.2.1), each property separately.
 @Suite struct KeyLevelTests {
     private static let qualities = [false, true]
 
-    /// The levels of security mode 1 from 2 to 4, and a level 2 that asks for a long key.
+    /// The levels 2 to 4 of security mode 1, and a level 2 that requires a long key.
     private static let asked: [(SecurityLevel, size: Int, isAuthenticated: Bool, isSecureConnections: Bool)] = [
         (.encrypted, 7, false, false), (.authenticated, 7, true, false), (.secureConnections, 16, true, true),
         (SecurityLevel.encrypted.with(keySize: 12), 12, false, false),
     ]
 
-    /// Every key against every level: it will do where it falls short in nothing.
+    /// Every key against every level: it suffices if it falls short in nothing.
     @Test(arguments: qualities, qualities)
     func a_key_that_falls_short_in_one_thing_will_not_do(isAuthenticated: Bool, isSecureConnections: Bool) {
         for size in 7...16 {
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// AB-S10: the one key is longer, and weaker in another thing.
+    /// AB-S10: one key is longer, but weaker in another property.
     @Test(
         "AB-S10: a key is as good as another one when it is worse in nothing",
         arguments: [
@@ -173,7 +173,7 @@ import Testing
         let old = KeyLevel(keySize: 12, isAuthenticated: true, isSecureConnections: true)
         let new = KeyLevel(keySize: size, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
         #expect(new.isAtLeast(old) == isAtLeast)
-        // Nothing is worse than the worst, and nothing is better than itself.
+        // No key is worse than the weakest one, and every key is at least as good as itself.
         #expect(new.isAtLeast(KeyLevel(keySize: 7, isAuthenticated: false, isSecureConnections: false)))
         #expect(new.isAtLeast(new))
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SMP
 
-/// Links between devices that have a bond, or one of which says so.
+/// Links between devices of which both, or only one, have a bond.
 @Suite struct BondedLinkTests {
     typealias Securing = SecuringTests
 
@@ -58,7 +58,7 @@ import Testing
         (central.wantsProtection, peripheral.wantsProtection) = (true, true)
         let keys = try Securing.bond((central, peripheral))
         #expect(keys.1.level.isAuthenticated == false)
-        // A device that has got a display since would get a better key by pairing. That is no reason to.
+        // The device has gained a display, so pairing would give a better key. That alone is no reason to pair.
         peripheral.ioCapability = capability
         central.legacy = .whenPeerOffersNothingElse
         let bench = SecurityBench(central: central, peripheral: peripheral, keys: (keys.0, keys.1))
@@ -105,7 +105,7 @@ import Testing
         #expect(bench.central.failures == [.peerLostKey])
         #expect(bench.central.manager.keys == keys.0 && bench.central.takeSent().isEmpty)
         #expect(bench.central.prompts.isEmpty && bench.central.stored.isEmpty)
-        // Nor does it when it goes on asking.
+        // Repeated requests do not change that.
         for _ in 0..<50 { bench.peripheral.link.inject([0x0B, bits], on: 6) }
         bench.run()
         #expect(bench.central.failures == [.peerLostKey])
@@ -153,8 +153,8 @@ import Testing
         #expect(bench.central.manager.keys?.level.isAuthenticated == false)
         #expect(bench.secure(.authenticated, by: role).isSuccess)
         #expect(bench.air.keys.count == 2 && bench.air.keys.first == old?.key)
-        // The link was encrypted already, and is with the new key now: a peer that had not shown the old one would have
-        // had to be asked about.
+        // The link was already encrypted, and now uses the new key: a peer that had not proved the old key would have
+        // required the user's consent.
         #expect(bench.central.levels.map { $0?.isAuthenticated } == [false, true])
         #expect(bench.central.manager.keys?.level.isAuthenticated == true)
         #expect(bench.peripheral.prompts.map(PairingTests.kind) == ["compare"])
@@ -238,7 +238,7 @@ extension BondedLinkTests {
     func no_key_is_given_where_none_is_agreed_on() {
         let bench = Securing.bench()
         let manager = bench.peripheral.manager
-        // The central pairs, and at each moment somebody starts encryption with a key of zeroes.
+        // The central pairs, and at each step an attacker starts encryption with an all-zero key.
         #expect(manager.longTermKey(random: 0, diversifier: 0) == nil)
         bench.central.manager.pair()
         var given: [Bool] = []
@@ -249,7 +249,7 @@ extension BondedLinkTests {
             #expect(manager.longTermKey(random: 1, diversifier: 0) == nil)
             #expect(manager.longTermKey(random: 0, diversifier: 1) == nil)
         }
-        // Only when both have shown that they have the same key; and it is that key.
+        // The key is given only once both have proved that they share it, and it is that key.
         #expect(given.first == false && given.drop { !$0 }.allSatisfy { $0 })
         bench.run()
         let key = manager.longTermKey(random: 0, diversifier: 0)
@@ -266,7 +266,7 @@ extension BondedLinkTests {
             bench.central.delay = nil
             bench.central.manager.secure(.encrypted) { outcome.result = $0 }
             bench.run()
-            // In mid-pairing, with a zero key in a controller that was deceived.
+            // In the middle of pairing, with an all-zero key in a deceived controller.
             bench[role].manager.encryptionChanged(.on)
             bench[role].manager.encryptionChanged(.refreshed)
             #expect(bench[role].manager.encryption == nil && outcome.result == nil)
@@ -285,7 +285,7 @@ extension BondedLinkTests {
         bench.air.isSilent = true
         bench.central.manager.pair()
         bench.run()
-        // Both have a key, and the central's controller has it too; the peripheral's never asked.
+        // Both have a key, and so has the central's controller; the peripheral's never requested it.
         let manager = bench.peripheral.manager
         #expect(manager.machine.pairing.agreedKey != nil)
         for report in [EncryptionChangeReport.on, .refreshed] {
@@ -312,7 +312,7 @@ extension BondedLinkTests {
         #expect(manager.longTermKey(random: own.random &+ 1, diversifier: own.diversifier) == nil)
         #expect(manager.longTermKey(random: own.random, diversifier: own.diversifier &+ 1) == nil)
         #expect(manager.longTermKey(random: 0, diversifier: 0) == nil)
-        // The central's side has no key to give, whatever is asked.
+        // The central never gives a key, whatever the request.
         #expect(bench.central.manager.longTermKey(random: own.random, diversifier: own.diversifier) == nil)
         #expect(bench.secure(.encrypted).isSuccess)
     }
@@ -335,7 +335,8 @@ extension BondedLinkTests {
         #expect(bench[role].failures == [.pairing(.refused(.unspecifiedReason))])
     }
 
-    /// A command that is begun by anybody in the clear, and ended on the encrypted link, is not the encrypted peer's.
+    /// A command begun in the clear by any device and ended on the encrypted link does not count as the encrypted
+    /// peer's.
     @Test("AB-L08, AB-S11: a command that began in the clear is not the encrypted peer's", arguments: 1...10)
     func aCommandThatBeganInTheClearIsNotTheEncryptedPeers(cut: Int) throws {
         let bench = try Securing.bonded()
@@ -347,7 +348,7 @@ extension BondedLinkTests {
         link.onReceive?(PacketBuffer(Array(request[cut...])), false)
         bench.run()
         #expect(bench.peripheral.takeSent().isEmpty && bench.peripheral.permissions == 0)
-        // A whole one is heard.
+        // A complete command is processed.
         link.onReceive?(PacketBuffer(request), true)
         bench.run()
         #expect(!bench.peripheral.takeSent().isEmpty)

@@ -6,11 +6,12 @@ import Testing
 
 @testable import SMP
 
-/// Pairings that fail when the link is encrypted already: there is no level without a key that both stand by.
+/// Pairings that fail after the link is encrypted: without a key that both sides have confirmed, the link has no
+/// security level.
 @Suite struct BrokenPairingTests {
     typealias Securing = SecuringTests
 
-    /// What the peer does in place of giving its keys.
+    /// How the peer misbehaves instead of distributing its keys.
     enum Trick: CaseIterable {
         case fails
         case isSilent
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    /// Pairs until both links are encrypted with the new key, while `silent` keeps its keys to itself.
+    /// Pairs until both ends are encrypted with the new key, while `silent` withholds its keys.
     private func pair(
         _ bench: SecurityBench,
         withholding silent: PairingRole,
@@ -47,7 +48,7 @@ import Testing
         let outcome = SecurityBench.Outcome()
         let before = bench.air.keys.count
         bench.central.manager.secure(level) { outcome.result = $0 }
-        // With a bond its key comes first.
+        // With a bond, its key comes first.
         let wanted = before + (bench.central.shelf.keys == nil ? 1 : 2)
         while bench.air.keys.count < wanted {
             bench.run(.milliseconds(1))
@@ -74,7 +75,7 @@ import Testing
         #expect(side.stored.isEmpty && side.shelf.keys == nil)
         #expect(side.failures.count == 1 && side.ends == 1 && !side.isPromptOpen)
         if victim == .initiator { #expect(outcome.error == side.failures.first) }
-        // Nor does anything come of this link later.
+        // Nothing happens on this link later either.
         bench[victim.other].link.isHeld = false
         bench.run(.seconds(60))
         #expect(side.stored.isEmpty && side.manager.encryption == nil && side.ends == 1)

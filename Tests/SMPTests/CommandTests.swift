@@ -6,7 +6,7 @@ import Testing
 
 /// Commands on the wire.
 @Suite struct CommandTests {
-    /// Octets of each command, code included (Core Vol 3 Part H 3.5, 3.6).
+    /// The length of each command in octets, code included (Core Vol 3 Part H 3.5, 3.6).
     static let lengths: [UInt8: Int] = [
         0x01: 7, 0x02: 7, 0x03: 17, 0x04: 17, 0x05: 2, 0x06: 17, 0x07: 11, 0x08: 17, 0x09: 8, 0x0A: 17, 0x0B: 2,
         0x0C: 65,
@@ -24,7 +24,7 @@ import Testing
             }
             let command = try SMPCommand(PacketBuffer(octets))
             #expect(command.code.rawValue == code)
-            // An address type has one bit, as far as the value goes.
+            // Only one bit of an address type is significant.
             if code != 0x09 { #expect(command.framed().bytes == octets) }
         }
     }

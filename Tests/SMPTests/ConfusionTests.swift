@@ -4,9 +4,9 @@ import Testing
 
 @testable import SMP
 
-/// Two sides that are made to see different things.
+/// Two sides that are made to receive different values.
 @Suite struct ConfusionTests {
-    /// The features that somebody changes on the way enter the values that are compared: no key comes of it.
+    /// Features changed in transit are part of the compared values: no key results.
     @Test(
         "AB-S07: features that are changed on the way give no key",
         arguments: [PairingRole.initiator, .responder],
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// CVE-2020-26558: the values of each round of passkey entry, sent back.
+    /// CVE-2020-26558: the values of each passkey round, reflected.
     @Test(
         "AB-S02: values that are sent back in a round end passkey entry",
         arguments: [PairingRole.initiator, .responder]

@@ -5,26 +5,26 @@ import Testing
 
 @testable import SMP
 
-/// Two exchanges that talk to each other, and all that they say. Two devices that make the same mistake understand each other;
-/// so what goes over the link is computed once more here, from the formulas of the specification.
+/// Two exchanges connected to each other, with a record of everything they send. Two devices that share a mistake
+/// understand each other, so these tests recompute the transmitted values from the formulas of the specification.
 private struct Duet {
     var exchanges: [PairingRole: any Exchange]
-    /// What each side has said, and what became of it.
+    /// The commands that each side has sent, and its outcome.
     var said: [PairingRole: [SMPCommand]] = [.initiator: [], .responder: []]
     var keys: [PairingRole: Key128] = [:]
     var failures: [PairingRole: PairingFailure] = [:]
     var numbers: [PairingRole: UInt32] = [:]
     var passkey: UInt32?
-    /// What has been said and not been heard.
+    /// Commands in transit.
     private var wire: [(to: PairingRole, command: SMPCommand)] = []
-    /// Who is to enter a passkey. A person is slower than the link.
+    /// The sides that have to enter a passkey. A user is slower than the link.
     private var asked: [PairingRole] = []
 
     init(_ make: (PairingRole) -> any Exchange) {
         exchanges = [.initiator: make(.initiator), .responder: make(.responder)]
     }
 
-    /// Runs it to its end, unless `stops`.
+    /// Runs the exchange to its end, unless `stops` returns true first.
     mutating func run(until stops: (Duet) -> Bool = { _ in false }) {
         for role in [PairingRole.responder, .initiator] { perform(exchanges[role]?.begin() ?? [], of: role) }
         while !stops(self), !wire.isEmpty || !asked.isEmpty {
@@ -55,7 +55,7 @@ private struct Duet {
         }
     }
 
-    /// The values of the commands of one kind.
+    /// The values of the commands with this code.
     func values(_ role: PairingRole, _ code: SMPCode) -> [Block128] {
         (said[role] ?? []).filter { $0.code == code }.compactMap {
             switch $0 {
@@ -68,13 +68,13 @@ private struct Duet {
     }
 }
 
-/// What is said in an exchange, against the formulas (Core Vol 3 Part H 2.3.5.5, 2.3.5.6).
+/// The transmitted values against the formulas (Core Vol 3 Part H 2.3.5.5, 2.3.5.6).
 @Suite struct ExchangeAuditTests {
     private static let central = PairingBench.central
     private static let peripheral = PairingBench.peripheral
     private static let both = [PairingRole.initiator, .responder]
 
-    /// Features that differ in all that enters a check.
+    /// Features that differ in everything that enters a check.
     private static func features(_ capability: IOCapability, isSecure: Bool, hasData: Bool, _ role: PairingRole)
         -> PairingFeatures
     {
@@ -205,7 +205,8 @@ private struct Duet {
         return duet
     }
 
-    /// Checks and long-term key, from the last random values, what each side got from the other, and both public keys.
+    /// Checks the DHKey checks and the long-term key, from the last random values, the out-of-band values of each side,
+    /// and both public keys.
     private func check(_ duet: Duet, _ setup: Setup, ra: Block128, rb: Block128) throws {
         let pair = try #require(setup.ownData[.initiator]?.keyPair ?? Self.pairs[.initiator] ?? nil)
         guard case .publicKey(let packet)? = duet.said[.responder]?.first else { throw PairingFailure.busy }
@@ -286,7 +287,7 @@ private struct Duet {
         let randoms = (duet.values(.initiator, .pairingRandom), duet.values(.responder, .pairingRandom))
         let confirms = (duet.values(.initiator, .pairingConfirm), duet.values(.responder, .pairingConfirm))
         try #require([randoms.0, randoms.1, confirms.0, confirms.1].allSatisfy { $0.count == 20 })
-        // Cai = f4(PKax, PKbx, Nai, rai), and the other way round; rai is 0x80 or 0x81.
+        // Cai = f4(PKax, PKbx, Nai, rai), and vice versa; rai is 0x80 or 0x81.
         for round in 0..<20 {
             let bit: UInt8 = passkey >> UInt32(round) & 1 == 1 ? 0x81 : 0x80
             #expect(confirms.0[round] == Toolbox.f4(keys.a, keys.b, randoms.0[round], bit), "round \(round)")
@@ -308,14 +309,14 @@ private struct Duet {
             ownData: Dictionary(uniqueKeysWithValues: informed.map { ($0.other, data[$0.other]) })
         )
         let duet = try duet(setup)
-        // ra is A's value, which B got, and the other way round; 0 for what nobody got (2.3.5.6.4).
+        // ra is A's value, which B received, and vice versa; 0 for a value that was not received (2.3.5.6.4).
         try check(
             duet,
             setup,
             ra: informed.contains(.responder) ? data.initiator.random : .zero,
             rb: informed.contains(.initiator) ? data.responder.random : .zero
         )
-        // What is given away is bound to the x coordinate: f4(PKx, PKx, r, 0).
+        // The out-of-band data are bound to the x coordinate: f4(PKx, PKx, r, 0).
         let x = data.initiator.keyPair.publicKey.x
         let confirm = Toolbox.f4(x, x, data.initiator.random, 0)
         #expect(data.initiator.shared == .secureConnections(confirm: confirm, random: data.initiator.random))
@@ -332,8 +333,8 @@ extension ExchangeAuditTests {
         (.displayOnly, .keyboardOnly, false),
     ]
 
-    /// Whoever is over, by agreement or by a refusal, goes on with nothing: what was said already may come again, and what was
-    /// to come may come all the same.
+    /// An exchange that has ended, by success or failure, does nothing more: earlier commands may be repeated, and
+    /// later ones may still arrive.
     @Test("AB-S05: a key exchange that is over stays over", arguments: methods.indices, both)
     func an_exchange_that_is_over_stays_over(index: Int, role: PairingRole) throws {
         let (initiator, responder, isSecure) = Self.methods[index]
@@ -348,7 +349,7 @@ extension ExchangeAuditTests {
         let commands = (whole.said[.initiator] ?? []) + (whole.said[.responder] ?? [])
         #expect(whole.keys.count == 2)
         for count in 0...commands.count {
-            // The source of random numbers goes on, so each attempt has values of its own; what is tried is the state.
+            // The random source goes on, so each attempt has its own values; the test is about the state.
             var duet = fresh
             var steps = 0
             duet.run { _ in
@@ -364,7 +365,7 @@ extension ExchangeAuditTests {
             }
             #expect(exchange.answer(.accept).isEmpty && exchange.answer(.passkey(1)).isEmpty, "after \(count)")
             #expect(exchange.answer(.typing(.started)).isEmpty)
-            // What both share is not kept for whoever reads the memory later.
+            // The shared secret is not kept in memory.
             let secret = Mirror(reflecting: exchange).descendant("secret") as? [UInt8]
             #expect(secret == (isSecure ? [] : nil))
         }

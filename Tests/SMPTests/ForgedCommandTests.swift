@@ -6,7 +6,7 @@ import Testing
 
 @testable import SMP
 
-/// Commands that somebody slips in on a link in the clear, between two that have a bond.
+/// Commands that an attacker injects on an unencrypted link between two bonded devices.
 @Suite struct ForgedCommandTests {
     typealias Securing = SecuringTests
 
@@ -35,17 +35,17 @@ import Testing
         bench.run(.milliseconds(10))
         #expect(side.prompts == [.confirmReplacement] && side.isPromptOpen)
         _ = side.takeSent()
-        // The person thinks; the central itself shows its key.
+        // While the user hesitates, the real central proves its key.
         #expect(bench.secure(.authenticated).isSuccess)
         #expect(side.manager.encryption?.isAuthenticated == true && !side.isPromptOpen)
         #expect(side.takeSent().isEmpty && side.failures.isEmpty && bench.central.failures.isEmpty)
         #expect(wish.isSuccess == isWanted && side.ends == 0)
-        // An answer comes too late, and so does the timeout.
+        // A late answer has no effect, and neither does the timeout.
         side.answer?(.accept)
         bench.run(.seconds(60))
         #expect(side.takeSent().isEmpty && side.shelf.keys == keys && side.failures.isEmpty)
         #expect(side.manager.encryption != nil)
-        // And pairing is possible as before.
+        // Pairing works as before.
         side.delay = .milliseconds(100)
         let outcome = SecurityBench.Outcome()
         bench.central.manager.pair { outcome.result = $0 }
@@ -80,7 +80,7 @@ import Testing
         #expect(side.manager.longTermKey(random: own.random, diversifier: own.diversifier) == own.key)
     }
 
-    /// A pairing on an encrypted link cannot be forged, and its key is the next one.
+    /// A pairing on an encrypted link cannot be forged, and its key will be the next one.
     @Test("during a pairing on the encrypted link the old key is not given")
     func during_a_pairing_in_cipher_the_old_key_is_not_given() throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
@@ -109,7 +109,7 @@ import Testing
         #expect(bench.central.prompts.isEmpty && bench.central.shelf.keys == keys)
     }
 
-    /// One that nobody paired for fails a wish at most: the central that shows its key is let in.
+    /// A forged pairing fails at most a pending request: the central that proves its key is accepted.
     @Test(
         "AB-S09: a forged command does not disturb a peripheral that waits for the key",
         arguments: [[0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3], [0x01], [0xFF]] as [[UInt8]]

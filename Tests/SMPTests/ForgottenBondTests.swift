@@ -6,14 +6,14 @@ import Testing
 
 @testable import SMP
 
-/// Bonds that a person removes, or that another link has changed, while a link still works with them.
+/// Bonds that the user removes, or that another link has changed, while a link is using them.
 @Suite struct ForgottenBondTests {
     typealias Securing = SecuringTests
 
-    /// What becomes of the bond before encryption is on.
+    /// How the bond changes before encryption is on.
     enum Change: CaseIterable {
         case forgotten
-        /// The store has lost it, and nobody has told the link.
+        /// The store has lost it without notifying the link.
         case gone
         /// Another link to the same peer has paired anew.
         case replaced
@@ -46,12 +46,12 @@ import Testing
         bench.run(.seconds(1))
         if victim == .responder { #expect(side.manager.longTermKey(random: 0, diversifier: 0) != nil) }
         change.apply(to: side)
-        // Now the peer goes on.
+        // Now the peer continues.
         side.manager.encryptionChanged(.on)
         side.manager.encryptionChanged(.refreshed)
         #expect(outcome.error == .forgotten && side.failures == [.forgotten] && side.ends == 1)
         #expect(side.levels.allSatisfy { $0 == nil } && side.manager.encryption == nil)
-        // Nothing can be had of this link any more, whatever is kept meanwhile.
+        // The link is unusable from now on, whatever keys are stored meanwhile.
         side.shelf.keys = try Securing.bond().0
         #expect(side.manager.longTermKey(random: 0, diversifier: 0) == nil)
         _ = side.takeSent()
@@ -82,7 +82,7 @@ import Testing
 extension ForgottenBondTests {
     private static let message = SignatureTests.message
 
-    /// Two links between the same two devices; each device has one shelf for what it keeps.
+    /// Two links between the same two devices; each device stores its keys once for both.
     private static func twins() throws -> (SecurityBench, SecurityBench) {
         let first = SignatureTests.bench()
         let second = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
@@ -97,7 +97,7 @@ extension ForgottenBondTests {
         let signature = try #require(first.central.manager.sign(Self.message))
         #expect(first.peripheral.manager.verify(Self.message, signature: signature))
         #expect(!second.peripheral.manager.verify(Self.message, signature: signature))
-        // Nor does the other link's next number go back behind it.
+        // The other link's counter does not go back either.
         let next = try #require(second.central.manager.sign(Self.message))
         #expect(next.bytes.prefix(4) == [1, 0, 0, 0])
         #expect(second.peripheral.manager.verify(Self.message, signature: next))
@@ -118,7 +118,7 @@ extension ForgottenBondTests {
         verifier.storesKeys = false
         #expect(!verifier.manager.verify(Self.message, signature: signature))
         verifier.storesKeys = true
-        // It was not used up, and counts once.
+        // The counter was not used up, so the signature counts once.
         #expect(second[role.other].manager.verify(Self.message, signature: signature))
         #expect(!verifier.manager.verify(Self.message, signature: signature))
     }

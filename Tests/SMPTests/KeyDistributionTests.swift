@@ -5,7 +5,7 @@ import Testing
 
 @testable import SMP
 
-/// A peer that gives other keys than were agreed on, or keys that are none (Core Vol 3 Part H 2.4.3, 3.6).
+/// A peer that distributes keys other than agreed, or invalid ones (Core Vol 3 Part H 2.4.3, 3.6).
 @Suite struct KeyDistributionTests {
     static let both = [PairingRole.initiator, .responder]
     static let all: [SMPCode: [UInt8]] = [
@@ -16,7 +16,7 @@ import Testing
         .signingInformation: [0x0A] + [UInt8](repeating: 0xA5, count: 16),
     ]
 
-    /// A bench where `kinds` go both ways.
+    /// A bench in which `kinds` are distributed in both directions.
     static func bench(_ kinds: KeyKinds, isLegacy: Bool) -> PairingBench {
         var configuration = LegacyPairingTests.configuration(.noInputNoOutput)
         if isLegacy { configuration.legacy = .only }
@@ -25,7 +25,7 @@ import Testing
         return PairingBench(initiator: configuration, responder: configuration)
     }
 
-    /// The commands of a peer that gives `kinds`.
+    /// The commands of a peer that distributes `kinds`.
     static func codes(_ kinds: KeyKinds, isLegacy: Bool) -> [SMPCode] {
         (kinds.contains(.encryption) && isLegacy ? [.encryptionInformation, .centralIdentification] : [])
             + (kinds.contains(.identity) ? [.identityInformation, .identityAddressInformation] : [])
@@ -37,7 +37,7 @@ import Testing
         .encryption, .identity, .signing,
     ]
 
-    /// In front of each key of the peer comes each other key: agreed on or not, for the first time or once more.
+    /// Before each key of the peer comes every other key: agreed or not, for the first time or repeated.
     @Test(
         "AB-S11: keys that were not agreed on, that come twice or in another order end the pairing",
         arguments: both,
@@ -65,7 +65,7 @@ import Testing
         #expect(pairings == (isLegacy ? 20 * 4 : 12 * 4))
     }
 
-    /// What comes after the last key that was agreed on changes nothing of what is kept.
+    /// Commands after the last agreed key do not change the stored keys.
     @Test("AB-S11: distributed keys that come too late are not kept", arguments: both, [false, true])
     func keys_that_come_too_late_are_not_kept(liar: PairingRole, isLegacy: Bool) throws {
         for kinds in Self.kinds + [[]] {
@@ -100,7 +100,7 @@ import Testing
             switch code {
             // A device without private addresses has no key for them (Core Vol 3 Part H 2.4.2.1).
             case .identityInformation: #expect(try #require(victim.result).keys.identityKey == nil)
-            // A public address may be any, for all that is known of them.
+            // Any public address is plausible.
             case .identityAddressInformation: #expect(victim.result != nil)
             default:
                 #expect(victim.error == .refused(.keyRejected) && victim.result == nil, "\(code)")
@@ -109,7 +109,8 @@ import Testing
         }
     }
 
-    /// Who has our own identity resolving key, from a pairing before, gives it as its own: our addresses would be its.
+    /// A peer that has our identity resolving key from an earlier pairing distributes it as its own: our addresses
+    /// would resolve to the peer.
     @Test("AB-S11: our own identity resolving key from the peer is rejected", arguments: both, [false, true])
     func our_own_identity_resolving_key_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
         var bench = Self.bench([.encryption, .identity], isLegacy: isLegacy)
@@ -123,7 +124,7 @@ import Testing
         #expect(bench[liar.other].sent.last == .failed(PairingFailed(.keyRejected)))
     }
 
-    /// Resolvable and non-resolvable private addresses are no identities (Core Vol 3 Part H 3.6.5).
+    /// Private addresses, resolvable or not, are not identities (Core Vol 3 Part H 3.6.5).
     @Test(
         "SM/PER/KDU/BI-03, AB-S11: a distributed identity that is none is rejected",
         arguments: both,
@@ -139,7 +140,7 @@ import Testing
         #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
     }
 
-    /// Both have agreed on a key, and the link is not encrypted with it: whoever listens could have sent what comes.
+    /// Both have agreed on a key, but the link is not encrypted with it: an eavesdropper could have sent the commands.
     @Test("AB-S11: keys that come over a link that is not encrypted end the pairing", arguments: both, [false, true])
     func keys_in_the_clear_end_the_pairing(victim: PairingRole, isLegacy: Bool) {
         for (code, octets) in Self.all {
@@ -154,7 +155,7 @@ import Testing
             bench.run()
             #expect(bench[victim].failures == [.pairing(.refused(.unspecifiedReason))], "\(code)")
             #expect(bench[victim].manager.machine.pairing.agreedKey == nil && bench[victim].stored.isEmpty)
-            // Encryption that comes on now does not bring it back.
+            // Encryption that starts now does not revive the pairing.
             bench[victim].manager.encryptionChanged(.on)
             bench.run()
             #expect(bench[victim].manager.encryption == nil)

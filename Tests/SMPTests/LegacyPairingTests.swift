@@ -4,7 +4,7 @@ import Testing
 
 @testable import SMP
 
-/// Legacy pairing, where the peer offers nothing else.
+/// Legacy pairing, used if the peer supports nothing else.
 @Suite struct LegacyPairingTests {
     static func configuration(_ capability: IOCapability, protection: Bool = true) -> PairingConfiguration {
         var configuration = PairingConfiguration()
@@ -13,7 +13,7 @@ import Testing
         return configuration
     }
 
-    /// A bench where `legacy` has no LE Secure Connections.
+    /// A bench in which `legacy` does not support LE Secure Connections.
     static func bench(
         _ initiator: IOCapability,
         _ responder: IOCapability,
@@ -64,7 +64,7 @@ import Testing
         #expect(bench[liar].result == nil && bench[liar.other].result == nil)
     }
 
-    /// Flips a bit of one kind of command.
+    /// Returns a tamper function that flips a bit in one kind of command.
     static func change(
         _ code: SMPCode,
         of liar: PairingRole,
@@ -94,7 +94,7 @@ import Testing
         #expect(bench.initiator.error == .refused(.confirmValueFailed))
     }
 
-    /// The responder's commands of one kind become what the initiator sent last of that kind.
+    /// Replaces the responder's commands of one kind with the initiator's last command of that kind.
     static func echo(_ bench: inout PairingBench, _ code: SMPCode) {
         let heard = Heard()
         bench.tamper = { role, command in
@@ -277,8 +277,8 @@ extension LegacyPairingTests {
         }
     }
 
-    /// A bond is what later links are encrypted with. Keys for signatures or private addresses alone are no bond: nobody could
-    /// show that he has it, and it would keep the two from pairing again.
+    /// A bond consists of the key that encrypts later links. Signing or identity keys alone are no bond: neither side
+    /// could prove it, and it would keep the two from pairing again.
     @Test(
         "pairing without a long-term key in either direction makes no bond",
         arguments: [KeyKinds.identity, .signing, [.identity, .signing], []],
@@ -293,7 +293,7 @@ extension LegacyPairingTests {
         var bench = PairingBench(initiator: sides.0, responder: sides.1)
         bench.pair()
         for role in Self.both { #expect(try #require(bench[role].result).isBonding == false) }
-        // A key in one direction is one.
+        // A key in one direction suffices.
         if miser == .initiator { sides.0.givenKeys.insert(.encryption) } else { sides.1.givenKeys.insert(.encryption) }
         bench = PairingBench(initiator: sides.0, responder: sides.1)
         bench.pair()

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SMP
 
-/// Every combination of what two devices can have and want, against the specification's tables, which are written out here
-/// once more and not taken from the code.
+/// Every combination of capabilities and requirements of two devices, against the specification's tables, which are
+/// repeated here and not taken from the code.
 @Suite struct MatrixTests {
-    /// Core Vol 3 Part H table 2.8 for each pair of capabilities, first legacy, then LE Secure Connections. Rows: the
-    /// responder; columns: the initiator; both in the order of their numbers. J: Just Works, N: numeric comparison,
-    /// I, R, B: a passkey that the initiator shows, the responder shows, both enter.
+    /// Core Vol 3 Part H table 2.8 for each pair of capabilities, first legacy, then LE Secure Connections. Rows are
+    /// responders and columns initiators, both in the order of their numbers. J: Just Works, N: numeric comparison, I,
+    /// R, B: a passkey displayed by the initiator, displayed by the responder, or entered on both.
     static let table: [[(legacy: String, secure: String)]] = [
         [("J", "J"), ("J", "J"), ("R", "R"), ("J", "J"), ("R", "R")],
         [("J", "J"), ("J", "N"), ("R", "R"), ("J", "J"), ("R", "N")],
@@ -18,7 +18,7 @@ import Testing
         [("I", "I"), ("I", "N"), ("R", "R"), ("J", "J"), ("I", "N")],
     ]
 
-    /// What one side says of itself.
+    /// The features of one side.
     struct Side {
         var capability: IOCapability
         var wantsProtection: Bool
@@ -36,8 +36,8 @@ import Testing
         }
     }
 
-    /// Tables 2.6 and 2.7: data from another way come first, with LE Secure Connections when one side has them, with legacy
-    /// pairing when both have; then nobody who wants protection means Just Works; then table 2.8.
+    /// Tables 2.6 and 2.7: out-of-band data come first, with LE Secure Connections if one side has them, with legacy
+    /// pairing if both do. Next, Just Works if neither side requires MITM protection. Then table 2.8.
     static func expected(_ initiator: Side, _ responder: Side, secure: Bool) -> String {
         switch (initiator.hasData, responder.hasData, secure) {
         case (true, true, _), (true, false, true), (false, true, true): return "O"
@@ -48,7 +48,7 @@ import Testing
         return secure ? cell.secure : cell.legacy
     }
 
-    /// What each person is asked.
+    /// The prompts of each user.
     static func prompts(_ letter: String, _ role: PairingRole) -> [String] {
         switch letter {
         case "O": []
@@ -85,7 +85,8 @@ import Testing
         for other in IOCapability.all {
             for initiator in Self.sides(capability) {
                 for responder in Self.sides(other) {
-                    // Bonding is one bit, which nothing else depends on: both, one and none, with everything else.
+                    // Bonding is one bit that affects nothing else: both, one and neither, with every other
+                    // combination.
                     try check(initiator, responder, secure: secure, data)
                     count += 1
                 }
@@ -102,7 +103,7 @@ import Testing
         _ data: SecureConnectionsTests.Data
     ) throws {
         var configurations = (initiator.configuration, responder.configuration)
-        // One side without LE Secure Connections is enough for legacy pairing, whichever it is.
+        // Legacy pairing results if either side lacks LE Secure Connections.
         if !secure {
             if initiator.bonds { configurations.1.legacy = .only } else { configurations.0.legacy = .only }
         }
@@ -132,7 +133,7 @@ import Testing
         }
         #expect(a.linkKey == b.linkKey && a.linkKey != .zero)
         #expect(a.peerKeys == b.ownKeys && b.peerKeys == a.ownKeys)
-        // What each keeps fits what the other keeps, for both ways round.
+        // The stored keys match in both directions.
         #expect(a.keys.localKey == b.keys.peerKey && a.keys.peerKey == b.keys.localKey)
         #expect(a.keys.localKey != nil && a.keys.peerKey != nil && secure == (a.keys.localKey == a.keys.peerKey))
         #expect(a.keys.localSigningKey == b.keys.peerSigningKey && a.keys.peerSigningKey == b.keys.localSigningKey)

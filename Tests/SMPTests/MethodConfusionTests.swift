@@ -4,29 +4,29 @@ import Testing
 
 @testable import SMP
 
-/// CVE-2020-10134: somebody in the middle compares a number with one device and enters a passkey with the other, and makes
-/// the number of the one the passkey of the other. Two links, four security managers; the two in the middle are the
-/// attacker's, and pair as well as they can.
+/// CVE-2020-10134: a man in the middle uses numeric comparison with one device and passkey entry with the other, and
+/// makes the number of the one the passkey of the other. Two links, four security managers; the attacker owns the two
+/// in the middle, which pair as well as they can.
 @Suite struct MethodConfusionTests {
-    /// What the person with both devices does. The prompts say what the other device has to show.
+    /// The behaviour of the user with both devices. The prompts say what the other device has to display.
     enum Person {
-        /// Compares only where both show a number to compare, and enters only what is shown to be entered.
+        /// Compares only if both devices display a number to compare, and enters only passkeys displayed as such.
         case readsPrompts
-        /// Takes any six digits for any others, and says yes.
+        /// Treats any six digits as interchangeable, and agrees.
         case takesNumbersForNumbers
     }
 
-    /// The attack on one device that compares and one that enters, or shows, a passkey.
+    /// The attack on a device that compares and a device that enters or displays a passkey.
     final class Attack {
-        /// The link to the device that compares, and the one to the other.
+        /// The link to the comparing device, and the one to the other device.
         let comparing: SecurityBench
         let entering: SecurityBench
         let role: PairingRole
         private(set) var number: UInt32?
 
         /// - Parameters:
-        ///   - role: what the device that compares is: the other device is the other one.
-        ///   - other: what the other device has.
+        /// - role: The role of the comparing device; the other device has the other role.
+        /// - other: The IO capability of the other device.
         init(_ role: PairingRole, other: IOCapability, seed: UInt64) {
             let configuration = LegacyPairingTests.configuration
             self.role = role
@@ -43,15 +43,15 @@ import Testing
             )
             comparer.delay = nil
             enterer.delay = nil
-            // Their own persons say what the attack needs.
+            // The attacker's own users answer as the attack requires.
             for side in [comparing[role.other], entering[role]] { side.delay = .milliseconds(1) }
         }
 
-        /// The devices of the person.
+        /// The user's devices.
         var comparer: SecuritySide { comparing[role] }
         var enterer: SecuritySide { entering[role.other] }
 
-        /// Pairs with both, the number of the one entered as the passkey of the other.
+        /// Pairs with both, and enters the number of one as the passkey of the other.
         func run() {
             comparing.central.manager.pair()
             comparing.run()
@@ -62,7 +62,7 @@ import Testing
             entering.run()
         }
 
-        /// What the person does with what the two devices say.
+        /// The user's reaction to the two devices.
         func answer(_ person: Person) {
             guard let first = comparer.prompts.last, let second = enterer.prompts.last else { return }
             let isSame = first == second
@@ -84,8 +84,8 @@ import Testing
         side.stored.contains { $0.keys.level.isAuthenticated } || side.manager.encryption != nil
     }
 
-    /// The defence is what the person is asked: the devices name different things, so that nobody who does what they say
-    /// compares with a device that does not compare.
+    /// The defence is the prompts: the devices name different actions, so a user who follows them never compares with a
+    /// device that is not comparing.
     @Test(
         "AB-S08: a person who reads the prompts pairs neither device with somebody in the middle",
         arguments: [PairingRole.initiator, .responder],
@@ -97,7 +97,7 @@ import Testing
             attack.run()
             let number = try #require(attack.number)
             #expect(attack.comparer.prompts == [.compare(number)])
-            // The number is nowhere a passkey, and the other device never asks whether numbers are the same.
+            // The number is never a passkey, and the other device never offers a comparison.
             let kind = attack.enterer.prompts.map(PairingTests.kind)
             #expect(kind == [other == .keyboardOnly ? "enter" : "show"])
             #expect(!attack.enterer.prompts.contains(.showPasskey(number)))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Where the other device shows a passkey the attacker has to guess it, whatever the person says to the first.
+    /// If the other device displays a passkey, the attacker has to guess it, whatever the user answers on the first.
     @Test(
         "AB-S08: the number of one device does not open another that shows a passkey",
         arguments: [PairingRole.initiator, .responder]
@@ -122,8 +122,8 @@ import Testing
         }
     }
 
-    /// What remains, and lies in the protocol: numbers to compare and passkeys are both six digits, and neither check knows
-    /// the method of the other side. Who enters the number of one device into another is deceived.
+    /// The remaining weakness lies in the protocol: comparison numbers and passkeys both have six digits, and neither
+    /// check covers the other side's method. A user who enters the number of one device into another is deceived.
     @Test(
         "AB-S08: what remains is a person who enters a number that was to be compared",
         arguments: [PairingRole.initiator, .responder]
@@ -136,7 +136,7 @@ import Testing
         #expect(attack.comparer.stored.first?.keys.peerKey != attack.enterer.stored.first?.keys.peerKey)
     }
 
-    /// A device never takes the answer to one question for that to another.
+    /// A device never accepts the answer to one prompt as the answer to another.
     @Test(
         "AB-S08: a number to compare and a passkey are never taken for each other",
         arguments: [PairingRole.initiator, .responder]
@@ -146,7 +146,7 @@ import Testing
         attack.run()
         let number = try #require(attack.number)
         let (compare, enter) = (try #require(attack.comparer.answer), try #require(attack.enterer.answer))
-        // Digits are not a yes, and a yes is no digits.
+        // Digits are not consent, and consent is not digits.
         compare(.passkey(number))
         enter(.accept)
         attack.comparing.run()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SMP
 
-/// What a configuration, data from another way and a keyboard make of a link.
+/// The effects of configurations, out-of-band data and keypresses on a link.
 @Suite struct ModesTests {
     typealias Securing = SecuringTests
 
@@ -14,12 +14,12 @@ import Testing
     func the_first_request_is_that_of_apple() {
         let bench = SecurityBench()
         bench.central.manager.pair()
-        // Keyboard and display, no data from another way, bonding with protection and LE Secure Connections, 16 octets,
-        // long-term and identity keys both ways.
+        // Keyboard and display, no out-of-band data, bonding with MITM protection and LE Secure Connections, 16 octets,
+        // long-term and identity keys in both directions.
         #expect(bench.central.link.takeSent(on: 6) == [[0x01, 0x04, 0x00, 0x0D, 0x10, 0x03, 0x03]])
     }
 
-    /// Behaviour 6.8: what Apple's device, with keyboard and display, asks of its person for each kind of peer.
+    /// Behaviour 6.8: the prompts of Apple's device, which has a keyboard and a display, for each kind of peer.
     @Test(
         "behaviour 6.8: what a person is asked follows from the capabilities of the peer",
         arguments: [
@@ -58,7 +58,7 @@ import Testing
         let bench = SecurityBench(central: debug, peripheral: debug)
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].shelf.keys == nil)
-        // Nor accepted by whoever does not debug.
+        // A device that is not debugging does not accept the debug key either.
         let mixed = SecurityBench(
             central: role == .initiator ? debug : Securing.configuration(),
             peripheral: role == .responder ? debug : Securing.configuration()
@@ -78,7 +78,7 @@ import Testing
         #expect(bench.secure(.authenticated).isSuccess)
         #expect(bench.central.manager.encryption?.isSecureConnections == false)
         #expect(!SecurityLevel.secureConnections.isMet(by: bench.central.manager.encryption))
-        // A central that has none itself knows that, and does not begin.
+        // A central that lacks it itself does not even begin.
         let error: SecurityError =
             role == .initiator
             ? .cannotPair(.noSecureConnections) : .pairing(.refused(.authenticationRequirements))
@@ -104,7 +104,7 @@ import Testing
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench.central.stored.first?.keys.level.isAuthenticated == false)
         #expect(!SecurityLevel.authenticated.isMet(by: bench.peripheral.manager.encryption))
-        // As peripheral, who waits hears that the central does no more.
+        // As peripheral, the caller learns that the central does no better.
         let outcome = bench.secure(.authenticated, by: .responder)
         bench.run(.seconds(31))
         #expect(outcome.error == (poor == .responder ? ownError : .pairing(.timedOut)))
@@ -125,7 +125,7 @@ import Testing
         }
         #expect(bench.secure(.secureConnections).isSuccess)
         #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
-        // What was given away is used up.
+        // The out-of-band data are used up.
         #expect(bench.central.manager.outOfBand.own == nil && bench.peripheral.manager.outOfBand.own == nil)
         #expect(bench.central.manager.outOfBand.peer == nil && bench.peripheral.manager.outOfBand.peer == nil)
     }
@@ -157,13 +157,13 @@ import Testing
             let outcome = bench.secure(.encrypted)
             let answer = try #require(bench[types].answer)
             let kinds: [KeypressNotification.Kind] = [.started, .digitEntered, .digitErased, .cleared, .completed]
-            // Slowly: each key puts the timeout off where the peer hears of it.
+            // Slowly: each keypress restarts the timeout where the peer receives it.
             for kind in kinds {
                 answer(.typing(kind))
                 bench.run(.seconds(4))
             }
             #expect(bench[types.other].pressed == (a && b ? kinds : []))
-            // Who shows the digits has nothing to tell.
+            // The displaying side has no keypresses to report.
             bench[types.other].answer?(.typing(.started))
             bench.run(.milliseconds(10))
             #expect(bench[types].pressed.isEmpty)
@@ -206,7 +206,7 @@ import Testing
         #expect(bench[role].failures == [.notAllowed])
         #expect(bench.peripheral.takeSent() == (role == .initiator ? [] : [.failed(PairingFailed(.repeatedAttempts))]))
         #expect(bench.central.takeSent().isEmpty == (role == .initiator))
-        // Later it may.
+        // Later it is permitted.
         bench[role].isPermitted = true
         #expect(bench.secure(.encrypted).isSuccess)
     }
@@ -227,7 +227,7 @@ import Testing
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error != nil && bench.air.keys.count == 1)
-            // Its own wish is not even begun.
+            // The device's own request does not even start.
             #expect(bench[role].failures == (role == .initiator ? [] : [.pairing(.refused(.pairingNotSupported))]))
         }
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import SMP
 
-/// What the features of both sides lead to, against a small model of the rules.
+/// The results of both sides' features, compared with a small model of the rules.
 @Suite struct NegotiationTests {
     private static let both = [PairingRole.initiator, .responder]
 
-    /// What there may be, in all combinations.
+    /// The requirements of a side, in all combinations.
     struct Wish {
         var legacy = PairingConfiguration.Legacy.whenPeerOffersNothingElse
         var requiresProtection = false
@@ -45,7 +45,7 @@ import Testing
         return all
     }()
 
-    /// Why there is no pairing, by the rules in the order in which they are told to the peer.
+    /// The reason for refusing to pair, in the order in which the rules are reported to the peer.
     private static func refusal(_ wish: Wish, isSecure: Bool, isAuthenticated: Bool, size: Int) -> PairingFailure? {
         if wish.legacy == .refused, !isSecure { return .authenticationRequirements }
         if wish.requiresProtection, !isAuthenticated { return .authenticationRequirements }
@@ -78,7 +78,8 @@ import Testing
                 var demand = PairingDemand()
                 (demand.level, demand.replaced) = (wish.level, wish.replaced)
                 let isSecure = bits & 3 == 3
-                // Two with a display and two buttons compare with LE Secure Connections, and cannot do anything with legacy pairing.
+                // Two devices with a display and two buttons use numeric comparison with LE Secure Connections, and
+                // only Just Works with legacy pairing.
                 let isAuthenticated = isSecure && bits & 4 != 0
                 let size = bits & 8 != 0 ? 7 : bits & 16 != 0 ? 12 : 16
                 let expected = Self.refusal(wish, isSecure: isSecure, isAuthenticated: isAuthenticated, size: size)
@@ -109,7 +110,7 @@ import Testing
         #expect(agreed > 100 && refused > 100)
     }
 
-    /// What is asked of the peer: each wish has its bit (Core Vol 3 Part H 3.5.1).
+    /// Each requirement sets its bit in the request (Core Vol 3 Part H 3.5.1).
     @Test func each_wish_has_its_bit_and_asks_for_nothing_else() {
         for bits in UInt8.min..<32 {
             for legacy in [PairingConfiguration.Legacy.refused, .whenPeerOffersNothingElse, .only] {

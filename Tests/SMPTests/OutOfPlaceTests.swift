@@ -4,22 +4,22 @@ import Testing
 
 @testable import SMP
 
-/// Every command in every state of both roles and of every method (CVE-2019-17520, CVE-2020-13593). Somebody puts it in
-/// front of what the peer really sends, which then comes as well.
+/// Every command in every state of both roles and of every method (CVE-2019-17520, CVE-2020-13593). An attacker injects
+/// it before the peer's real next command, which then arrives as well.
 @Suite struct OutOfPlaceTests {
-    /// What a device has to do with a command that is not the peer's.
+    /// The required reaction to a command that does not come from the peer.
     enum Verdict: Equatable {
-        /// It is the one that is due, and is judged by what is in it.
+        /// It is the expected command, and is judged by its contents.
         case judged
-        /// It changes nothing.
+        /// It is ignored.
         case heard
-        /// It ends the pairing, and the peer hears why.
+        /// It ends the pairing, and the peer is told the reason.
         case refused(PairingFailure)
-        /// It says itself that the pairing is over.
+        /// It reports by itself that the pairing is over.
         case ended
     }
 
-    /// One command of each code, well formed, one too short, and codes that there are not.
+    /// One well-formed command of each code, one that is too short, and unassigned codes.
     static let intruders: [[UInt8]] =
         (1...15 as ClosedRange<UInt8>).map { code in
             let fields: [UInt8: [UInt8]] = [
@@ -29,14 +29,14 @@ import Testing
             return [code] + (fields[code] ?? [UInt8](repeating: 1, count: 16))
         } + [[4, 1], [0, 1], [255], []]
 
-    /// A moment in a pairing that goes well, and what follows it at one side.
+    /// A point in a successful pairing, and the command that one side receives next.
     struct Moment {
         let bench: PairingBench
-        /// The command that comes next, if the peer need not wait for anything before it sends it.
+        /// The next command, if the peer sends it without waiting for anything first.
         let due: UInt8?
     }
 
-    /// All moments of a pairing as `victim` sees them, from before it to after it.
+    /// All points of a pairing from `victim`'s point of view, from before its start to after its end.
     static func moments(_ method: PairingMethod, _ victim: PairingRole) throws -> [Moment] {
         var bench = try method.bench()
         var all = [bench]
@@ -68,7 +68,7 @@ import Testing
             return .refused(octets.isEmpty ? .invalidParameters : .commandNotSupported)
         case _ where !isWhole: return .refused(.invalidParameters)
         case 0x05: return .ended
-        // Pairing is what it asks for already (Core Vol 3 Part H 2.4.6).
+        // It asks for a pairing that is already in progress (Core Vol 3 Part H 2.4.6).
         case 0x0B where victim == .initiator: return .heard
         case 0x0E where method.isPasskey && isExchanging(machine): return .heard
         default: return code == moment.due ? .judged : .refused(.unspecifiedReason)
@@ -97,11 +97,11 @@ import Testing
                 #expect(faults.isEmpty, "moment \(index), \(octets.prefix(3)), \(verdict)")
             }
         }
-        // A command is out of its place nearly everywhere, and refused so.
+        // A command is out of place nearly everywhere, and is refused for that.
         #expect(verdicts["\(Verdict.refused(.unspecifiedReason))", default: 0] > moments.count * 6)
     }
 
-    /// What is wrong with how a device has taken an intruder.
+    /// Returns the faults in a device's reaction to an intruder.
     private static func faults(
         _ verdict: Verdict,
         _ after: PairingBench,
@@ -123,7 +123,7 @@ import Testing
             check((bench[victim].result != nil) == isStarted && bench[victim].error == nil, "pairing does not go on")
         case .judged:
             bench.run()
-            // Over an encrypted link the peer's last key may be any.
+            // Over an encrypted link the peer's last key may have any value.
             let hadResult = before[victim].result != nil
             check(bench[victim].result == nil || hadResult || wasDistributing, "what nobody sent gave keys")
         case .refused, .ended:
@@ -139,7 +139,7 @@ import Testing
         return faults
     }
 
-    /// The peer's own commands, which still come, do not bring the pairing back; a new one goes well.
+    /// The peer's own pending commands do not revive the pairing; a new one succeeds.
     private static func rest(
         of bench: PairingBench,
         before: PairingBench,
@@ -148,21 +148,21 @@ import Testing
         isTold: Bool
     ) -> [String] {
         var bench = bench
-        // One of each moment is enough.
+        // Once per point suffices.
         let isLast = bench[victim].received.last == 0x0F
         var faults: [String] = []
         func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }
         bench.run()
         check(bench[victim].result == nil, "keys all the same")
         let peer = before[victim.other]
-        // Keys that were on their way when it ended are in front of the bad news.
+        // Keys in transit when the pairing ended arrive before the failure.
         let wasDistributing = if case .distributing = before[victim].machine.state { true } else { false }
         if isTold, !wasDistributing, peer.machine.isUnderWay, peer.result == nil {
             check(bench[victim.other].result == nil && bench[victim.other].error != nil, "keys at the other side")
         }
-        // Who forges the end of a pairing does not tell the other side.
+        // An attacker that forges the end of a pairing does not notify the other side.
         guard isTold, isLast, !bench[victim.other].machine.isUnderWay else { return faults }
-        // What came another way is good for one pairing.
+        // Out-of-band data serve for one pairing.
         for role in [PairingRole.initiator, .responder] {
             bench[role].machine.context.ownData = first[role].machine.context.ownData
             bench[role].machine.context.peerData = first[role].machine.context.peerData

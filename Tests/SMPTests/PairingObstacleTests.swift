@@ -6,7 +6,7 @@ import Testing
 
 @testable import SMP
 
-/// Pairings that cannot come to anything are not begun: many a host ends the link when one fails.
+/// Pairings that cannot succeed are not started: many hosts disconnect when one fails.
 @Suite struct PairingObstacleTests {
     typealias Securing = SecuringTests
 
@@ -73,7 +73,7 @@ import Testing
             }
         }
         bench.run()
-        // The one came while the pairing for the others was under way.
+        // The authenticated request came while the pairing for the first one was in progress.
         #expect(results.filter { $0 == nil }.count == 2 && results.contains(.tooWeak))
         #expect(bench.secure(.authenticated).error == .cannotPair(.noInputNoOutput))
     }
@@ -90,7 +90,7 @@ import Testing
                 peripheral: Securing.configuration(),
                 keys: (keys.0, keys.1)
             )
-            // The bond's own key is as good as it ever was.
+            // The bond's own key is as strong as before.
             #expect(bench.secure(.authenticated).isSuccess)
             let outcome = SecurityBench.Outcome()
             bench.central.manager.pair { outcome.result = $0 }
@@ -126,7 +126,7 @@ import Testing
         #expect(bench.central.link.takeSent(on: 6).last == [0x05, 0x05])
         #expect(bench.peripheral.link.takeSent(on: 6).last == [0x05, 0x05])
         #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
-        // One that there is a key for is encrypted, whatever it wishes besides.
+        // A device with a stored key is encrypted, whatever else it requests.
         let keys = try Securing.bond(.noInputNoOutput)
         let bonded = SecurityBench(
             central: Securing.configuration(.noInputNoOutput),
@@ -166,13 +166,14 @@ extension PairingObstacleTests {
         #expect(bench[role].manager.outOfBand.own != nil && bench[role].usedOwnData == 0)
     }
 
-    /// Who says that it has the data sees the key once, however it ends; so nobody follows the device by it.
+    /// A peer that claims to have the data is sent the key once, whatever the outcome, so that the key cannot be used
+    /// to track the device.
     @Test(arguments: SecuringTests.both)
     func a_public_key_that_went_another_way_is_shown_once(role: PairingRole) throws {
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 5)))
         let bench = Securing.bench()
         bench[role].manager.outOfBand.own = own
-        // The other one lies: its data are of somebody else.
+        // The other one lies: its data belong to another device.
         let other = try #require(OwnOutOfBandData(random: RandomSource(seed: 6)))
         bench[role.other].manager.outOfBand.peer = other.shared
         #expect(bench.secure(.authenticated).error != nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SMP
 
-/// Rules of a pairing that both sides could break alike without noticing.
+/// Pairing rules that both sides could break in the same way without noticing.
 @Suite struct PairingRulesTests {
     private static let both = [PairingRole.initiator, .responder]
 
@@ -50,7 +50,7 @@ import Testing
         #expect(
             machine.isDead == isDead && !machine.isUnderWay && machine.agreedKey == nil && machine.agreedLevel == nil
         )
-        // Who is dead says so to those who want to pair, and nothing to the peer.
+        // A dead machine reports that to callers that want to pair, and sends nothing to the peer.
         let isCentral = role == .initiator
         let started: [PairingMachine.Action] = isDead ? [.failed(.timedOut)] : isCentral ? [.askPermission] : []
         #expect(machine.handle(.start(PairingDemand())) == started)
@@ -66,7 +66,7 @@ import Testing
 
     // MARK: The timer
 
-    /// Each command that goes out puts the timeout off, once; nothing is timed when all is over (Core Vol 3 Part H 3.4).
+    /// Each command that is sent restarts the timeout once; no timer runs after the end (Core Vol 3 Part H 3.4).
     @Test(arguments: PairingMethod.all)
     func each_command_puts_the_timeout_off_once(method: PairingMethod) throws {
         var bench = try method.bench()
@@ -95,7 +95,7 @@ import Testing
         #expect(outcome.error == .pairing(.timedOut) && !bench.central.manager.isPairing)
     }
 
-    /// Sixty keys put the timeout off and the next one does not; a new pairing begins to count anew.
+    /// Sixty keypresses restart the timeout and the next one does not; a new pairing counts from zero.
     @Test func sixty_keys_put_the_timeout_off_in_each_pairing() {
         var configuration = LegacyPairingTests.configuration(.keyboardOnly)
         configuration.notifiesKeypresses = true
@@ -122,8 +122,8 @@ import Testing
 
     // MARK: Who is asked
 
-    /// Just Works needs the consent of a person, unless it is given; who would take the place of a bond without having shown its
-    /// key needs a person's word in any case (AB-S09).
+    /// Just Works needs the user's consent, unless given in advance; a peer that would replace a bond without proving
+    /// its key needs it in any case (AB-S09).
     @Test(
         "AB-S09, AB-A14: a person is asked before anything begins where the rules need one",
         arguments: both,
@@ -158,7 +158,7 @@ import Testing
             let prompts: [PairingMachine.Action] =
                 isAsked
                 ? [.startTimer, .ask(isReplacement ? .confirmReplacement : .confirmPairing)] : []
-            // Nothing is said before the person has answered.
+            // Nothing is sent before the user has answered.
             if isAsked {
                 #expect(actions == prompts, "\(isBonded) \(isProven) \(isJustWorks)")
                 actions = machine.handle(.answered(.accept))
@@ -175,8 +175,8 @@ import Testing
 
     // MARK: Features
 
-    /// The response has no key that the request does not have (Core Vol 3 Part H 3.6.1), and none that this device does not give or
-    /// take.
+    /// The response contains no key that the request does not contain (Core Vol 3 Part H 3.6.1), and none that this
+    /// device neither distributes nor accepts.
     @Test func the_response_only_takes_keys_away() throws {
         for (given, wanted) in [
             (KeyKinds(rawValue: 7), KeyKinds(rawValue: 7)), (.encryption, .identity), ([], .signing),
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// A device without an identity of its own is known by its address on the link: nobody else gives that as his (AB-S11).
+    /// A device without an identity of its own is known by its address on the link, which no peer may claim (AB-S11).
     @Test("AB-S11: our own address is rejected as the peer's", arguments: both, [false, true])
     func our_own_address_is_rejected_as_the_peers(liar: PairingRole, hasIdentity: Bool) {
         let victim = liar.other
@@ -227,7 +227,8 @@ import Testing
         }
     }
 
-    /// Zero is the key of whoever has none, and not ours, though we may have none either (Core Vol 3 Part H 2.4.2.1).
+    /// An all-zero key stands for no key, and does not count as ours, even if we have none either (Core Vol 3 Part H
+    /// 2.4.2.1).
     @Test("two devices without private addresses have the same key and pair", arguments: both)
     func two_without_private_addresses_pair(first: PairingRole) throws {
         var bench = PairingBench(
@@ -242,7 +243,7 @@ import Testing
         #expect(keys.identityAddress == (first == .initiator ? PairingBench.peripheral : PairingBench.central))
     }
 
-    /// Identity addresses are public or static random ones (Core Vol 3 Part H 3.6.5).
+    /// Identity addresses are public or static random addresses (Core Vol 3 Part H 3.6.5).
     @Test(
         "AB-S11: a distributed identity that does not last is rejected",
         arguments: [
@@ -276,7 +277,7 @@ import Testing
 // MARK: - What is empty
 
 extension PairingRulesTests {
-    /// A command that nobody has filled has zeroes in it; features that nobody has filled promise nothing but 16 octets.
+    /// An empty command contains zeroes; empty features promise nothing but 16 octets.
     @Test func commands_begin_empty() throws {
         #expect(CentralIdentification().framed().bytes == [0x07] + [UInt8](repeating: 0, count: 10))
         #expect(PairingFailed().framed().bytes == [0x05, 0])
@@ -294,7 +295,7 @@ extension PairingRulesTests {
         )
     }
 
-    /// A public key is the longest command, and the channel takes it (Core Vol 3 Part H 3.2).
+    /// A public key is the longest command, and the channel accepts it (Core Vol 3 Part H 3.2).
     @Test func the_channel_takes_the_longest_command_and_no_more() {
         #expect(PairingPublicKey().framed().count == SecurityManager.maximumPayload)
         #expect(SecurityManager.maximumPayload == 65 && SMPCommand.longest == 64)

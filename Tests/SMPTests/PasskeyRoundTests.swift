@@ -3,9 +3,9 @@ import Testing
 
 @testable import SMP
 
-/// The 20 rounds in which LE Secure Connections show a passkey (Core Vol 3 Part H 2.3.5.6.3).
+/// The 20 rounds in which LE Secure Connections prove a passkey (Core Vol 3 Part H 2.3.5.6.3).
 @Suite struct PasskeyRoundTests {
-    /// Both ends count with one constant, so the wire is counted here.
+    /// Both ends share one constant, so the rounds are counted on the wire.
     @Test(arguments: [PairingRole.initiator, .responder])
     func twenty_rounds_and_then_the_check(shows: PairingRole) throws {
         var bench = PasskeyTests.bench(shows, isLegacy: false)
@@ -15,13 +15,13 @@ import Testing
         for (role, first) in [(PairingRole.initiator, SMPCode.pairingRequest), (.responder, .pairingResponse)] {
             let codes = bench[role].sent.map(\.code)
             #expect(Array(codes.prefix(43)) == [first, .pairingPublicKey] + rounds + [.pairingDHKeyCheck])
-            // After the check come keys, and nothing else.
+            // Only keys follow the check.
             let keys: Set<SMPCode> = [.identityInformation, .identityAddressInformation, .signingInformation]
             #expect(keys.isSuperset(of: codes.dropFirst(43)))
         }
     }
 
-    /// Each round has a random value of its own, or who hears one knows the confirm value of the next.
+    /// Each round has a random value of its own; otherwise an eavesdropper could predict the next confirm value.
     @Test(arguments: [PairingRole.initiator, .responder])
     func each_round_has_a_random_value_of_its_own(shows: PairingRole) {
         var bench = PasskeyTests.bench(shows, isLegacy: false)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Whoever sends the initiator's own value back knows no passkey, and sees nothing of the initiator's.
+    /// A peer that reflects the initiator's own value knows no passkey, and learns nothing about the initiator's.
     @Test(
         "AB-S02: our own confirm value sent back ends the pairing before anything is shown",
         arguments: [PairingRole.initiator, .responder]
@@ -45,7 +45,7 @@ import Testing
         #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
     }
 
-    /// The least significant bit first, and 0x80 above it. 999,999 is 1111 0100 0010 0011 1111.
+    /// Least significant bit first, plus 0x80. 999,999 is 1111 0100 0010 0011 1111.
     @Test(
         arguments: [
             (999_999, [1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1]),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SMP
 
-/// One device that shows passkeys, attempt after attempt.
+/// A device that displays passkeys in repeated attempts.
 @Suite struct PasskeyTests {
-    /// One device that shows, and one that enters, for as many attempts as there are.
+    /// A displaying device and an entering one, for any number of attempts.
     static func bench(_ shows: PairingRole, isLegacy: Bool) -> PairingBench {
         func configuration(_ role: PairingRole) -> PairingConfiguration {
             var configuration = LegacyPairingTests.configuration(role == shows ? .displayOnly : .keyboardOnly)
@@ -21,8 +21,8 @@ import Testing
         side.prompts.compactMap { if case .showPasskey(let passkey) = $0 { passkey } else { nil } }
     }
 
-    /// Each attempt gives one bit of its passkey away: the round in which it fails. Whoever shows the same passkey again is
-    /// had after 20 attempts (Core Vol 3 Part H 2.3.6).
+    /// Each attempt reveals one bit of its passkey: the round in which it fails. A device that displays the same
+    /// passkey again is broken after 20 attempts (Core Vol 3 Part H 2.3.6).
     @Test(
         "SM/CEN/SCPK/BV-05, AB-S13: bits that are learned in one attempt do not help in the next",
         arguments: [PairingRole.initiator, .responder]
@@ -38,7 +38,7 @@ import Testing
             #expect(bench[shows].result == nil && bench[shows.other].result == nil, "attempt \(attempt)")
             #expect(Self.passkeys(bench[shows]).count == attempt)
             let rounds = bench[shows].sent[before...].count { $0.code == .pairingConfirm }
-            // All rounds before the last one were right, so the bit of the last one is the other one.
+            // All rounds before the last one were right, so the bit of the last one has to be flipped.
             guess ^= 1 << UInt32(rounds - 1)
             furthest = max(furthest, rounds)
         }
@@ -46,7 +46,7 @@ import Testing
         #expect(Set(passkeys).count == passkeys.count && furthest < PasskeyRounds.count)
     }
 
-    /// The statistics of a thousand attempts with one device: each test would let a good source pass 999 times of 1,000.
+    /// Statistics of a thousand attempts with one device: a good source passes each test 999 times out of 1,000.
     @Test(
         "SM/CEN/PKE/BV-05, AB-S13: passkeys are fresh and spread over all numbers",
         arguments: [PairingRole.initiator, .responder],
@@ -58,7 +58,7 @@ import Testing
         for _ in 0..<1_000 { bench.pair() }
         let passkeys = Self.passkeys(bench[shows])
         #expect(passkeys.count == 1_000 && passkeys.allSatisfy { $0 <= 999_999 })
-        // Of a thousand draws out of a million half a pair is alike on average.
+        // A thousand draws out of a million contain half a duplicate on average.
         #expect(Set(passkeys).count >= 996)
         let steps = zip(passkeys, passkeys.dropFirst()).map { ($1 + 1_000_000 - $0) % 1_000_000 }
         #expect(Self.isSpread(passkeys.map { $0 / 100_000 }), "the first digit")
@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    /// Seeds whose first number leads to the greatest passkey, to the least, and beyond the greatest if there were one more.
+    /// Seeds whose first number gives the greatest passkey, the least, and one that would exceed the greatest if the
+    /// range were larger by one.
     @Test(
         "AB-S13: a passkey may be any of a million numbers and no other",
         arguments: [(1_035_962, 999_999), (965_768, 0), (1_265_837, 949_519)] as [(UInt64, UInt32)]
@@ -95,12 +96,12 @@ import Testing
             peerData: nil
         )
         #expect(setting.passkey() == passkey)
-        // A random value is no constant.
+        // A random value is not a constant.
         let blocks = (0..<20).map { _ in setting.block() }
         #expect(Set(blocks).count == 20)
     }
 
-    /// Chi squared of ten bins, 9 degrees of freedom: below 27.9 in 999 cases of 1,000.
+    /// Chi-squared over ten bins, 9 degrees of freedom: below 27.9 in 999 of 1,000 cases.
     private static func isSpread(_ digits: [UInt32]) -> Bool {
         let mean = Double(digits.count) / 10
         let squares = (0..<10 as Range<UInt32>).map { digit in Double(digits.count { $0 == digit }) - mean }

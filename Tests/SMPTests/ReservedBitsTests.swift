@@ -5,15 +5,15 @@ import Testing
 
 @testable import SMP
 
-/// A tester that speaks the exchanges of pairing with features of its own making, reserved bits among them: it believes in
-/// what it sends, so that every value that depends on the features fits.
+/// A peer that runs the pairing exchanges with its own features, including reserved bits, and computes every value that
+/// depends on the features consistently.
 struct Tester {
     static let central = PairingBench.central
     static let peripheral = PairingBench.peripheral
 
     let role: PairingRole
     let features: PairingFeatures
-    /// What went another way, and what came.
+    /// Its own out-of-band data, and those it received.
     var ownData: OwnOutOfBandData?
     var peerData: OutOfBandData?
     private(set) var machine: PairingMachine
@@ -29,7 +29,7 @@ struct Tester {
     private var toMachine: [SMPCommand] = []
     private var toTester: [SMPCommand] = []
 
-    /// A tester in `role`, whose features have all reserved bits set on top of these.
+    /// Creates a tester in `role` with all reserved bits of its features set.
     init(
         _ role: PairingRole,
         _ capability: IOCapability,
@@ -159,7 +159,7 @@ struct Tester {
         let result = try #require(tester.result, "\(String(describing: tester.error))")
         #expect(result.isAuthenticated == isAuthenticated && result.isSecureConnections == isSecureConnections)
         #expect(tester.machineKey == tester.testerKey && tester.machineKey == result.linkKey)
-        // Reserved kinds of keys are neither given nor waited for.
+        // Reserved kinds of keys are neither distributed nor expected.
         #expect(result.ownKeys.kinds == [] && result.peerKeys.kinds == [])
     }
 

@@ -4,18 +4,18 @@ import EventLoops
 import SMP
 import Testing
 
-/// What persons see, type and carry while two devices pair, and the keys that are given: none of it prints itself.
+/// The values that users see, type and carry during pairing, and the distributed keys: none of them appears in a text.
 @Suite struct SecretsTests {
     private static let block = Block128(high: 0x1122_3344_5566_7788, low: 0x99AA_BBCC_DDEE_FF00)
 
-    /// Everything that the language makes of a value by itself.
+    /// Every text that Swift derives from a value by itself.
     private static func texts(of value: some Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
         return ["\(value)", String(reflecting: value), "\([value])", "\(Optional(value) as Any)", dumped]
     }
 
-    /// Whether a text has an octet of the block at either end, in hexadecimal, or its halves in decimal.
+    /// Whether a text contains either end of the block in hexadecimal, or its halves in decimal.
     private static func shows(_ text: String) -> Bool {
         let halves = [block.high, block.low].map { "\($0)" }
         return (["112233", "332211", "ddeeff", "ffeedd"] + halves).contains { text.lowercased().contains($0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SMP
 
-/// LE Secure Connections, in every model.
+/// LE Secure Connections, with every association model.
 @Suite struct SecureConnectionsTests {
     static let both = [PairingRole.initiator, .responder]
 
@@ -196,7 +196,7 @@ import Testing
     func a_peer_without_the_data_that_it_is_said_to_have_ends_it(claimant: PairingRole) throws {
         let data = try Data()
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
-            // This one says that it has data of the peer, which never gave any away.
+            // This side claims to have data from the peer, which gave none.
             if role == claimant { context.peerData = data[role.other].shared }
         }
         bench.pair()

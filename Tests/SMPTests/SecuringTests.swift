@@ -5,7 +5,7 @@ import Testing
 
 @testable import SMP
 
-/// What becomes of a link between two security managers.
+/// Securing a link between two security managers.
 @Suite struct SecuringTests {
     static let both = [PairingRole.initiator, .responder]
 
@@ -19,7 +19,7 @@ import Testing
         SecurityBench(central: configuration(central), peripheral: configuration(peripheral))
     }
 
-    /// The keys of a bond that the two have, made by pairing.
+    /// Pairs two devices, and returns the keys of their bond.
     static func bond(_ configurations: (PairingConfiguration, PairingConfiguration)) throws -> (PeerKeys, PeerKeys) {
         let bench = SecurityBench(central: configurations.0, peripheral: configurations.1, seed: 99)
         #expect(bench.secure(.encrypted).isSuccess)
@@ -30,7 +30,7 @@ import Testing
         try bond((configuration(capability), configuration(capability)))
     }
 
-    /// A new link between two that have a bond.
+    /// A new link between two bonded devices.
     static func bonded(
         _ capability: IOCapability = .displayYesNo,
         now: IOCapability? = nil
@@ -127,7 +127,7 @@ import Testing
         bench.run(.seconds(40))
         #expect(outcome.error == .pairing(.timedOut))
         #expect(bench.central.failures == [.pairing(.timedOut)])
-        // No more on this link.
+        // No further pairing on this link.
         _ = (bench.central.takeSent(), bench.peripheral.takeSent())
         #expect(bench.secure(.encrypted).error == .pairing(.timedOut))
         #expect(bench.secure(.encrypted, by: .responder).error == .pairing(.timedOut))
@@ -171,7 +171,7 @@ import Testing
         late(.accept)
         bench.run()
         #expect(bench[role].takeSent().isEmpty && bench[role].failures == [.cancelled])
-        // A new pairing is possible at once, and the old answer does not decide the new prompt.
+        // A new pairing is possible immediately, and the old answer does not apply to the new prompt.
         let outcome = bench.secure(.encrypted)
         late(.accept)
         bench.run()
@@ -191,7 +191,7 @@ import Testing
         bench.run()
         #expect(results.prefix(2) == ["first", "last"] && results.count == 3)
         #expect(bench.central.failures.isEmpty)
-        // The link stays as it was.
+        // The link is unchanged.
         #expect(bench.central.manager.encryption != nil)
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SMP
 
-/// The security of one link: each event in each situation, with all that is done and what is left.
+/// The security of one link: each event in each situation, with all resulting actions and the resulting state.
 @Suite struct SecurityMachineTests {
-    /// What may happen to a machine at any time.
+    /// Events that may occur at any time.
     static let events: [(name: String, event: SecurityMachine.Event)] = [
         ("wanted", .wanted(.init(number: 9, level: .encrypted))),
         ("wanted more", .wanted(.init(number: 9, level: .authenticated))),
@@ -34,7 +34,7 @@ import Testing
     private static let more = SecurityMachine.Event.wanted(.init(number: 3, level: .authenticated))
     private static let pair = SecurityMachine.Event.wanted(.init(number: 2, level: nil))
 
-    /// Moments of a pairing, as one side sees them.
+    /// Points of a pairing as seen by one side.
     private static func isAsking(_ role: PairingRole) -> (SecuritySituation) -> Bool { { $0[role].pairing.isUnderWay } }
     private static func isTentative(_ role: PairingRole) -> (SecuritySituation) -> Bool { { $0[role].isTentative } }
     private static func isAgreed(_ role: PairingRole) -> (SecuritySituation) -> Bool {
@@ -119,7 +119,7 @@ import Testing
         ]
     }
 
-    /// Rows of a table by situation and event.
+    /// The rows of a table, by situation and event.
     private static func rows(_ table: String) -> [String: [String: String]] {
         var all: [String: [String: String]] = [:]
         var situation = ""
@@ -153,7 +153,7 @@ import Testing
                 let isUntouched = actions.isEmpty && machine.inWords == before.inWords
                 let found = isUntouched ? nil : (actions.isEmpty ? "" : actions + " ") + "-> \(machine.inWords)"
                 #expect(found == expected[name], "\(situation), \(name)")
-                // Who waits, waits for something.
+                // Waiters exist only if something is in progress.
                 #expect(machine.state != .idle || machine.waiters.isEmpty, "\(situation), \(name)")
             }
         }
@@ -161,7 +161,7 @@ import Testing
 }
 
 extension SecurityMachine {
-    /// The peer has said that it has no such key.
+    /// The machine after the peer has reported that it lacks the key.
     fileprivate var lostKey: SecurityMachine {
         var machine = self
         _ = machine.handle(.encryption(.failed(.keyMissing)))
@@ -170,7 +170,7 @@ extension SecurityMachine {
 }
 
 extension SecuritySituation {
-    /// A person at the peripheral is asked whether the bond is to be replaced.
+    /// Whether the user at the peripheral is asked to replace the bond.
     fileprivate var asksPeripheral: Bool {
         if case .awaitsConsent = peripheral.pairing.state { true } else { false }
     }
@@ -185,7 +185,8 @@ extension Substring {
 }
 
 extension SecurityMachineTests {
-    /// After a timeout there is no pairing on the link, whatever this device lacks for one besides (Core Vol 3 Part H 3.4).
+    /// After a timeout no pairing is possible on the link, whatever else this device lacks for one (Core Vol 3 Part H
+    /// 3.4).
     @Test(arguments: [PairingRole.initiator, .responder])
     func who_asks_after_a_timeout_hears_of_the_timeout(role: PairingRole) {
         var machine = SecuritySituation().after(Self.encrypted, at: .initiator, until: Self.isAsking(role))[role]
@@ -196,7 +197,7 @@ extension SecurityMachineTests {
         #expect(actions == [.finish(9, error), .fail(error)])
     }
 
-    /// The key of a pairing that is over before its encryption comes on is a key that nobody stands by (AB-L06).
+    /// If a pairing ends before its encryption starts, neither side has confirmed its key (AB-L06).
     @Test(
         "AB-L06: encryption that comes on after its pairing has ended gives no level",
         arguments: [PairingRole.initiator, .responder]
@@ -215,7 +216,7 @@ extension SecurityMachineTests {
         }
     }
 
-    /// A pairing that is refused is the answer of a central that was asked for security: nobody waits on.
+    /// A refused pairing is the central's answer to a security request: the waiting ends.
     @Test("who refuses the pairing that was asked for waits no longer")
     func who_refuses_the_pairing_waits_no_longer() {
         let waiting = SecuritySituation().after(Self.encrypted, at: .responder) {
@@ -230,7 +231,7 @@ extension SecurityMachineTests {
         #expect(machine.state == .idle && machine.waiters.isEmpty && !machine.pairing.isUnderWay)
     }
 
-    /// Who wants a pairing is not content with the bond's key, which others are.
+    /// A caller that wants a pairing does not settle for the bond's key, which other callers do.
     @Test(
         "who wants to be paired waits on when the bond's key is in use",
         arguments: [PairingRole.initiator, .responder]
@@ -248,7 +249,7 @@ extension SecurityMachineTests {
         #expect(machine.state == (isCentral ? .pairing : .awaitsCentral))
     }
 
-    /// Sixty-four callers wait at most.
+    /// At most sixty-four callers wait.
     @Test(arguments: [PairingRole.initiator, .responder])
     func no_more_than_sixty_four_wait(role: PairingRole) {
         var machine = SecuritySituation()[role]
@@ -257,7 +258,7 @@ extension SecurityMachineTests {
         }
         #expect(machine.handle(.wanted(.init(number: 65, level: .encrypted))) == [.finish(65, .notAllowed)])
         #expect(machine.waiters.count == 64 && SecurityMachine.maximumWaiters == 64)
-        // Place is made when they have gone.
+        // Space is available again when they have gone.
         _ = machine.handle(.cancel)
         #expect(machine.waiters.isEmpty && !machine.handle(.wanted(.init(number: 66, level: .encrypted))).isTurnedAway)
     }

@@ -68,7 +68,7 @@ import Testing
 extension SecurityManagerTests {
     private static let both = [PairingRole.initiator, .responder]
 
-    /// The addresses of the two enter what both compute; two sides that swap them alike would not notice.
+    /// Both addresses enter the computations of both sides; two sides that swap them alike would not notice.
     @Test func the_central_is_the_initiator_at_both_ends() {
         let bench = SecuringTests.bench()
         for role in Self.both {
@@ -100,7 +100,7 @@ extension SecurityManagerTests {
         #expect(!bench.central.manager.isPairing && !bench.peripheral.manager.isPairing)
     }
 
-    /// A delegate that is no more neither permits nor refuses: nobody is there to say that these two may pair.
+    /// A delegate that no longer exists neither permits nor refuses, so nothing allows these two to pair.
     @Test("AB-S12: a delegate that is gone permits nothing")
     func a_delegate_that_is_gone_permits_nothing() {
         let loop = VirtualEventLoop()
@@ -114,7 +114,7 @@ extension SecurityManagerTests {
             loop: loop,
             random: RandomSource(seed: 1)
         )
-        // The bench lets go of it here.
+        // The bench is released here.
         var bench: SecurityBench? = SecuringTests.bench()
         manager.delegate = bench?.peripheral
         bench = nil
@@ -125,7 +125,7 @@ extension SecurityManagerTests {
         #expect(link.takeSent(on: 6) == [[0x05, 0x09]] && !manager.isPairing)
     }
 
-    /// Keys that nobody keeps do not count, though the pairing went well.
+    /// Keys that cannot be stored do not count, although the pairing succeeded.
     @Test(arguments: both)
     func keys_for_which_there_is_no_store_do_not_count(without: PairingRole) {
         let bench = SecuringTests.bench(.noInputNoOutput, .noInputNoOutput)
@@ -146,7 +146,7 @@ extension SecurityManagerTests {
         #expect(bench[without].stored.isEmpty && bench[without].manager.keys == nil)
     }
 
-    /// Keys of a link that no bond is made of are signed with for as long as the link is there, and kept nowhere.
+    /// Without a bond, a link's signing keys serve for the lifetime of the link, and are not stored.
     @Test func signatures_of_a_link_without_a_bond_count_on_that_link() throws {
         var configuration = SecuringTests.configuration()
         configuration.givenKeys.insert(.signing)
@@ -168,7 +168,7 @@ extension SecurityManagerTests {
         }
     }
 
-    /// A key of nothing but zeroes is what a controller that was deceived encrypts with: it is given to none (AB-L06).
+    /// A deceived controller encrypts with an all-zero key: such a key is never given (AB-L06).
     @Test("AB-L06: a bond with a key of zeroes gives none")
     func a_bond_with_a_key_of_zeroes_gives_none() throws {
         var keys = try SecuringTests.bond()
@@ -183,7 +183,7 @@ extension SecurityManagerTests {
         #expect(manager.encryption == nil)
     }
 
-    /// What the peer said that it has lost is lost until there is another key.
+    /// A key that the peer has lost stays lost until there is another one.
     @Test("AB-S09: a peer that lost one key is heard again when there is another")
     func a_peer_that_lost_one_key_is_heard_with_another() throws {
         let keys = try SecuringTests.bond()
@@ -194,7 +194,7 @@ extension SecurityManagerTests {
         )
         #expect(bench.secure(.encrypted, by: .responder).result == nil)
         #expect(bench.central.failures == [.peerLostKey])
-        // Another link to the same peer has paired meanwhile.
+        // Another link to the same peer has paired in the meantime.
         var configuration = SecuringTests.configuration()
         configuration.bonds = true
         let others = try SecuringTests.bond((configuration, configuration))
@@ -208,7 +208,8 @@ extension SecurityManagerTests {
         #expect(bench.central.manager.encryption != nil && bench.air.keys == [key.key])
     }
 
-    /// A wish leads to no more than this device can do, and to what it asks for where that can be done (Core Vol 3 Part H 2.4.6).
+    /// A request asks for no more than this device supports, and for the full level if it does (Core Vol 3 Part H
+    /// 2.4.6).
     @Test(
         arguments: [
             (0x00, .displayYesNo, .whenPeerOffersNothingElse, false, false),
@@ -240,7 +241,7 @@ extension SecurityManagerTests {
         #expect(bench.central.takeSent().first?.code == .pairingRequest)
     }
 
-    /// What a caller needs is insisted on; what the peripheral wishes is asked for.
+    /// A caller's requirement is enforced; a peripheral's request is a preference.
     @Test func a_caller_is_not_content_with_less_and_a_wish_is() {
         for isWish in [false, true] {
             let bench = SecuringTests.bench(.displayYesNo, .noInputNoOutput)
@@ -256,7 +257,7 @@ extension SecurityManagerTests {
         }
     }
 
-    /// Each thing that somebody waits for enters what the pairing is for, whoever else waits for less.
+    /// Each waiter's level contributes to the requirements of the pairing, even if others need less.
     @Test func a_pairing_is_for_all_who_wait() {
         let levels = [
             SecurityLevel.encrypted, .authenticated, .secureConnections, .encrypted.with(keySize: 9),
@@ -265,7 +266,7 @@ extension SecurityManagerTests {
         for first in levels {
             for second in levels {
                 var situation = SecuritySituation(isBonded: true).central
-                // Encrypted with the bond first, which is good enough for nobody here.
+                // Encrypted with the bond first, which suffices for no caller here.
                 situation.bond = {
                     var keys = SecuritySituation.bond
                     keys.level = KeyLevel(keySize: 7, isAuthenticated: false, isSecureConnections: false)

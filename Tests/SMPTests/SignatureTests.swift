@@ -4,11 +4,11 @@ import Testing
 
 @testable import SMP
 
-/// Data that are signed instead of encrypted (Core Vol 3 Part H 2.4.5).
+/// Data signed instead of encrypted (Core Vol 3 Part H 2.4.5).
 @Suite struct SignatureTests {
     static let message: PacketBuffer = [0xD2, 0x12, 0x13, 0x37]
 
-    /// Two devices that gave each other keys for signatures.
+    /// Two devices that have exchanged signing keys.
     static func bench() -> SecurityBench {
         var configuration = SecuringTests.configuration()
         configuration.givenKeys.insert(.signing)
@@ -18,7 +18,7 @@ import Testing
         return bench
     }
 
-    /// Values that another stack computes too: no octets, 16 octets, and a Signed Write Command.
+    /// Values that another stack computes as well: no octets, 16 octets, and a Signed Write Command.
     @Test(
         arguments: [
             ("2B7E151628AED2A6ABF7158809CF4F3C", "", 0, "00000000B3A8594127EBC2C0"),
@@ -74,7 +74,7 @@ import Testing
             let cut = Array((signature + signature).prefix(length))
             #expect(!bench.peripheral.manager.verify(Self.message, signature: PacketBuffer(cut)))
         }
-        // None of that counts as a number that was used.
+        // None of these uses up a counter.
         #expect(bench.peripheral.keyChanges == 0)
         #expect(bench.peripheral.manager.verify(Self.message, signature: PacketBuffer(signature)))
     }
@@ -88,7 +88,7 @@ import Testing
         for old in signatures[...2] {
             #expect(!bench.peripheral.manager.verify(Self.message, signature: old))
         }
-        // One that was lost is no harm.
+        // A lost signature does no harm.
         #expect(bench.peripheral.manager.verify(Self.message, signature: signatures[3]))
     }
 

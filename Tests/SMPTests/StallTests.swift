@@ -5,11 +5,12 @@ import Testing
 
 @testable import SMP
 
-/// Somebody on whom a pairing waits does nothing any more: it ends by itself, and for good (Core Vol 3 Part H 3.4).
+/// When the party that a pairing waits for goes silent, the pairing ends by itself, and for good (Core Vol 3 Part H
+/// 3.4).
 @Suite struct StallTests {
     typealias Securing = SecuringTests
 
-    /// What a side that waits, or does not, has come to.
+    /// The state of a side that may be waiting.
     private struct Witness {
         let side: SecuritySide
         let waited: Bool
@@ -23,9 +24,9 @@ import Testing
         }
     }
 
-    /// Lets the pairing come to where it stalls, and checks that it ends 30 seconds later at whoever waits.
+    /// Runs the pairing until it stalls, and checks that it ends 30 seconds later at every waiting side.
     private static func expectEnd(of bench: SecurityBench, _ what: String) -> [SecuritySide] {
-        // All that happens happens within three seconds.
+        // Everything happens within three seconds.
         bench.run(.seconds(3))
         let witnesses = [Witness(bench.central), Witness(bench.peripheral)]
         bench.run(.milliseconds(26_990))
@@ -40,12 +41,12 @@ import Testing
         return witnesses.filter(\.waited).map(\.side)
     }
 
-    /// Checks that nothing brings a pairing on this link any more.
+    /// Checks that no pairing is possible on this link any more.
     private static func expectDead(_ side: SecuritySide, _ bench: SecurityBench, _ what: String) {
         let stored = side.stored.count
         _ = side.takeSent()
         let (outcome, other) = (SecurityBench.Outcome(), side === bench.central ? bench.peripheral : bench.central)
-        // What was held back, and a new attempt of either side.
+        // Release the withheld commands, then try to pair from either side.
         other.link.allowance = nil
         other.link.isHeld = false
         side.manager.pair { outcome.result = $0 }
@@ -74,7 +75,7 @@ import Testing
             bench[silent].link.allowance = step
             bench.central.manager.pair()
             let waiting = Self.expectEnd(of: bench, what)
-            // Who has not heard of a pairing does not wait for it.
+            // A side that has not learned of a pairing does not wait for it.
             let isRequest = commands[step].code == .pairingRequest
             #expect(waiting.contains { $0 === bench[silent.other] } == !isRequest, "\(what)")
             for side in waiting { Self.expectDead(side, bench, what) }
@@ -91,7 +92,7 @@ import Testing
         bench[absent].delay = nil
         bench.central.manager.pair()
         bench.run(.seconds(3))
-        // Nobody is asked anything where the device only shows, or data came another way.
+        // There is no question if the device only displays, or with out-of-band data.
         let isAsked = !bench[absent].prompts.allSatisfy { PairingTests.kind($0) == "show" }
         #expect(isAsked == (bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty))
         guard isAsked else { return }

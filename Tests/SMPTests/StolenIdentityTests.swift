@@ -4,16 +4,17 @@ import Testing
 
 @testable import SMP
 
-/// Peers that say that they are this very device.
+/// Peers that claim this very device's identity.
 @Suite struct StolenIdentityTests {
     static let both = SecureConnectionsTests.both
 
-    /// A pairing in which `liar` gives a part of the other side's identity for its own: what it gives and not its own.
+    /// A pairing in which `liar` distributes part of the other side's identity as its own.
     private static func bench(_ liar: PairingRole, isLegacy: Bool, isTold: Bool, key: Bool) -> PairingBench {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var sides = (plain, plain)
         if isLegacy { sides.1.legacy = .only }
-        // Whether the victim tells this peer who it is changes nothing: others may have told it.
+        // Whether the victim distributes its identity to this peer makes no difference: other devices may have passed
+        // it on.
         if !isTold {
             if liar == .responder { sides.0.givenKeys.remove(.identity) } else { sides.1.givenKeys.remove(.identity) }
         }
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    /// A device without an identity of its own has the address that it is known by on the link.
+    /// A device without an identity of its own has its address on the link.
     @Test("AB-S11: our own address on the link as the peer's is rejected", arguments: both)
     func our_own_address_on_the_link_as_the_peers_is_rejected(liar: PairingRole) {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
@@ -70,7 +71,7 @@ import Testing
     func a_resolving_key_of_zeroes_is_none(role: PairingRole) throws {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var bench = PairingBench(initiator: plain, responder: plain)
-        // Also where we have none either.
+        // Also if this side has none either.
         bench[role.other].machine.context.ownIdentity?.key = .zero
         bench.tamper = { sender, command in
             guard sender == role, command.code == .identityInformation else { return [command.framed().bytes] }

@@ -4,9 +4,9 @@ import EventLoops
 
 @testable import SMP
 
-/// Two pairing machines with a wire between them and a person at each, run until nothing happens any more.
+/// Two pairing machines connected by a wire, with a user at each, run until no events are left.
 struct PairingBench {
-    /// One side: its machine, what its person does, and what became of it.
+    /// One side: its machine, its user's behaviour, and the outcome.
     struct Side {
         var machine: PairingMachine
         var person: Person
@@ -15,20 +15,20 @@ struct PairingBench {
         var error: PairingError?
         var key: Key128?
         var sent: [SMPCommand] = []
-        /// The codes of what has arrived.
+        /// The codes of the received commands.
         var received: [UInt8] = []
         var isPromptOpen = false
         var isTimerRunning = false
         var securityRequests = 0
         var isPermitted = true
-        /// What was done at each event, and whether the pairing went on after it.
+        /// The actions for each event, and whether the pairing continued after it.
         var turns: [(actions: [PairingMachine.Action], isUnderWay: Bool)] = []
     }
 
-    /// What a person does at a prompt.
+    /// The user's reaction to a prompt.
     struct Person {
         var accepts = true
-        /// The digits that are entered; nil for those that the other side shows, or 111111 when neither does.
+        /// The digits to enter; nil for those that the other side displays, or 111111 if neither does.
         var entered: UInt32?
     }
 
@@ -37,9 +37,9 @@ struct PairingBench {
 
     var initiator: Side
     var responder: Side
-    /// Changes, or takes away, what goes over the wire.
+    /// Changes or drops commands in transit.
     var tamper: (PairingRole, SMPCommand) -> [[UInt8]] = { [$1.framed().bytes] }
-    /// How often the link was to be encrypted.
+    /// The number of times encryption was requested.
     private(set) var encryptions = 0
     private var wire: [(to: PairingRole, octets: [UInt8])] = []
     private var asked: [(of: PairingRole, prompt: PairingPrompt)] = []
@@ -76,7 +76,7 @@ struct PairingBench {
         set { if role == .initiator { initiator = newValue } else { responder = newValue } }
     }
 
-    /// Pairs until both are done or wait for ever.
+    /// Pairs until both are finished or would wait for ever.
     mutating func pair() {
         handle(.start(PairingDemand()), at: .initiator)
         run()
@@ -92,9 +92,9 @@ struct PairingBench {
         for _ in 0..<1_000 where !step() { return }
     }
 
-    /// Lets one thing happen; false when there is none.
+    /// Processes one event; returns false if there is none.
     mutating func step() -> Bool {
-        // Wire first: a person is slower than the link.
+        // Wire first: a user is slower than the link.
         if !wire.isEmpty {
             let next = wire.removeFirst()
             receive(next.octets, at: next.to)
@@ -108,7 +108,7 @@ struct PairingBench {
         return true
     }
 
-    /// Puts a command into one side's hands, before all that is on its way.
+    /// Delivers a command to one side, before everything in transit.
     mutating func receive(_ octets: [UInt8], at role: PairingRole) {
         self[role].received.append(octets.first ?? 0)
         handle(.received(PacketBuffer(octets)), at: role)
@@ -154,7 +154,7 @@ struct PairingBench {
         }
     }
 
-    /// The link is encrypted when both ends have the same key.
+    /// Encrypts the link if both ends have the same key.
     private mutating func encrypt() -> Bool {
         guard let key = initiator.key else { return false }
         let isEncrypted = responder.key == key

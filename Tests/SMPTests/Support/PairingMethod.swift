@@ -4,13 +4,13 @@ import Testing
 
 @testable import SMP
 
-/// One way in which two devices pair, for tests that go through all of them.
+/// A way in which two devices pair, for tests that go through all of them.
 struct PairingMethod: CustomTestStringConvertible {
     let testDescription: String
     let initiator: IOCapability
     let responder: IOCapability
     let isLegacy: Bool
-    /// Whether data came another way, to both.
+    /// Whether both have out-of-band data.
     let hasData: Bool
 
     static let all: [PairingMethod] = [false, true].flatMap { isLegacy in
@@ -41,7 +41,7 @@ struct PairingMethod: CustomTestStringConvertible {
 
     var isPasskey: Bool { [initiator, responder].contains(.keyboardOnly) }
 
-    /// How one side is configured: all keys go both ways.
+    /// The configuration of one side: all keys are distributed in both directions.
     func configuration(_ role: PairingRole) -> PairingConfiguration {
         var configuration = LegacyPairingTests.configuration(role == .initiator ? initiator : responder)
         configuration.legacy = isLegacy ? .only : .whenPeerOffersNothingElse
@@ -50,7 +50,7 @@ struct PairingMethod: CustomTestStringConvertible {
         return configuration
     }
 
-    /// What came another way, to both.
+    /// The out-of-band data of both sides.
     func data() throws -> (PairingRole) -> OutOfBand {
         guard hasData else { return { _ in OutOfBand(peer: nil, own: nil) } }
         guard !isLegacy else {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SMP
 
-/// Two security managers with a link between them, a controller that encrypts it, a person and a store at each end.
+/// Two security managers with a link between them, a controller that encrypts it, and a user and a store at each end.
 final class SecurityBench {
     let loop = VirtualEventLoop()
     let air = Air()
@@ -31,10 +31,10 @@ final class SecurityBench {
 
     subscript(role: PairingRole) -> SecuritySide { role == .initiator ? central : peripheral }
 
-    /// Runs until nothing happens any more, but not until the timeout.
+    /// Runs until no events are left, but not until the timeout.
     func run(_ duration: Duration = .seconds(5)) { loop.run(for: duration) }
 
-    /// Pairs, and says what the central's caller hears.
+    /// Secures the link from one side, and returns the outcome for that side's caller.
     func secure(_ level: SecurityLevel, by role: PairingRole = .initiator) -> Outcome {
         let outcome = Outcome()
         self[role].manager.secure(level) { outcome.result = $0 }
@@ -48,18 +48,18 @@ final class SecurityBench {
         var isSuccess: Bool { if case .success? = result { true } else { false } }
     }
 
-    /// What lies between the two controllers.
+    /// The air between the two controllers.
     final class Air {
-        /// Keys that the link was encrypted with, one after another.
+        /// The keys that encrypted the link, in order.
         var keys: [Key128] = []
-        /// What encryption fails with, whatever the keys.
+        /// The error with which encryption fails, whatever the keys.
         var failure: EncryptionFailure?
-        /// Whether encryption comes to no end.
+        /// Whether encryption never completes.
         var isSilent = false
     }
 }
 
-/// One end: its manager, and all that the manager needs.
+/// One end: its manager, and everything the manager needs.
 final class SecuritySide: SecurityManagerDelegate {
     let manager: SecurityManager
     let link: LoopbackLink
@@ -69,7 +69,7 @@ final class SecuritySide: SecurityManagerDelegate {
     weak var air: SecurityBench.Air?
 
     var person = PairingBench.Person()
-    /// How long the person takes; nil for ever.
+    /// The time that the user takes; nil for ever.
     var delay: Duration? = .milliseconds(100)
     var isPermitted = true
     var permissions = 0
@@ -81,11 +81,11 @@ final class SecuritySide: SecurityManagerDelegate {
     var failures: [SecurityError] = []
     var levels: [KeyLevel?] = []
     var keyChanges = 0
-    /// What is kept of the peer; several links may have one shelf.
+    /// The stored keys of the peer; several links may share one shelf.
     var shelf = Shelf()
-    /// How often the manager wanted the link ended.
+    /// How often the manager requested a disconnection.
     var ends = 0
-    /// How often what was given away another way was used up.
+    /// How often the out-of-band data were used up.
     var usedOwnData = 0
     var answer: ((PairingAnswer) -> Void)?
 
@@ -122,7 +122,7 @@ final class SecuritySide: SecurityManagerDelegate {
         manager.delegate = self
     }
 
-    /// The commands that this side has sent since it was asked last.
+    /// The commands that this side has sent since the last call.
     func takeSent() -> [SMPCommand] { link.takeSent(on: 6).compactMap { try? SMPCommand(PacketBuffer($0)) } }
 
     // MARK: The controller

@@ -4,8 +4,7 @@ import EventLoops
 
 @testable import SMP
 
-/// Two security machines that pair, or encrypt their link, one event after another, so that either can be had as it is at any
-/// moment of that.
+/// Two security machines that pair or encrypt their link one event at a time, so that tests can stop them at any point.
 struct SecuritySituation {
     private enum Step {
         case event(SecurityMachine.Event, at: PairingRole)
@@ -16,13 +15,13 @@ struct SecuritySituation {
     private(set) var peripheral: SecurityMachine
     private var steps: [Step] = []
 
-    /// - Parameter isBonded: whether the two have a bond already, from Just Works.
+    /// - Parameter isBonded: Whether the two have a bond already, from Just Works.
     init(isBonded: Bool = false, keepsKeys: Bool = true) {
         central = Self.machine(.initiator, isBonded ? Self.bond : nil, keepsKeys)
         peripheral = Self.machine(.responder, isBonded ? Self.bond : nil, keepsKeys)
     }
 
-    /// What both keep of the other.
+    /// The keys that both have stored for each other.
     static let bond: PeerKeys = {
         var keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true))
         keys.localKey = EncryptionKey(key: Key128(Block128(high: 0xB0, low: 0xD)))
@@ -57,7 +56,7 @@ struct SecuritySituation {
         set { if role == .initiator { central = newValue } else { peripheral = newValue } }
     }
 
-    /// What comes of an event at one side, as far as `isThere`.
+    /// Handles an event at one side and its consequences, until `isThere` returns true.
     func after(
         _ event: SecurityMachine.Event,
         at role: PairingRole,
@@ -76,7 +75,7 @@ struct SecuritySituation {
         return next
     }
 
-    /// The peripheral's controller asks for the key of the bond.
+    /// Lets the peripheral's controller request the bond's key.
     func asked() -> SecuritySituation {
         var next = self
         _ = next.peripheral.longTermKey(random: 0, diversifier: 0)
@@ -107,7 +106,7 @@ struct SecuritySituation {
 // MARK: - In words
 
 extension SecurityMachine {
-    /// What of it decides about what comes next.
+    /// The parts of the state that determine what happens next, as text.
     var inWords: String {
         var words: [String] = []
         switch state {
@@ -138,7 +137,7 @@ extension SecurityMachine {
 }
 
 extension SecurityMachine.Action {
-    /// A word for what is done.
+    /// A short text for the action.
     var inWords: String {
         switch self {
         case .send(.failed(let packet)): "refuse: \(packet.reason.inWords)"
@@ -163,7 +162,7 @@ extension SecurityMachine.Action {
 }
 
 extension SecurityError {
-    /// A word for what happened.
+    /// A short text for the error.
     var inWords: String {
         switch self {
         case .pairing(.refused(let reason)): "\(reason.inWords)"
@@ -186,7 +185,7 @@ extension SecurityError {
 }
 
 extension PairingFailure {
-    /// A word for the reason.
+    /// A short text for the reason.
     fileprivate var inWords: String {
         switch self {
         case .unspecifiedReason: "unspecified"

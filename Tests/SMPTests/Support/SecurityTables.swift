@@ -1,5 +1,5 @@
-/// What each event does in each situation of ``SecurityMachineTests``, and what is left then. What is not in here does
-/// nothing.
+/// The effect of each event in each situation of ``SecurityMachineTests``, and the resulting state. Events that are not
+/// listed have no effect.
 enum SecurityTables {
     /// As central, which is the initiator.
     static let central = """
