@@ -12,9 +12,9 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// Questions of several links at one device, who gets which answer, and what becomes of those that nobody answers.
+/// Prompts of several links at one device: which link gets which answer, and what happens to unanswered ones.
 @Suite struct DevicePromptTests {
-    /// A person who leaves everything open until a test answers.
+    /// A user who leaves every prompt open until a test answers.
     private final class Desk: PairingPrompter {
         private(set) var opened: [(prompt: PairingPrompt, link: UInt64)] = []
         private(set) var closed: [UInt64] = []
@@ -28,7 +28,7 @@ import Testing
         func closePrompt(_ peer: PromptedPeer) { closed.append(peer.link) }
     }
 
-    /// Three links of strangers, and what they were answered.
+    /// Three links to strangers, and the answers they received.
     private final class Office {
         let bench: SecurityBench
         var links: [SecureLink]
@@ -58,7 +58,7 @@ import Testing
         #expect(office.links.map(\.number) == [1, 2, 3])
         for link in 0..<3 { office.ask(link) }
         #expect(desk.opened.map(\.link) == [1] && office.links.allSatisfy { $0.prompt != nil })
-        // Who types is not done.
+        // A keypress does not complete the prompt.
         desk.answers[0](.typing(.digitEntered))
         #expect(office.answered == ["1 \(PairingAnswer.typing(.digitEntered))"] && office.links[0].prompt != nil)
         desk.answers[0](.accept)
@@ -67,7 +67,7 @@ import Testing
         // An answer counts once.
         desk.answers[0](.refuse)
         #expect(office.answered.count == 2)
-        // What is over is closed, and the next one is asked.
+        // A prompt that is no longer needed is closed, and the next one is opened.
         office.security.closePrompt(of: office.links[1])
         #expect(desk.closed == [2] && desk.opened.map(\.link) == [1, 2, 3] && office.links[1].prompt == nil)
         desk.answers[1](.accept)
@@ -77,7 +77,7 @@ import Testing
         #expect(office.answered.count == 3 && desk.closed == [2])
     }
 
-    /// The later question of a link takes the place of the one before.
+    /// A link's later prompt replaces its earlier one.
     @Test func aLinkHasOneQuestion() throws {
         let office = try Office()
         let desk = try #require(office.desk)
@@ -93,7 +93,7 @@ import Testing
         #expect(desk.opened.count == 3)
     }
 
-    /// A link that ends while its question is open or waits.
+    /// A link that ends while its prompt is open or queued.
     @Test func aLinkThatEndsIsNotAskedAbout() throws {
         let office = try Office()
         let desk = try #require(office.desk)
@@ -105,7 +105,7 @@ import Testing
         #expect(office.links[0].prompt == nil && office.links[1].prompt == nil)
     }
 
-    /// Nobody keeps the link that waits: the next one is asked about.
+    /// The queued link has been released: the next prompt is opened.
     @Test func aLinkThatNobodyKeepsIsPassedOver() throws {
         let office = try Office()
         let desk = try #require(office.desk)
@@ -118,7 +118,7 @@ import Testing
         #expect(desk.opened.map(\.link) == [1, 3] && office.answered == ["1 accept"])
     }
 
-    /// Whoever is gone, with a word or without, has said no (AB-A14).
+    /// A prompter that is gone, removed or released, counts as a refusal (AB-A14).
     @Test("AB-A14: without a prompter every answer of a device is no")
     func withoutAPrompterEveryAnswerIsNo() throws {
         let office = try Office()
@@ -127,7 +127,7 @@ import Testing
         #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { $0.prompt == nil })
         office.ask(2)
         #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
-        // Another person sees nothing of it, and takes over what is asked from now on.
+        // Another user gets no earlier prompt, and receives all prompts from now on.
         office.security.prompter = office.desk
         office.ask(0)
         let second = Desk()
@@ -150,7 +150,7 @@ import Testing
         #expect(office.answered == ["3 refuse", "2 refuse"])
     }
 
-    /// The answer to a question that is over is not one to the next question of that link.
+    /// The answer to a completed prompt does not apply to the link's next prompt.
     @Test func aNewQuestionIsNotAnsweredForTheOldOne() throws {
         let office = try Office()
         let other = Desk()
@@ -165,9 +165,9 @@ import Testing
         #expect(office.answered == ["2 accept"])
     }
 
-    // MARK: Who is who
+    // MARK: Identities
 
-    /// A link with the number of one that nobody has told the end of is a new one.
+    /// A link that reuses a handle whose disconnection was never reported is a new link.
     @Test func aHandleThatIsUsedAgainEndsTheOldLink() throws {
         let bench = try SecurityBench(.peripheral)
         let second = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
@@ -179,8 +179,8 @@ import Testing
         #expect(bench.security.link(second.connection.handle) === third)
     }
 
-    /// Those to the peer that has paired give way, and nobody else does; one at a time, and one that has ended meanwhile not
-    /// again.
+    /// Links to the peer that has paired give way, and no others; one at a time, and not one that has ended in the
+    /// meantime.
     @Test func onlyLinksToTheSamePeerGiveWay() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let addresses = ([0x40_1234, 0x40_5678, 0x40_9ABC] as [UInt32]).map { part in
@@ -204,14 +204,14 @@ import Testing
         #expect(stranger.isOpen && third.isOpen && !bench.link.isOpen)
     }
 
-    /// A bond without a key for private addresses is nobody's behind one.
+    /// A bond without an identity resolving key never matches a private address.
     @Test func aBondWithoutAnIdentityKeyIsNotFoundByAPrivateAddress() throws {
         let address = BluetoothAddress(0b01 << 46 | 0x1234, kind: .randomDevice)
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond(), from: address)
         #expect(bench.link.bond == nil && bench.link.peer == address)
     }
 
-    /// An address that stays is its own identity, and has no key (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
+    /// A fixed address is its own identity, and has no key (Core Vol 3 Part H 2.4.2.1, Vol 6 Part B 6).
     @Test func whoThisDeviceSaysItIs() throws {
         let bench = try SecurityBench(.peripheral)
         let identity = bench.bonds.identity
@@ -229,9 +229,9 @@ import Testing
         #expect(bench.security.identity == identity)
     }
 
-    // MARK: What others are told
+    // MARK: Notifications to other components
 
-    /// Those who recognise the bonded peers hear of each change of the bonds, and of each use.
+    /// The privacy component is notified of each change of the bonds, and of each use.
     @Test func thePrivacyKnowsTheBondsAtEachMoment() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         let privacy = DevicePrivacy(

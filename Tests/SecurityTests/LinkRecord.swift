@@ -11,21 +11,21 @@ import StackStandIns
 @testable import Security
 
 extension SecureLink {
-    /// Whether somebody waits until a lost bond is replaced, or is not.
+    /// Whether a caller waits for a lost bond to be replaced.
     var isReplacing: Bool {
         if case .replacing = life.undertaking { return true }
         return false
     }
 }
 
-/// All that comes of a link of a ``SecurityBench``: what the controller, the peer and the person get, what those above are
-/// told, and what is so in the end.
+/// Everything that results from events on a link of a ``SecurityBench``: what the controller, the peer and the user
+/// receive, what is reported to the layers above, and the final state.
 final class LinkRecord {
     let bench: SecurityBench
     let person: Person
     private var notes: [String] = []
 
-    /// - Parameter isStaffed: whether there is a person, who leaves everything open.
+    /// - Parameter isStaffed: Whether there is a user, who leaves every prompt open.
     init(_ bench: SecurityBench, isStaffed: Bool = true) {
         self.bench = bench
         person = Person(Person.Slip(loop: bench.peer.loop))
@@ -46,7 +46,7 @@ final class LinkRecord {
 
     func note(_ what: String) { notes.append(what) }
 
-    /// Notes what comes of a request.
+    /// Returns a completion that records the result of a request under `name`.
     func completion(_ name: String) -> SecureLink.Completion {
         { [unowned self] result in
             switch result {
@@ -56,7 +56,7 @@ final class LinkRecord {
         }
     }
 
-    /// What has come since this was asked last.
+    /// The results since the last call.
     func take() -> String {
         bench.peer.run(.milliseconds(1))
         let closed = person.closed.map { _ in "closed" }
@@ -67,7 +67,7 @@ final class LinkRecord {
         return (commands + sent + notes + closed).joined(separator: ", ")
     }
 
-    /// How things are.
+    /// The current state.
     var state: String {
         let link = bench.link
         let bond = link.bond.map { $0.isLost ? "lost bond" : "bond" }
@@ -116,7 +116,7 @@ final class LinkRecord {
         return (flags.filter(\.0).map(\.1) + ["\(security.encryption?.keySize ?? 16)"]).joined(separator: " ")
     }
 
-    /// As L2CAP sees it, where a key counts that is not in use.
+    /// The security as reported to L2CAP, where a key counts even if it is not in use.
     private static func channelText(_ security: LinkSecurity) -> String {
         let flags: [(Bool, String)] = [
             (security.isEncrypted, "E"), (security.usableKey?.isAuthenticated ?? false, "A"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Security
 
-/// How long a peer waits after pairings that failed (Core Vol 3 Part H 2.3.6).
+/// The time that a peer has to wait after failed pairings (Core Vol 3 Part H 2.3.6).
 @Suite struct PairingBackOffTests {
     private let peer = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
 
@@ -58,7 +58,7 @@ import Testing
         #expect(!backOff.mayTry(BluetoothAddress(999, kind: .randomDevice), at: .zero + .seconds(1)))
     }
 
-    /// After an hour without a failure; and however often it has failed, a peer waits no longer than that.
+    /// An hour without a failure resets the wait; and no matter how many failures, the wait does not exceed its limit.
     @Test("AB-S12: an hour forgives failed pairings, and the longest wait stays")
     func anHourForgivesAndTheLongestWaitStays() {
         for (seconds, wait) in [(3_600, 256), (3_601, 1)] {
@@ -83,7 +83,7 @@ import Testing
         backOff.failed(random(65), at: .zero)
         #expect(backOff.mayTry(random(1), at: .zero))
         #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
-        // To fail again makes no room, and is the latest failure.
+        // A renewed failure evicts no entry, and becomes the latest one.
         backOff.failed(random(2), at: .zero)
         #expect((2...65).allSatisfy { !backOff.mayTry(random($0), at: .zero) })
         backOff.failed(random(66), at: .zero)

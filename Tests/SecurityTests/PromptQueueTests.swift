@@ -19,7 +19,7 @@ import Testing
         #expect(
             queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept), .open(entry(2))]
         )
-        // The pairing goes on: there is nothing to close any more.
+        // The pairing continues: there is no prompt left to close.
         #expect(queue.handle(.close(link: 1)) == [])
         #expect(queue.handle(.close(link: 2)) == [.close(link: 2), .open(entry(3))])
         #expect(queue.handle(.answered(ticket: 3, .refuse)) == [.answer(entry(3), .refuse)])
@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    /// Whoever comes next finds nothing of what was asked before.
+    /// The next prompter gets no earlier prompt.
     @Test("AB-A14: no prompt is left when the prompter is gone")
     func nothingIsLeftWhenThePrompterIsGone() {
         var queue = PromptQueue()
@@ -96,7 +96,7 @@ import Testing
         #expect(queue.handle(.answered(ticket: 4, .accept)) == [.answer(entry(4), .accept)])
     }
 
-    /// The later question of a link that waits takes the place of the one before, and not of others.
+    /// A queued link's later prompt replaces its earlier one, and no others.
     @Test func whoWaitsWaitsWithOneQuestion() {
         var queue = PromptQueue()
         for link: UInt64 in 1...3 { _ = queue.handle(.ask(entry(link))) }
@@ -119,14 +119,14 @@ import Testing
         #expect(queue.handle(.answered(ticket: 8, .accept)) == [.answer(entry(8), .accept)])
     }
 
-    /// Who has agreed is not asked any more, so the next one is while the pairing runs.
+    /// The link's replacement is agreed on, so the next prompt opens while the pairing runs.
     @Test func consentToAReplacementLetsTheNextPromptOpen() {
         var queue = PromptQueue()
         let replacement = entry(1, .confirmReplacement)
         _ = queue.handle(.ask(replacement))
         _ = queue.handle(.ask(entry(2)))
         #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(replacement, .accept), .open(entry(2))])
-        // What the pairing asks then waits for its turn.
+        // The pairing's next prompt waits for its turn.
         let number = entry(1, .compare(5), ticket: 3)
         #expect(queue.handle(.ask(number)) == [])
         #expect(queue.handle(.answered(ticket: 2, .accept)) == [.answer(entry(2), .accept), .open(number)])

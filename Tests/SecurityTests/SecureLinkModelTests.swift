@@ -13,7 +13,7 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// What a link makes of its key, its peer and the device's configuration, compared with a model for all that there can be.
+/// A link's results for every combination of key, peer and configuration, compared with a model.
 @Suite struct SecureLinkModelTests {
     private static let levels = [7, 16].flatMap { size in
         [false, true].flatMap { isAuthenticated in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The configurations whose floors these are.
+    /// The configurations that require these levels.
     private static let configurations = levels.map { floor in
         var configuration = PairingConfiguration()
         configuration.minimumKeySize = floor.keySize
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    /// `a` is worse than `b` in nothing.
+    /// Whether `a` is weaker than `b` in no property.
     private static func isAsGood(_ a: KeyLevel, as b: KeyLevel) -> Bool {
         let (a, b) = ([a.keySize, a.isAuthenticated ? 1 : 0, a.isSecureConnections ? 1 : 0], b)
         return zip(a, [b.keySize, b.isAuthenticated ? 1 : 0, b.isSecureConnections ? 1 : 0]).allSatisfy { $0 >= $1 }
@@ -50,8 +50,8 @@ import Testing
         case clear, encrypted, ending
     }
 
-    /// A link's rights in each of its stages, with each key, under each configuration, and who is told of them (AB-S07, AB-A10,
-    /// AB-L07, Core Vol 3 Part C 10.2.4).
+    /// The rights of a link at each stage, with each key and under each configuration, and the parties notified of them
+    /// (AB-S07, AB-A10, AB-L07, Core Vol 3 Part C 10.2.4).
     @Test func aLinkHasTheRightsOfItsKeyAndTheFloorHoldsAtEachMoment() throws {
         for level in [nil] + Self.levels {
             let bench = try SecurityBench(.central, bond: level.map(Self.bond))
@@ -112,8 +112,8 @@ import Testing
         return security
     }
 
-    /// How the next pairing goes, whatever was changed last: each of all combinations, of which each differs from the one before
-    /// in one thing.
+    /// The parameters of the next pairing after every change of configuration: all combinations, each differing from
+    /// the previous one in one setting.
     @Test(arguments: [LERole.central, .peripheral])
     func aLinkPairsAsTheDeviceIsConfiguredNow(role: LERole) throws {
         let bench = try SecurityBench(role)
@@ -137,14 +137,15 @@ import Testing
             let consent: PairingConsent = !flags[3] ? .given : flags[2] ? .asked : .missing
             #expect(manager.consent == consent, "\(flags)")
         }
-        // A link that is made then is like that from the beginning.
+        // A new link has these settings from the start.
         security.prompter = nil
         let next = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
         #expect(next.manager.configuration.ioCapability == .noInputNoOutput && next.manager.consent == .given)
         #expect(manager.role == (role == .central ? .initiator : .responder) && next.manager.role == .responder)
     }
 
-    /// What a refusal asks for (Core Vol 3 Part C 10.3.1, table 10.2), with each key that the link may be encrypted with.
+    /// The level that a refusal leads to (Core Vol 3 Part C 10.3.1, table 10.2), for each key with which the link may
+    /// be encrypted.
     @Test func eachRefusalAsksForTheNextBetterLink() throws {
         for level in [nil] + Self.levels {
             let bench = try SecurityBench(.central, bond: level.map(Self.bond))
@@ -165,7 +166,7 @@ import Testing
                     }
                 #expect(bench.link.level(after: ATTErrorCode(rawValue: code)) == wanted)
             }
-            // Nothing is begun for one that asks for nothing.
+            // An error unrelated to security starts nothing.
             bench.peer.commands = []
             var answers = 0
             bench.link.secure(after: .readNotPermitted) { answers += $0 == .untried ? 1 : 2 }
@@ -188,7 +189,7 @@ import Testing
         }
         let only = PairingConfiguration.secureConnectionsOnly
         #expect(only.floor == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
-        // Debug keys apart, nothing else of it is other than usual.
+        // Except for debug keys, all other settings have their usual values.
         let usual = PairingConfiguration()
         #expect(only.isPairable && only.bonds && only.ioCapability == usual.ioCapability && !only.isDebugMode)
         let policy = SecurityPolicy()
@@ -196,7 +197,8 @@ import Testing
         #expect(policy.encryptsBondedPeers && policy.capabilityAsPeripheral == nil)
     }
 
-    /// Whoever breaks a pairing off waits, unless this device did it for reasons of its own (Core Vol 3 Part H 2.3.6, AB-S12).
+    /// A peer that breaks a pairing off has to wait, unless this device caused the failure (Core Vol 3 Part H 2.3.6,
+    /// AB-S12).
     @Test("AB-S12: whoever breaks a pairing off has failed, unless this device did it for reasons of its own")
     func whichFailuresCount() {
         let counted: [SecurityError] = [
@@ -207,7 +209,7 @@ import Testing
         #expect(!SecurityError.cancelled.countsAsFailedPairing && !SecurityError.forgotten.countsAsFailedPairing)
     }
 
-    /// A central encrypts with the bond, if the policy is to; who waits for that hears what came of it, once.
+    /// A central encrypts with the bond if the policy says so; a waiting caller gets the result once.
     @Test(
         "behaviour 6.11: a central encrypts with the bond at once if its policy says so",
         arguments: [LERole.central, .peripheral],
@@ -233,8 +235,8 @@ import Testing
         #expect(results == [.peerLostKey, .peerLostKey, nil])
     }
 
-    /// A bond that was lost is found again when the peer shows its key: not by a pairing that is not over, nor by whoever has
-    /// paired on the link without keeping anything.
+    /// A lost bond recovers when the peer proves its key: neither an unfinished pairing nor a pairing on the link that
+    /// stored nothing suffices.
     @Test(arguments: [false, true], [false, true])
     func whatHealsABondThatWasLost(isLost: Bool, hasPairedWithout: Bool) throws {
         var bond = SecurityBench.bond()
@@ -247,7 +249,7 @@ import Testing
         #expect(now.isLost == (isLost && hasPairedWithout) && now.lastUse > before)
     }
 
-    /// Numbers of signatures never go back (Core Vol 3 Part H 2.4.5), whichever link used them.
+    /// Sign counters never go back (Core Vol 3 Part H 2.4.5), whichever link used them.
     @Test func theNumbersOfSignaturesNeverGoBack() throws {
         var bond = SecurityBench.bond()
         (bond.keys.localSignCounter, bond.keys.peerSignCounter) = (5, 7)
@@ -270,7 +272,7 @@ import Testing
         }
     }
 
-    // MARK: What is kept of a pairing
+    // MARK: Storage of a pairing
 
     @Test func aNewBondHasTheNameAndTheNumberOfItsOwner() throws {
         let other = BondIdentifier(high: 9, low: 9)
@@ -285,7 +287,7 @@ import Testing
             #expect(bench.link.prompted.identifier == other && bench.link.prompted.name == "Lamp")
             try bench.link.store(SecurityBench.bond().keys, isBonding: true)
             let bond = try #require(bench.link.bond)
-            // Who has not shown the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
+            // A peer that has not proved the key of a bonded peer does not get that bond (AB-S10, behaviour 6.20).
             #expect((bond.identifier == other) == isFree && bond.name == "Lamp")
             #expect(bond.address == SecurityBench.address && bond.record == nil && bond.cache == nil)
             #expect(bench.bonds.bonds.count == (isFree ? 1 : 2))
@@ -293,7 +295,7 @@ import Testing
         }
     }
 
-    /// What the peer has chosen and what was found there outlast the keys; so does what it is called.
+    /// The peer's subscriptions, the discovered cache and its name outlast the keys.
     @Test func aBondThatIsReplacedKeepsAllButTheKeys() throws {
         var bond = SecurityBench.bond(authenticated: false)
         bond.name = "Lamp"
@@ -308,7 +310,7 @@ import Testing
         #expect(new.name == "Lamp" && new.record == bond.record && new.cache == bond.cache && !new.isLost)
     }
 
-    /// Only who has paired under the address that is kept may be met under it again (Core Vol 6 Part B 6).
+    /// Only a peer that has paired under the stored address may be addressed by it again (Core Vol 6 Part B 6).
     @Test func whoShowsItsIdentity() throws {
         let identity = BluetoothAddress(0xC0FF_EE00_0005, kind: .publicDevice)
         let private0 = BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)

@@ -1,5 +1,5 @@
-/// What comes of everything that can happen to a link, as ``LinkRecord`` has it: for each state how things are then, and a
-/// line for each event with all that comes of it and, after the last arrow, how things are if they are not as they were.
+/// The results of every event on a link, as ``LinkRecord`` formats them: the initial state, then a line for each event
+/// with its results and, after the last arrow, the new state if it has changed.
 enum SecureLinkTable {
     static let central = """
         central, stranger

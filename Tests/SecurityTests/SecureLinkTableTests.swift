@@ -11,9 +11,9 @@ import Testing
 
 @testable import Security
 
-/// Everything that can happen to a link, in each state that it can be in, and all that comes of it.
+/// Every event on a link, in each of its states, with all its results.
 @Suite struct SecureLinkTableTests {
-    /// What happens.
+    /// The events.
     private enum Step: String, CaseIterable {
         case on, off, onV2, offV2, keyMissing, silence, failure, refreshed, notRefreshed, expired
         case keyRequest, otherKeyRequest, end, noEnd
@@ -63,7 +63,7 @@ import Testing
             }
         }
 
-        /// What the Security Manager tells or asks.
+        /// Calls the Security Manager's delegate method for this step.
         private func tell(_ link: SecureLink, _ record: LinkRecord) throws {
             let manager = link.manager
             switch self {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// What the link is like before.
+    /// The initial states of the link.
     private enum Start: String, CaseIterable {
         case stranger, bonded, encrypted
 
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// What comes of a step, if anything does; what is so then, if it is not as it was.
+    /// The results of a step, if any, and the new state if it has changed.
     private func outcome(_ step: Step, _ record: LinkRecord) throws -> String? {
         let before = record.state
         try step.happen(to: record.bench.link, record)
@@ -133,7 +133,7 @@ import Testing
         return lines + ["nothing: \(nothing.joined(separator: " "))"]
     }
 
-    /// One after the other, on a link that is over or whose end is asked for: there is little that it would change.
+    /// All steps in sequence on a link that is over or being disconnected: few of them have an effect.
     private func linesAtTheEnd(_ role: LERole, isOver: Bool) throws -> [String] {
         let record = LinkRecord(try Start.encrypted.bench(role))
         if isOver { record.bench.link.end() } else { record.bench.link.disconnect() }

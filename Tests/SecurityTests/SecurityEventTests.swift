@@ -14,7 +14,7 @@ import Testing
 @testable import Privacy
 @testable import Security
 
-/// What becomes of the controller's events about encryption, on a controller that says whatever it likes.
+/// The effects of the controller's encryption events, with a controller that sends arbitrary events.
 @Suite struct SecurityEventTests {
     private typealias Bench = SecurityBench
 
@@ -38,7 +38,7 @@ import Testing
         for handle in [Bench.handle, ConnectionHandle(rawValue: 0x99)] {
             bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
         }
-        // The host itself does not believe in the link that there is not.
+        // The host itself rejects the event of a link that does not exist.
         #expect(bench.peer.commands.count { $0 is LELongTermKeyRequestNegativeReply } == 1)
         #expect(!bench.peer.commands.contains { $0 is LELongTermKeyRequestReply })
     }
@@ -74,7 +74,7 @@ import Testing
             EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
         )
         #expect(bench.link.linkSecurity.isEncrypted)
-        // Legacy numbers do not name a Secure Connections key.
+        // The values of legacy pairing do not identify a Secure Connections key.
         bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 1, encryptedDiversifier: 0))
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
     }
@@ -89,7 +89,7 @@ import Testing
         #expect(results.first?.error == .peerLostKey && lost == 1)
         #expect(bench.bonds.bonds.first?.isLost == true && bench.link.bond?.isLost == true)
         #expect(bench.bonds.bonds.first?.keys.peerKey?.key == Self.key)
-        // It heals when the peer has the key after all.
+        // It recovers if the peer has the key after all.
         bench.link.secure(.encrypted) { _ in }
         bench.change(1)
         #expect(bench.bonds.bonds.first?.isLost == false && bench.link.linkSecurity.isEncrypted)
@@ -117,7 +117,7 @@ import Testing
     func aLinkWhoseKeyCouldNotBeChangedEnds(status: HCIStatus) throws {
         let bench = try Bench(.central, bond: Bench.bond())
         bench.change(1)
-        // The host believes in changes that it has asked for.
+        // The host accepts changes that it has requested.
         let key = PacketBuffer(Self.key.littleEndianBytes)
         bench.peer.host.send(
             LEEnableEncryption(handle: Bench.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
@@ -166,14 +166,14 @@ import Testing
         let address = BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
         let bench = try Bench(.peripheral, bond: bond, from: address)
         #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == Bench.address)
-        // Who replays it has no key.
+        // A device that replays the address has no key.
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
         for requirement in SecurityLevel.cases.dropFirst() {
             #expect(bench.link.linkSecurity.attributeRefusal(of: requirement) == .insufficientEncryption)
         }
     }
 
-    /// Two private addresses of a bonded peer, the older one repeated by somebody else.
+    /// Two private addresses of a bonded peer, the older one replayed by an attacker.
     private func addresses(_ irk: Key128) -> [BluetoothAddress] {
         ([0x40_1234, 0x40_5678] as [UInt32]).map { part in
             BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
@@ -202,11 +202,11 @@ import Testing
         #expect(refused.link?.rawValue == 0x41 && refused.peer == bench.link.peer && refused.weight == .notice)
         let isRefusal = if case .secondLinkRefused = refused.kind { true } else { false }
         #expect(isRefusal, "\(refused)")
-        // It gets no key, whatever it asks for.
+        // It gets no key, whatever it requests.
         let newcomer = ConnectionHandle(rawValue: 0x41)
         bench.peer.inject(LELongTermKeyRequest(handle: newcomer, random: 0, encryptedDiversifier: 0))
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
-        // A stranger is none of it.
+        // A stranger is not affected.
         #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
     }
 
@@ -221,7 +221,7 @@ import Testing
         bench.link.secure(.encrypted) { failure = $0.error }
         let newcomer = try #require(bench.connect(addresses[1], 0x41))
         #expect(bench.disconnects.map(\.handle) == [Bench.handle] && replaced == 1 && failure == .linkLost)
-        // Nothing comes of the old link any more, though it is still there.
+        // Nothing happens on the old link any more, although it still exists.
         bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
         bench.change(1)
@@ -236,7 +236,7 @@ import Testing
         let irk = Key128(Block128(high: 3, low: 4))
         let addresses = addresses(irk)
         let bench = try Bench(.peripheral, from: addresses[0])
-        // Nobody knows yet that they are the same.
+        // Nothing shows yet that the two are the same device.
         let second = try #require(bench.connect(addresses[1], 0x41))
         #expect(bench.disconnects.isEmpty)
         var keys = privateBond(irk).keys
@@ -249,7 +249,7 @@ import Testing
     func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
         let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.security.configuration = .secureConnectionsOnly
-        // Until it is encrypted the link may be anybody's.
+        // Until it is encrypted, the link may be to any device.
         #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
         #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientEncryption)
         bench.change(1)
