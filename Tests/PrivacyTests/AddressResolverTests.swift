@@ -5,7 +5,7 @@ import Testing
 
 @testable import Privacy
 
-/// Whose address one is, and what that costs.
+/// Resolution of private addresses, and its cost.
 @Suite struct AddressResolverTests {
     private let random = RandomSource(seed: 4)
 
@@ -69,7 +69,7 @@ import Testing
         ]
         for address in others { #expect(resolver.peer(at: address) == nil) }
         #expect(resolver.attempts == 0 && resolver.remembered == 0)
-        // Its identity is a peer's own, as a controller tells it or as it is.
+        // An identity address belongs to its peer, in the controller's notation or without it.
         var told = identity(3)
         told.kind = .randomIdentity
         #expect(resolver.peer(at: told)?.identity == identity(3))
@@ -96,7 +96,7 @@ import Testing
         let known = BluetoothAddress.resolvablePrivate(key(1), random)
         for number in 0..<10_000 {
             _ = resolver.peer(at: BluetoothAddress.resolvablePrivate(key(9), random))
-            // One that is heard again and again stays.
+            // An address that is received repeatedly stays cached.
             if number % 1_000 == 0 { #expect(resolver.peer(at: known) != nil) }
         }
         #expect(resolver.remembered == 4_096)
@@ -104,7 +104,7 @@ import Testing
         #expect((9_900...10_001).contains(resolver.attempts))
     }
 
-    /// Whether the keys are others, what is left of the ones before, and that a peer counts once.
+    /// Whether the keys have changed, what remains of the previous ones, and that a peer counts once.
     @Test func whoIsKnownAfterEachChange() {
         var resolver = AddressResolver()
         func knows(_ numbers: ClosedRange<UInt64>) -> [UInt64] {
@@ -118,19 +118,19 @@ import Testing
         #expect(!resolver.replace([]) && resolver.replace(peers(3)) && knows(1...4) == [1, 2, 3])
         #expect(!resolver.replace(peers(3)) && resolver.replace(Array(peers(3).dropFirst())))
         #expect(knows(1...4) == [2, 3])
-        // In another order another key is tried first, and used later is the same one.
+        // A new order changes the key to try first, so it counts as a change; a later use does not.
         #expect(resolver.replace(peers(3).dropFirst().reversed()) && knows(1...4) == [2, 3])
         var used = Array(peers(3).dropFirst().reversed())
         used[0].lastUse = 9
         #expect(!resolver.replace(used) && resolver[identity(3)]?.lastUse == 9)
         #expect(resolver.replace([]) && knows(1...4).isEmpty)
-        // The first one of those with an identity is it.
+        // Of several entries with one identity, the first one counts.
         resolver.replace([peers(1)[0], PrivatePeer(identity: identity(1), key: key(2))])
         let before = resolver.attempts
         #expect(resolver.peer(at: .resolvablePrivate(key(2), random)) == nil && resolver.attempts == before + 1)
     }
 
-    /// An address is private by its two highest bits, whatever else would fit the key.
+    /// The two most significant bits make an address private, even if the rest fits the key.
     @Test func onlyAnAddressThatSaysSoIsResolvable() {
         for bits: UInt64 in 0...3 {
             let part = UInt32(bits << 22 | 0x1234)

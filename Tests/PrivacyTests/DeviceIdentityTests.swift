@@ -7,7 +7,7 @@ import Testing
 
 @testable import Privacy
 
-/// Who a device is, on whichever controller.
+/// The identity of a device on different controllers.
 @Suite struct DeviceIdentityTests {
     private let random = RandomSource(seed: 5)
     private static let address = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
@@ -26,7 +26,7 @@ import Testing
         return information
     }
 
-    /// The same device on the next controller, and the one that its bonds know as soon as there are such.
+    /// A device keeps its identity on the next controller, and takes that of its bonds as soon as they exist.
     @Test func aDeviceStaysTheSame() throws {
         let bonds = try store()
         let known = bonds.identity

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Privacy
 
-/// The addresses of a device on a controller that takes its time, refuses, and goes.
+/// A device's addresses on a controller that is slow, refuses, and goes away.
 @Suite struct PrivacyLifeTests {
     private let peer = ScriptedPeer()
     private static let interval = Duration.seconds(100)
@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    /// A controller with room for so many peers.
+    /// A controller whose list has space for this many peers.
     private func controller(listSize: Int = 0) -> ControllerInformation {
         var information = ControllerInformation()
         information.leFeatures = listSize > 0 ? [.privacy, .extendedAdvertising] : [.extendedAdvertising]
@@ -47,13 +47,13 @@ import Testing
         return information
     }
 
-    /// The addresses that the controller was given since this was asked last.
+    /// The addresses that the controller was given since the last call.
     private func addresses() -> [BluetoothAddress] {
         defer { peer.commands = [] }
         return peer.commands.compactMap { ($0 as? LESetRandomAddress)?.address }
     }
 
-    /// Runs for a moment, and returns each value that `read` had after a task.
+    /// Runs briefly, and returns each distinct value of `read` after a task.
     private func watch<Value: Equatable>(_ read: () -> Value) -> [Value] {
         var values: [Value] = []
         peer.loop.run(until: peer.loop.now + .milliseconds(10)) {
@@ -69,7 +69,7 @@ import Testing
         #expect(privacy(interval: .seconds(asked)).interval == .seconds(kept))
     }
 
-    /// What the controller answers after it was reset is about an address that nobody has any more.
+    /// An answer from before a reset concerns an address that is no longer in use.
     @Test func anAnswerOfBeforeAResetCountsForNothing() {
         let privacy = privacy()
         let first = privacy.begin(Self.fixed, on: controller())
@@ -81,7 +81,7 @@ import Testing
         #expect(addresses() == [first.address, second.address] && privacy.quiet.state == .running)
     }
 
-    /// The same of a refusal.
+    /// The same for a refusal.
     @Test func aRefusalOfBeforeAResetCountsForNothing() {
         let privacy = privacy()
         var failures = 0
@@ -93,7 +93,7 @@ import Testing
         #expect(failures == 0)
     }
 
-    /// Who begins anew in answer to the refusal is not disturbed by what it ended.
+    /// A restart in reaction to the refusal is not affected by what it ended.
     @Test func aRefusalThatLedToANewBeginningEndsNothing() {
         let privacy = privacy()
         peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
@@ -111,7 +111,7 @@ import Testing
         #expect(privacy.sharedAddress?.address == second?.address && privacy.quiet.state == .running)
     }
 
-    /// A controller that is gone has refused nothing.
+    /// A controller that goes away has not refused anything.
     @Test func aControllerThatGoesRefusesNothing() {
         let privacy = privacy()
         var failures = 0
@@ -123,7 +123,8 @@ import Testing
         #expect(failures == 0 && privacy.sharedAddress == nil)
     }
 
-    /// The very first address is of no use when it is refused. A later one is asked for again, and the old one stays until then.
+    /// Without the very first address there is nothing to use when it is refused. A later one is retried, and the old
+    /// one stays until then.
     @Test func aControllerThatWouldNotTakeAnAddressIsAskedAgain() {
         let privacy = privacy()
         var failures = 0
@@ -138,7 +139,7 @@ import Testing
         peer.run(.milliseconds(200))
         let again = addresses()
         #expect(again.count == 1 && privacy.sharedAddress?.address == again.first && failures == 0)
-        // From then on it lasts as long as any.
+        // From then on it has the usual lifetime.
         peer.run(Self.interval - .milliseconds(300))
         #expect(addresses().isEmpty)
         peer.run(.milliseconds(300))
@@ -150,7 +151,7 @@ import Testing
         #expect(failures == 1 && addresses().count == 1)
     }
 
-    /// Neither the time of an address of before nor what was to be tried again shortens that of the new one.
+    /// Neither the timer of an earlier address nor a pending retry shortens the lifetime of the new one.
     @Test(arguments: [false, true])
     func nothingIsDueAfterAReset(isRefused: Bool) {
         let privacy = privacy()
@@ -170,7 +171,7 @@ import Testing
         #expect(addresses().count == 1 && privacy.sharedAddress?.address != begun)
     }
 
-    /// One event after the other, and none of before a reset.
+    /// Events are handled one at a time, and none from before a reset.
     @Test func anEventWaitsUntilTheOneBeforeItIsDone() {
         let privacy = privacy()
         privacy.isHandling = true
@@ -181,13 +182,14 @@ import Testing
         #expect(privacy.events.count == 1)
         privacy.isHandling = false
         privacy.handle(.begin(hasSetAddresses: true))
-        // What was needed before is not needed any more.
+        // Earlier needs no longer apply.
         #expect(privacy.events.isEmpty && privacy.quiet.state == .running && !privacy.isHandling)
         peer.run()
         #expect(addresses().isEmpty)
     }
 
-    /// A controller that knows the bonded peers makes private addresses for them, in place of one that they can resolve.
+    /// A controller that has the bonded peers on its list generates private addresses for them, instead of one that
+    /// they can resolve.
     @Test(arguments: [(false, false), (false, true), (true, false), (true, true)], [false, true])
     func theControllerMakesAddressesForThoseOnItsList(_ device: (isPrivate: Bool, hasList: Bool), isHidden: Bool) throws
     {
@@ -206,7 +208,7 @@ import Testing
         case (true, false): #expect(shown.address.isResolved(by: Self.identity.key))
         case (false, false): #expect(shown.address == Self.identity.address)
         }
-        // The same again changes nothing, and none brings the first kind back.
+        // Repeating the declaration changes nothing, and declaring none restores the first kind.
         let count = addresses().count
         privacy.declare(isHidden ? .nonResolvable : .any, of: .scanner)
         peer.run()
@@ -227,7 +229,7 @@ import Testing
         }
     }
 
-    /// A device without private addresses has the one that it is given, and sets a random one only.
+    /// A device without private addresses uses the address it is given, and sets only random ones.
     @Test func aDeviceWithoutPrivateAddressesShowsTheOneThatItHas() {
         let privacy = privacy(isPrivate: false)
         #expect(privacy.begin(Self.fixed, on: controller()) == Self.fixed)
@@ -242,7 +244,7 @@ import Testing
     }
 }
 
-/// What is known of the bonded peers, and for how long.
+/// Knowledge about the bonded peers, and its lifetime.
 @Suite struct PrivatePeerKnowledgeTests {
     private let peer = ScriptedPeer()
     private let privacy: DevicePrivacy
@@ -274,7 +276,7 @@ import Testing
         peer.run()
     }
 
-    /// What a peer says of itself counts until it says something else, or is forgotten.
+    /// A peer's capability holds until it reports another one or is forgotten.
     @Test func aPeerSaysWhetherItResolvesAddresses() {
         #expect(!privacy.resolves(bonded))
         privacy.setResolvesAddresses(true, of: Self.stranger)
@@ -290,7 +292,7 @@ import Testing
         #expect(!privacy.resolves(bonded) && !privacy.resolves(PrivatePeer(identity: Self.stranger, key: nil)))
     }
 
-    /// An address is good for two seconds.
+    /// A received address is valid for two seconds.
     @Test func whereAPeerWasHeardIsKnownForTwoSeconds() {
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
         privacy.heard(bonded.identity, at: address)
@@ -313,7 +315,8 @@ import Testing
         #expect(privacy.isResolvedByHost(bonded.identity) && !privacy.resolvesAddresses)
     }
 
-    /// Who would not understand a private address is called by its own, and is not on the controller's list meanwhile.
+    /// A peer that cannot resolve private addresses is addressed by its identity, and is off the controller's list
+    /// meanwhile.
     @Test func aPeerThatIsCalledByItsIdentityLeavesTheList() {
         begin(listSize: 2)
         let both = Set([bonded.identity, keyless.identity])
@@ -328,7 +331,7 @@ import Testing
         privacy.setTargets([bonded.identity])
         peer.run()
         #expect(Set(privacy.list.entries.keys) == both)
-        // A new controller advertises to nobody.
+        // A new controller advertises to no peer.
         privacy.setResolvesAddresses(false, of: bonded.identity)
         privacy.setTargets([])
         privacy.setTargets([bonded.identity])
@@ -344,7 +347,7 @@ import Testing
         #expect(privacy.bonded(keyless.identity) == keyless && privacy.bonded(Self.stranger) == nil)
     }
 
-    /// Strangers' addresses take no room where there is nothing to try on them.
+    /// Without keys to try, strangers' addresses take no space.
     @Test("AB-G02: without keys no private address is remembered")
     func withoutKeysNothingIsRemembered() {
         var resolver = AddressResolver()
@@ -353,7 +356,7 @@ import Testing
         #expect(resolver.peer(at: address) == nil && resolver.remembered == 0)
     }
 
-    /// The random part is one of 1 to 2^22 - 2, whatever the source gives (Core Vol 6 Part B 1.3.2.2).
+    /// The random part is between 1 and 2^22 - 2 for any source (Core Vol 6 Part B 1.3.2.2).
     @Test(arguments: 1...64 as ClosedRange<UInt64>)
     func everyPartThatIsAllowedComesOfTheSource(seed: UInt64) {
         let address = BluetoothAddress.resolvablePrivate(.zero, RandomSource(seed: seed))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Privacy
 
-/// What a controller is told about addresses, word for word and in its order, whatever it answers and whenever it goes.
+/// The address commands that a controller receives, in exact order, whatever it answers and whenever it goes away.
 @Suite struct PrivacyOrderTests {
     private let peer = ScriptedPeer()
     private static let interval = Duration.seconds(100)
@@ -56,7 +56,7 @@ import Testing
         return privacy.begin(OwnAddress(Self.identity.address), on: information)
     }
 
-    /// What the controller was told since this was asked last.
+    /// The commands that the controller has received since the last call.
     private func told() -> [String] {
         defer { peer.commands = [] }
         return peer.commands.map(Self.text)
@@ -94,7 +94,7 @@ import Testing
         privacy.peers = Array(Self.bonds.dropFirst())
         peer.run()
         #expect(told() == ["remove 1", "add 2 - \(own)", "mode 2 true"])
-        // The same again is nothing new, nor is one that comes behind those that there is room for.
+        // Neither the same peers again nor one beyond the capacity is a change.
         privacy.peers = Array(Self.bonds.dropFirst())
         privacy.peers.append(PrivatePeer(identity: BluetoothAddress(9, kind: .publicDevice), key: nil))
         peer.run()
@@ -103,7 +103,8 @@ import Testing
         peer.run()
         #expect(told() == ["remove 2", "remove 3"])
         privacy.reset()
-        // One time for all addresses where the controller draws none, and its own where it cannot be told.
+        // One timeout for all addresses if the controller cannot draw random ones, and its default if the timeout
+        // cannot be set.
         let drawn = LESetResolvablePrivateAddressTimeoutV2.self
         begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, drawn])
         privacy.peers = [Self.bonds[1]]
@@ -117,7 +118,7 @@ import Testing
         #expect(told() == address + ["add 2 - \(own)", "enable true"])
     }
 
-    /// Without one of its commands, or room, there is no list.
+    /// Without one of its commands, or without space, there is no list.
     @Test func aControllerThatDoesNotHaveAllCommandsHasNoList() {
         let privacy = privacy()
         privacy.peers = Self.bonds
@@ -139,7 +140,7 @@ import Testing
         #expect(told().count == 4 && privacy.resolvesAddresses && privacy.list.isInUse)
     }
 
-    /// A peer that the controller refuses is left to the host; it is not asked again until something has changed.
+    /// A peer that the controller refuses is left to the host, and not added again until something has changed.
     @Test func whatTheControllerRefusesIsNotAskedForAgain() {
         let privacy = privacy()
         privacy.peers = Self.bonds
@@ -155,7 +156,7 @@ import Testing
         privacy.peers[0].lastUse = 11
         peer.run()
         #expect(told() == ["add 1 key key"] && privacy.list.isInUse)
-        // One that does not resolve addresses has no list any more.
+        // A controller that does not resolve addresses has no list any more.
         privacy.reset()
         peer.refuses = [LESetAddressResolutionEnable.opcode: .commandDisallowed]
         begin(privacy, listSize: 1)
@@ -166,7 +167,7 @@ import Testing
         #expect(told().isEmpty)
     }
 
-    /// What was on its way when the controller went is about a list that nobody has any more.
+    /// Commands in flight when the controller went away concern a list that no longer exists.
     @Test(arguments: 1...5)
     func whatWasOnItsWayBeforeAResetCountsForNothing(sent: Int) {
         let privacy = privacy()
@@ -180,7 +181,7 @@ import Testing
         peer.run()
         #expect(told() == ["resolvable", "timeout 53 to 100", "add 1 key key", "add 3 key key", "enable true"])
         #expect(privacy.quiet.state == .running && privacy.list.entries.count == 2 && !privacy.list.isBehind)
-        // A refusal of before is nobody's either.
+        // A refusal from before does not count either.
         peer.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
         privacy.peers = [Self.bonds[1]]
         peer.loop.run(until: peer.loop.now + .seconds(1)) { peer.commands.last is LEAddDeviceToResolvingList }
@@ -191,9 +192,10 @@ import Testing
         #expect(privacy.list.entries.count == 1)
     }
 
-    // MARK: The own address
+    // MARK: The local address
 
-    /// Somebody may ask for another kind while one is on its way: that is set next. What nobody asks for any more is not.
+    /// If another kind of address is requested while one is being set, that kind is set next, unless the request is
+    /// withdrawn.
     @Test func anAddressOfTheKindThatIsNeededComesAtOnce() {
         let privacy = privacy()
         begin(privacy)
@@ -208,7 +210,7 @@ import Testing
         privacy.declare(.recognisable, of: .connector)
         peer.run()
         #expect(told() == ["resolvable"])
-        // Nobody asks for anything of a new controller.
+        // A new controller starts without any requests.
         privacy.declare(.none, of: .connector)
         peer.run()
         _ = told()
@@ -218,7 +220,7 @@ import Testing
         #expect(told() == ["resolvable"] && privacy.quiet.state == .running)
     }
 
-    /// Each address has its own time, which begins when the controller knows it.
+    /// Each address has a lifetime of its own, which begins once the controller has it.
     @Test func anAddressThatWasReplacedEndsNothing() {
         let privacy = privacy()
         begin(privacy)
@@ -236,7 +238,7 @@ import Testing
         #expect(told() == ["nonResolvable"])
     }
 
-    /// An event that comes while another one is dealt with waits.
+    /// An event that arrives while another one is being handled waits.
     @Test func whatComesInTheMiddleOfSomethingWaits() {
         let privacy = privacy()
         var states: [QuietMachine.State] = []
@@ -253,11 +255,11 @@ import Testing
 
     // MARK: Silence
 
-    /// A user of the radio that says nothing: the controller is tried after two seconds, and not before.
+    /// A user of the radio that does not answer: the controller gets its command after two seconds, and not before.
     @Test(arguments: QuietMachine.User.allCases)
     func whoDoesNotFallSilentIsWaitedForTwoSeconds(user: QuietMachine.User) {
         let privacy = privacy()
-        // They know nothing of it, and so do not answer.
+        // The user ignores the request to pause, and so does not answer.
         let deaf = DeafUser()
         switch user {
         case .advertiser: privacy.advertiser = deaf
@@ -270,7 +272,7 @@ import Testing
         #expect(told().isEmpty)
         peer.run(.milliseconds(1))
         #expect(told() == ["resolvable"] && privacy.quiet.state == .running)
-        // It does at last, and is waited for as long the next time.
+        // It answers at last, and the next time it gets two seconds again.
         privacy.declare(.nonResolvable, of: .scanner)
         peer.run(.milliseconds(1_500))
         privacy.handle(.quiet(user))
@@ -309,7 +311,8 @@ import Testing
         return try #require(made)
     }
 
-    /// Pairing computes with the address that this device had for the link: the controller's, that of the set, or the shared one.
+    /// Pairing computes with the address that this device had for the link: the controller's, that of the set, or the
+    /// shared one.
     @Test func whichAddressALinkHas() throws {
         let privacy = privacy()
         let stranger = BluetoothAddress(0b11 << 46 | 0x99, kind: .randomDevice)
@@ -329,7 +332,7 @@ import Testing
                 #expect(privacy.ownAddress(of: link) == own ?? shared)
                 privacy.connected(link.handle, toSetAt: ofSet)
                 #expect(privacy.ownAddress(of: link) == own ?? ofSet)
-                // Another link with the same number is another one.
+                // Another link with the same handle is a different link.
                 #expect(privacy.ownAddress(of: try connection(role, stranger)) == nil)
                 #expect(privacy.ownAddress(of: link) == own ?? ofSet)
             }
@@ -340,7 +343,7 @@ import Testing
         #expect(privacy.ownAddress(of: link) == nil)
     }
 
-    /// By which address each peer is called (Core Vol 3 Part C 9.3.3, 10.7.1.2).
+    /// The address by which each peer is called (Core Vol 3 Part C 9.3.3, 10.7.1.2).
     @Test(arguments: [false, true], [false, true])
     func byWhichAddressAPeerIsCalled(isPrivate: Bool, hasList: Bool) throws {
         let privacy = privacy(isPrivate: isPrivate)
@@ -362,18 +365,18 @@ import Testing
             }
             #expect(address.isResolved(by: key) && !isMade)
             #expect(privacy.target(bond.identity).address != address)
-            // The one that it had last, by whichever of its addresses it is asked for.
+            // Its last address, whichever of its addresses is given.
             let last = BluetoothAddress.resolvablePrivate(key, RandomSource(seed: 9))
             privacy.connected(try connection(.central, last))
             #expect(privacy.target(bond.identity) == (last, false) && privacy.target(address) == (last, false))
-            // Its identity address is none that it hides behind.
+            // Its identity address is not a private one.
             privacy.connected(try connection(.central, bond.identity))
             #expect(privacy.target(bond.identity) == (last, false))
         }
     }
 }
 
-/// Uses the radio, and does not hear that it is to be silent.
+/// A user of the radio that ignores requests to pause.
 private final class DeafUser: AdvertisingUser, ConnectingUser {
     let connectableAddress: BluetoothAddress? = nil
     func pause() {}

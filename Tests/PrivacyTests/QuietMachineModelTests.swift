@@ -3,12 +3,12 @@ import Testing
 
 @testable import Privacy
 
-/// Whatever comes in whatever order: who is asked to be silent is, work is done in the quiet only and once, and everybody goes on.
+/// Events in any order: each user asked to pause does so, work runs only during silence and once, and all users resume.
 @Suite struct QuietMachineModelTests {
     private typealias User = QuietMachine.User
     private typealias Job = QuietMachine.Job
 
-    /// What somebody sees who looks at events and actions alone.
+    /// A model of the machine that observes only events and actions.
     private struct Onlooker {
         /// Whether sets have addresses of their own; nil without a controller.
         var hasSetAddresses: Bool?
@@ -25,7 +25,7 @@ import Testing
             case .begin(let has): hasSetAddresses = has
             case .need(let job): wanted.insert(job)
             case .quiet(let user): if asked.contains(user) { silent.insert(user) }
-            // Whoever is not silent by then is not waited for any more.
+            // Users that are not silent by then are no longer waited for.
             case .timeOver: if isWaited { silent = asked }
             case .done:
                 check(working != nil || actions.isEmpty, "the end of no work leads to something")
@@ -58,7 +58,7 @@ import Testing
             }
         }
 
-        /// What holds between two events.
+        /// The invariants between two events.
         mutating func rest(_ state: QuietMachine.State) {
             let isWaiting = hasSetAddresses != nil && working == nil && !wanted.isEmpty
             check(isTimed == isWaiting, "the timer runs while it is waited for silence")

@@ -35,7 +35,7 @@ import Testing
         #expect(machine.handle(.need(.list)) == [.pause(.advertiser)])
         for user in [QuietMachine.User.connector, .advertiser] { #expect(machine.handle(.quiet(user)) == []) }
         #expect(machine.handle(.quiet(.scanner)) == [.endTimer, .work([.address, .list])])
-        // While that is being done.
+        // While that work is in progress.
         #expect(machine.handle(.need(.list)) == [])
         #expect(machine.handle(.done) == [.work([.list])])
         #expect(machine.handle(.done) == QuietMachine.User.allCases.map { .resume($0) })
@@ -46,7 +46,7 @@ import Testing
         _ = machine.handle(.need(.address))
         _ = machine.handle(.quiet(.scanner))
         #expect(machine.handle(.timeOver) == [.endTimer, .work([.address])])
-        // It does at last.
+        // It falls silent at last.
         #expect(machine.handle(.quiet(.connector)) == [])
         #expect(machine.handle(.done) == [.resume(.scanner), .resume(.connector)])
     }

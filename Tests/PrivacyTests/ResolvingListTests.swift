@@ -6,7 +6,7 @@ import Testing
 
 @testable import Privacy
 
-/// What the controller's list is told.
+/// The commands that maintain the controller's list.
 @Suite struct ResolvingListTests {
     private func information(_ size: Int) -> ControllerInformation {
         var information = ControllerInformation()
@@ -44,7 +44,7 @@ import Testing
         #expect(list.isInUse)
         list.choose(from: [a, b, c])
         #expect(settle(&list) == [.remove(a.identity), .add(c)])
-        // Used again, in whatever order it is told.
+        // A peer that was used again, in any order.
         list.choose(from: [peer(1, lastUse: 9), b, c])
         #expect(settle(&list) == [.remove(b.identity), .add(peer(1, lastUse: 9))])
         list.choose(from: [])
@@ -62,7 +62,7 @@ import Testing
                 .showIdentity(keyless.identity), .enable,
             ]
         )
-        // Those with keys come first, and who has no identity address does not come at all.
+        // Peers with keys come first, and one without an identity address is left out.
         list.choose(from: [keyless, open, plain, peer(4)])
         #expect(settle(&list) == [.remove(keyless.identity), .add(peer(4))])
         var homeless = peer(5)
@@ -88,7 +88,7 @@ import Testing
         #expect(list.steps.isEmpty)
     }
 
-    /// Nothing is said for nothing, a peer that has changed is another one, and the list counts when all of it is there.
+    /// No change causes no command, a changed peer is replaced, and the list is in use once it is complete.
     @Test func whatIsSaidOfEachChange() {
         var list = ResolvingList()
         list.begin(information(2))
@@ -108,7 +108,7 @@ import Testing
         list.choose(from: [other])
         #expect(list.isBehind)
         #expect(settle(&list) == [.remove(other.identity), .add(other), .showIdentity(other.identity)])
-        // To be used changes nothing of it.
+        // Use alone changes nothing about it.
         other.lastUse = 5
         list.choose(from: [other])
         #expect(!list.isBehind && list.steps.isEmpty)
@@ -117,7 +117,7 @@ import Testing
         list.begin(information(0))
         list.choose(from: [peer(1)])
         #expect(list.capacity == 0 && !list.isBehind && list.steps.isEmpty && !list.isInUse)
-        // Nothing of before is there, and a time that the controller cannot be told it is not.
+        // Nothing from before remains, and a timeout that cannot be set is not sent.
         var simple = information(1)
         simple.supportedCommands = SupportedCommands(
             HCICommandRegistry.all.filter {
