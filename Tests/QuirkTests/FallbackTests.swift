@@ -12,22 +12,22 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Counts what is heard.
+/// Counts received advertisements.
 private final class HeardCounter: Sendable {
     private let heard = Mutex(0)
     var count: Int { heard.withLock { $0 } }
     func add() { heard.withLock { $0 += 1 } }
 }
 
-/// That what is done otherwise is really done, and remembered.
+/// Tests that fallbacks take effect and are remembered.
 @Suite struct FallbackTests {
     private func fallbacks(of device: SimulatedDevice) -> Set<ControllerFallback> {
         device.withSystem { $0.attached?.device.controllerInformation?.fallbacks ?? [] }
     }
 
-    /// The commands of a second start of the system, and how the first one ended.
+    /// The commands of a second start of the system, and the result of the first one.
     ///
-    /// - Parameter time: How long another app of the first one scans, which wants nothing else.
+    /// - Parameter time: How long another app scans during the first start, without doing anything else.
     private func commandsOfASecondStart(
         _ quirk: ControllerQuirk,
         after time: Duration? = nil
@@ -50,12 +50,12 @@ private final class HeardCounter: Sendable {
         arguments: [ControllerQuirk.extendedScanRefused, .extendedScanSilent]
     )
     func aPhoneFallsBackToTheOlderCommands(quirk: ControllerQuirk) throws {
-        // Silence has to be noticed twice.
+        // Silence has to be detected twice.
         let (first, second, visits) = commandsOfASecondStart(quirk, after: .seconds(45))
         #expect(visits)
         let refused = try #require(first.firstIndex(of: LESetExtendedScanParameters.opcode))
         let scans = try #require(first.firstIndex(of: LESetScanEnable.opcode))
-        // The two are not mixed without a reset (Core Vol 4 Part E 3.1.1).
+        // The two command sets are not mixed without a reset (Core Vol 4 Part E 3.1.1).
         #expect(refused < scans && first[refused..<scans].contains(Reset.opcode))
         #expect(second.contains(LESetScanEnable.opcode))
         #expect(!second.contains(LESetExtendedScanParameters.opcode))
@@ -246,8 +246,8 @@ private final class HeardCounter: Sendable {
         #expect(scenario.visits(2), "\(scenario.story)")
         #expect(scenario.visitor.seen.states == [.poweredOn] && fallbacks(of: scenario.phone).isEmpty)
         #expect(scenario.phone.quirksShown[.shortReplies] ?? 0 >= 3)
-        // Group 3 but Reset, the event masks and flow control is for BR/EDR, and so are groups 1 and 2 but Disconnect and what is read of a
-        // peer (Core Vol 4 Part E 7.1 to 7.3).
+        // Group 3 except Reset, the event masks and flow control is for BR/EDR. So are groups 1 and 2, except
+        // Disconnect and the commands that read a peer's properties (Core Vol 4 Part E 7.1 to 7.3).
         let ofLE: [Opcode] = [
             Reset.opcode, SetEventMask.opcode, SetEventMaskPage2.opcode, WriteLEHostSupport.opcode, Disconnect.opcode,
             SetControllerToHostFlowControl.opcode, HostBufferSize.opcode, HostNumberOfCompletedPackets.opcode,
@@ -282,7 +282,7 @@ private final class HeardCounter: Sendable {
         let phone = world.addDevice(named: "Phone", options: options)
         let far = Position(x: 10_000)
         var apps: [QuirkSensor] = []
-        // Those that keep their addresses are found again by them.
+        // Sensors with fixed addresses are recognised by them.
         let sensors = (0..<3).map { number in
             world.addDevice(
                 named: "Sensor \(number)",
@@ -326,7 +326,7 @@ private final class HeardCounter: Sendable {
     func pairingHoldsThoughAddressesAreStale() {
         let scenario = QuirkScenario(sensor: [.staleAddresses], addressLifetime: .seconds(2))
         scenario.sensor.setController(isPluggedIn: true)
-        // The phone comes when the address has changed.
+        // The phone arrives after the address has changed.
         scenario.phone.setController(isPluggedIn: false)
         scenario.world.run(for: .seconds(7))
         scenario.phone.setController(isPluggedIn: true)

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Synchronization
 
-/// The HCI packets of a device, as its capture has them.
+/// The HCI packets of a device, from its capture.
 final class OctetLog: Sendable {
     private let octets = Mutex<[UInt8]>([])
 
@@ -16,7 +16,7 @@ final class OctetLog: Sendable {
         }
     }
 
-    /// How each packet of data is marked that the host has sent: the bits of its boundary (Core Vol 4 Part E 5.4.2).
+    /// The packet boundary flag of each data packet that the host has sent (Core Vol 4 Part E 5.4.2).
     var boundaries: [UInt8] {
         sent(.acl).compactMap { packet in packet.count >= 3 ? packet[packet.startIndex + 2] >> 4 & 3 : nil }
     }
@@ -25,8 +25,8 @@ final class OctetLog: Sendable {
     private func sent(_ kind: HCIPacket.Kind) -> [ArraySlice<UInt8>] {
         let octets = octets.withLock { $0 }
         var found: [ArraySlice<UInt8>] = []
-        // A header of 16 octets, then records with 24 octets in front of each packet; the lowest bit of their flags, which stand in
-        // octets 8 to 11, says that it is from the controller.
+        // A header of 16 octets, then records with 24 octets before each packet. The lowest bit of their flags, in
+        // octets 8 to 11, marks packets from the controller.
         var start = 16
         while start + 24 < octets.count {
             let length = octets[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
@@ -37,13 +37,13 @@ final class OctetLog: Sendable {
         return found
     }
 
-    /// How often a peripheral has sent a control PDU on a link that is not encrypted, by its opcode and its length with that: of a capture
-    /// of the air, pcap with LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+    /// How often a peripheral has sent a control PDU on an unencrypted link, by its opcode and its length with the
+    /// opcode, from an air capture (pcap with LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR).
     func controlPDUs(_ opcode: UInt8, length: UInt8) -> Int {
         let octets = octets.withLock { $0 }
         var count = 0
-        // A header of 24 octets, then records with 16 octets, 10 of the pseudo-header, which end in its flags, and 4 of the access
-        // address in front.
+        // A header of 24 octets, then records that begin with 16 octets, 10 of the pseudo-header, which ends with its
+        // flags, and 4 of the access address.
         var start = 24
         while start + 33 <= octets.count {
             let size = octets[(start + 8)..<(start + 12)].reversed().reduce(0) { $0 << 8 | Int($1) }

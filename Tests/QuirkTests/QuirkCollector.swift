@@ -2,13 +2,14 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// An app that notes whom it hears, in the order of first hearing, and connects to those that it is told to, for as long as it lives.
+/// An app that records the peripherals it discovers in order, and connects to those that a test selects, for as long as
+/// it lives.
 final class QuirkCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything but `log`, which has a lock, is set once, and thread-safe by itself.
+    // Safe: everything except `log`, which has a lock, is set once, and is thread-safe by itself.
 
     struct Log {
         var found: [CBPeripheral] = []
-        /// By the number of the finding.
+        /// By the index of the discovery.
         var connected: Set<Int> = []
         var failed: Set<Int> = []
         var values: Set<Int> = []
@@ -18,7 +19,7 @@ final class QuirkCollector: NSObject, CBCentralManagerDelegate, CBPeripheralDele
     private let reads: Bool
     private var manager: CBCentralManager!
 
-    /// - Parameter reads: Whether it reads a protected value of whomever it is connected to, so that the two pair.
+    /// - Parameter reads: Whether it reads a protected value of each connected peripheral, so that the two pair.
     init(reads: Bool) {
         self.reads = reads
         super.init()

@@ -9,8 +9,8 @@ import Testing
 
 @testable import BluetoothService
 
-/// A phone and a sensor whose controllers may have quirks: the phone finds the sensor, connects, pairs, is notified, leaves, and
-/// comes back with the bond that there is now.
+/// A phone and a sensor whose controllers may have quirks. The phone finds the sensor, connects, pairs, gets
+/// notifications, disconnects, and comes back with the bond.
 struct QuirkScenario {
     let world: SimulatedWorld
     let phone: SimulatedDevice
@@ -19,7 +19,7 @@ struct QuirkScenario {
     private let app: QuirkSensor
     private let sentences: Sentences
 
-    /// How long two visits may take.
+    /// The time limit for two visits.
     static let limit = Duration.seconds(120)
 
     init(
@@ -41,7 +41,7 @@ struct QuirkScenario {
         app = sensor.launch("sensor") { _ in QuirkSensor() }
         phone.person.behaves(.agrees(lookingAt: [sensor]), after: .milliseconds(100))
         sensor.person.behaves(.agrees(lookingAt: [phone]), after: .milliseconds(100))
-        // An app on a device of its own sees nobody.
+        // An app on a distant device discovers nothing.
         let host = hasVisitor ? phone : world.addDevice(named: "Elsewhere", at: Position(x: 10_000))
         visitor = host.launch("visitor") { _ in QuirkVisitor() }
         let sentences = Sentences()
@@ -58,21 +58,21 @@ struct QuirkScenario {
         (self.world, self.phone, self.sensor, self.sentences) = (world, phone, sensor, sentences)
     }
 
-    /// What persons were told to do about controllers, and at which device.
+    /// The advice about controllers given to users, and on which device.
     var advice: [Sentences.Said] { sentences.all }
 
-    /// Runs until a person is told what to do.
+    /// Runs until a user gets advice.
     func untilAdvised(within limit: Duration) -> Bool {
         let (sentences, before) = (sentences, sentences.all.count)
         return world.run(for: limit) { sentences.all.count > before }
     }
 
-    /// Runs until the visitor has been there so many times, with persons who take the power of a controller away for a moment when
-    /// they are told that only that helps.
+    /// Runs until the visitor has completed so many visits, with users who power a controller off briefly when they are
+    /// told that only that helps.
     func visits(_ count: Int, within limit: Duration = limit) -> Bool {
         let (visitor, sentences) = (visitor, sentences)
         var heeded = 0
-        // Each of the two devices has one controller, whose power is taken away once.
+        // Each of the two devices has one controller, which is powered off once.
         for _ in 0...2 {
             let known = heeded
             let isOver = world.run(for: limit) { visitor.seen.visits >= count || sentences.all.count > known }
@@ -88,7 +88,7 @@ struct QuirkScenario {
         return false
     }
 
-    /// How far it came, for a test that fails.
+    /// The progress so far, for a failing test.
     var story: String {
         let seen = visitor.seen
         return """
@@ -99,7 +99,7 @@ struct QuirkScenario {
     }
 }
 
-/// What was said.
+/// The reported messages.
 final class Sentences: Sendable {
     struct Said: Sendable {
         var device: String

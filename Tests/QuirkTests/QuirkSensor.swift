@@ -1,9 +1,9 @@
 import CoreBluetooth
 import Foundation
 
-/// An app that publishes one protected value, and tells it to whoever subscribes.
+/// An app that publishes one protected value, and notifies its subscribers.
 final class QuirkSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the queue of the manager only, where the callbacks come.
+    // Safe: everything is accessed on the manager's queue only, where the callbacks arrive.
 
     static let service = CBUUID(string: "71756972-0000-4861-7261-6C6420303031")
     static let email = CBUUID(string: "71756972-0001-4861-7261-6C6420303031")

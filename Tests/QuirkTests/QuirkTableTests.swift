@@ -2,7 +2,7 @@ import Foundation
 import LinkLayer
 import Testing
 
-/// `Documentation/Quirks.md` and the cases agree.
+/// Checks that `Documentation/Quirks.md` and the cases agree.
 @Suite struct QuirkTableTests {
     private static let table = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Documentation/Quirks.md").standardized

@@ -9,25 +9,25 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Whatever controllers do that they should not: two devices find each other, pair, and meet again.
+/// Two devices find each other, pair, and meet again, whatever the quirks of their controllers.
 @Suite struct QuirkTests {
     /// Two quirks of one controller.
     struct Pair: Hashable, Sendable, CustomTestStringConvertible {
         let quirks: Set<ControllerQuirk>
         var testDescription: String { quirks.map(\.rawValue).sorted().joined(separator: " and ") }
 
-        /// Whether a phone with such a controller has no way to its peers.
+        /// Whether a phone with such a controller cannot reach its peers.
         var leavesNoWay: Bool { QuirkTests.hopeless[quirks] != nil }
     }
 
-    /// All there are.
+    /// All pairs of quirks.
     static let pairs: [Pair] = {
         let all = ControllerQuirk.allCases
         return all.indices.flatMap { first in all[(first + 1)...].map { Pair(quirks: [all[first], $0]) } }
     }()
 
-    /// The only pairs with which no phone finds its peers and connects to them, and why. As a peripheral even such a controller
-    /// can be lived with.
+    /// The only pairs with which a phone cannot find its peers or connect to them, with the reason. As a peripheral
+    /// even such a controller works.
     static let hopeless: [Set<ControllerQuirk>: String] = [
         [.legacyScanHangs, .extendedScanSilent]: "version 4.0's scan hangs, and version 5.0's hears nobody",
         [.legacyScanHangs, .extendedScanRefused]: "version 4.0's scan hangs, and version 5.0's is refused",
@@ -35,7 +35,8 @@ import Testing
             "version 4.0's scan hangs, and version 5.0's connecting is refused; between the two lies a reset, which ends all links",
     ]
 
-    /// Quirks that show in every encounter, by the device that they show at. The others need something that a host has to ask for.
+    /// Quirks that show in every encounter, by the device on which they show. The others depend on something that a
+    /// host has to request.
     static let visibleAtPhone: Set<ControllerQuirk> = [
         .dataBeforeEncryption, .extendedScanSilent, .legacyScanHangs, .claimedCommandsRefused, .extendedScanRefused,
         .statesLie, .reservedPHYBits, .duplicatesHidden, .shortReplies, .debugTextAsData, .badBuffers, .degraded,
@@ -75,9 +76,9 @@ import Testing
         #expect(Self.hopeless.values.allSatisfy { !$0.isEmpty })
     }
 
-    // MARK: No way
+    // MARK: Unusable controllers
 
-    /// A life with a controller that leaves no way, and what was heard of it.
+    /// Runs a scenario with a controller that cannot reach its peers, and returns its commands and messages.
     private func lives(_ pair: Pair) -> (QuirkScenario, commands: [Opcode], sentences: [String]) {
         let (log, sentences) = (OctetLog(), Sentences())
         let scenario = QuirkScenario(phone: pair.quirks, phoneCapture: log)
@@ -97,18 +98,18 @@ import Testing
     func aControllerThatLeavesNoWayIsNotTriedForEver(pair: Pair) {
         let (scenario, commands, sentences) = lives(pair)
         let (errors, states) = (scenario.visitor.seen.errors, scenario.visitor.seen.states)
-        // The older commands hang twice, then the newer ones are found to be of no use, and it stays at that.
+        // The older commands hang twice, then the newer ones turn out to be useless, and the fallback stays.
         #expect(states == [.poweredOn, .resetting, .poweredOn, .resetting, .poweredOn])
         #expect(scenario.phone.withSystem { $0.controllerMemory.entries.map(\.fallbacks) } == [[.extendedCommands]])
         #expect(commands.count { $0 == Reset.opcode } == 3)
         #expect(commands.count { $0 == LESetScanEnable.opcode } == ControllerMemory.hangsBeforeFallback)
         #expect(scenario.phone.withSystem { $0.state == .poweredOn })
         if pair.quirks.contains(.claimedCommandsRefused) {
-            // Each attempt of an app is one of the controller, and ends with an error.
+            // Each attempt of an app is an attempt of the controller, and ends with an error.
             #expect(!errors.isEmpty && errors.allSatisfy { $0.hasPrefix("connecting: ") && $0.contains("CBError") })
             #expect(errors.count == commands.count { $0 == LEExtendedCreateConnection.opcode }, "\(errors.first ?? "")")
         } else {
-            // An app's scan has no way to end with an error. For it the room is empty.
+            // An app's scan cannot end with an error. The app simply discovers nothing.
             let refused = sentences.filter { $0.contains("the controller refuses LE Set Extended Scan Parameters") }
             let isRefused = pair.quirks.contains(.extendedScanRefused)
             #expect(refused.count == (isRefused ? 1 : 0), "\(sentences)")
@@ -128,7 +129,7 @@ import Testing
         #expect(scenario.phone.quirksShown[.degraded] ?? 0 > 3)
         #expect(scenario.advice.map(\.device) == ["Phone"])
         #expect(scenario.advice.allSatisfy { $0.words.contains("power the controller off") })
-        // Nobody comes: it stays so, and is tried ever more rarely.
+        // The user does not react: the state stays, and retries become ever rarer.
         let shown = scenario.phone.quirksShown[.degraded] ?? 0
         scenario.world.run(for: .seconds(150))
         #expect(scenario.visitor.seen.visits == 0 && scenario.visitor.seen.states.last == .unsupported)
@@ -138,7 +139,7 @@ import Testing
 }
 
 extension SimulatedDevice {
-    /// Works on the device's system, on the loop.
+    /// Runs `body` with the device's system, on the loop.
     func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
         let parts = parts
         return world.loop.waitFor { body(parts.value.system) }

@@ -3,18 +3,19 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// An app that visits a sensor again and again: finds it, connects, subscribes to a protected value, waits for it, and leaves; a bond
-/// that there is shows in the next visits, which read it.
-/// Whatever comes in between, it begins anew, as apps do.
+/// An app that visits a sensor repeatedly: it discovers the sensor, connects, subscribes to a protected value, waits
+/// for a notification, and disconnects. Later visits read the value, which shows an existing bond. After any
+/// interruption it starts over, as apps do.
 final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything but `log`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+    // Safe: everything except `log`, which has a lock, is accessed on the manager's queue only, where the callbacks
+    // arrive.
 
-    /// What the app has seen.
+    /// The app's observations.
     struct Log: Sendable {
-        /// Visits that came to their end.
+        /// Completed visits.
         var visits = 0
         var states: [CBManagerState] = []
-        /// What went wrong on the way.
+        /// Errors on the way.
         var errors: [String] = []
     }
 
@@ -25,7 +26,8 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     private let isKnown: Bool
 
-    /// - Parameter isKnown: Whether the sensor has a bond with the device, and tells nothing that it has told already.
+    /// - Parameter isKnown: Whether the sensor has a bond with the device, and does not repeat notifications already
+    ///   sent.
     init(isKnown: Bool = false) {
         self.isKnown = isKnown
         super.init()
@@ -43,7 +45,7 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     private func scan() {
         guard manager.state == .poweredOn else { return }
-        // A scan that goes on tells of nobody twice.
+        // A continuing scan reports no peripheral twice.
         manager.stopScan()
         manager.scanForPeripherals(withServices: [QuirkSensor.service])
     }
@@ -60,12 +62,12 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         rssi RSSI: NSNumber
     ) {
         if let old = self.peripheral {
-            // Whom it waits for may have another address by now, and then this is he.
+            // The pending peripheral may have a new address by now, and then this is it.
             guard old.state == .connecting, old != peripheral else { return }
             central.cancelPeripheralConnection(old)
         }
         self.peripheral = peripheral
-        // It goes on scanning: an app need not stop.
+        // The scan goes on: an app need not stop it.
         central.connect(peripheral)
     }
 
@@ -106,7 +108,7 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         error: (any Error)?
     ) {
         guard error == nil else { return failed("subscribing", error) }
-        // A bonded central is subscribed from the first moment on: it was told before it asked.
+        // A bonded central is subscribed from the start, so the notification came before the request.
         if isKnown || seen.visits > 0 { peripheral.readValue(for: characteristic) }
     }
 
