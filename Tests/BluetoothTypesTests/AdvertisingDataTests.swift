@@ -3,7 +3,7 @@ import EventLoops
 import Testing
 
 @Suite struct AdvertisingDataTests {
-    /// The complete advertisement of a heart-rate sensor, every kind of field once.
+    /// The complete advertisement of a heart-rate sensor, with every kind of field once.
     private static let full = AdvertisingData([
         .flags([.generalDiscoverable, .classicNotSupported]),
         .services([0x180D, 0x180F], width: .bits16, isComplete: true),
@@ -51,7 +51,7 @@ import Testing
         let octets = Self.full.encoded
         for length in 0...octets.count {
             let data = AdvertisingData(parsing: octets.prefix(upTo: length))
-            // Every structure that is there to its end, and no other.
+            // Every structure that is complete, and no other.
             var end = 0
             let whole = Self.full.structures.prefix { structure in
                 end += structure.encodedLength

@@ -5,15 +5,16 @@ import Testing
     private static let steering: [ClosedRange<UInt32>] = [
         // C0, DEL and C1; the soft hyphen.
         0x00...0x1F, 0x7F...0x9F, 0xAD...0xAD,
-        // The Arabic letter mark, joiners and direction marks, line and paragraph separators, embeddings and overrides, isolates.
+        // The Arabic letter mark, joiners and direction marks, line and paragraph separators, embeddings and overrides,
+        // isolates.
         0x061C...0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
         // The byte order mark, interlinear annotation, tags.
         0xFEFF...0xFEFF, 0xFFF9...0xFFFB, 0xE0001...0xE0001, 0xE0020...0xE007F,
-        // What no character has: nobody knows what a terminal makes of it.
+        // Unassigned: a terminal may interpret them in any way.
         0x0378...0x0379, 0xFDD0...0xFDEF, 0xFFFE...0xFFFF, 0x10FFFE...0x10FFFF,
     ]
 
-    /// What a text consists of after it was made visible.
+    /// The scalars of a text that was made visible.
     private func scalars(_ text: String) -> Set<Unicode.Scalar> { Set(text.unicodeScalars) }
 
     @Test func nothing_that_steers_a_terminal_or_hides_gets_through() throws {
@@ -22,7 +23,7 @@ import Testing
             for text in ["\(scalar)", "a\(scalar)b", "\(scalar)\u{301}", "\r\n\(scalar)"] {
                 for shown in [text.visible, text.quotedName] {
                     #expect(!scalars(shown).contains(scalar))
-                    // By octets: with a mark upon it, a brace is another character.
+                    // Compared as UTF-8: with a combining mark, a brace would be another character.
                     #expect(shown.utf8.contains("\\u{\(String(value, radix: 16))}".utf8))
                 }
             }
@@ -37,18 +38,18 @@ import Testing
     }
 
     @Test func octets_that_are_no_text_are_shown_as_such() {
-        // Invalid UTF-8: a lone octet, a lone surrogate, an overlong form, and an escape sequence behind it.
+        // Invalid UTF-8: a lone octet, a lone surrogate, an overlong form, each followed by an escape sequence.
         for octets: [UInt8] in [[0xFF], [0xED, 0xA0, 0x80], [0xC0, 0x9B], [0xC2], [0xF4, 0x90, 0x80, 0x80]] {
             let text = String(decoding: octets + Array("\u{1B}[8m".utf8), as: UTF8.self)
             #expect(text.visible.hasSuffix("\\u{1b}[8m") && text.visible.hasPrefix("\u{FFFD}"))
         }
-        // The same control character of C1, written as Unicode has it.
+        // The same C1 control character in valid UTF-8.
         #expect(String(decoding: [0xC2, 0x9B] as [UInt8], as: UTF8.self).visible == "\\u{9b}")
     }
 
     @Test func a_name_cannot_leave_its_quotation_marks() {
         #expect("x\"? no ] [ pair with \"bank".quotedName == #""x\"? no ] [ pair with \"bank""#)
-        // With a mark or a joiner upon it, it would be another character, and look the same.
+        // With a combining mark or a joiner it would be another character that looks the same.
         #expect("x\"\u{301}y".quotedName == "\"x\\\"\u{301}y\"")
         #expect("x\"\u{200D}y".quotedName == #""x\"\u{200d}y""#)
         #expect(#"\"#.quotedName == #""\\""#)
@@ -57,7 +58,7 @@ import Testing
     @Test func of_a_long_name_the_beginning_is_shown() {
         #expect(String(repeating: "n", count: 64).quotedName.count == 66)
         #expect(String(repeating: "n", count: 1_650).quotedName == "\"" + String(repeating: "n", count: 64) + "\"...")
-        // One character to Swift.
+        // A single character in Swift.
         let stacked = "n" + String(repeating: "\u{301}", count: 1_000)
         #expect(stacked.quotedName.unicodeScalars.count == 64 + 5)
         #expect(String(repeating: "\u{1B}", count: 1_650).quotedName.count == 64 * 6 + 5)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cryptography
 
-/// The specification's sample data, Core Vol 3 Part H Appendix D and 2.3.5.6.1, Vol 6 Part C 1, and of RFC 4493.
+/// The sample data of the specification, Core Vol 3 Part H Appendix D and 2.3.5.6.1, Vol 6 Part C 1, and of RFC 4493.
 @Suite struct SampleDataTests {
     static let u = hex("20b003d2f297be2c5e2c83a7e9f9a5b9eff49111acf4fddbcc0301480e359de6")
     static let v = hex("55188b3d32f6bb9a900afcfbeed4e72a59cb9ac2f19d7cfb6b4fdd49f47fc5fd")
@@ -94,7 +94,8 @@ import Testing
         #expect(session == block("99ad1b5226a37e3e058e3b8e27c2c666"))
     }
 
-    /// All packets of the sample: who sends, the packet counter of its direction, the header as it is authenticated.
+    /// All packets of the sample: whether the central sends, the packet counter of its direction, the authenticated
+    /// header.
     @Test(
         arguments: [
             (true, 0, 0x03, "06", "9fcda7f448"),
@@ -122,7 +123,7 @@ import Testing
         #expect(ccm.decrypt(hex(sealed), nonce: nonce, header: header) == hex(plain))
     }
 
-    /// Core Vol 2 Part G 7.1.2: both sets of keys on the curve P-256. The first is the debug key's too.
+    /// Core Vol 2 Part G 7.1.2: both key pairs on the curve P-256. The first is the debug key pair.
     @Test(arguments: [
         [
             "3f49f6d4a3c55f3874c9b3e3d2103f504aff607beb40b7995899b8a6cd3c1abd",

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Diagnosis
 
-/// Each finding, on machines that are made up.
+/// Each finding, on fictitious machines.
 @Suite struct DiagnosisTests {
-    /// A machine with nothing wrong: an adapter that nobody has, a user who may take it, and a log that says nothing.
+    /// A machine without problems: a free adapter, a user with the necessary rights, and an empty log.
     private static var sound: MachineFacts {
         var facts = MachineFacts()
         facts.adapters = .found([.init("hci0")])
@@ -68,7 +68,7 @@ import Testing
         #expect(found.code == "driver-detached" && found.place == "usb-1-2.4" && found.severity == .problem)
         #expect(found.what.contains("killed") && found.remedy?.contains("--controller usb:1-2.4 ") == true)
         #expect(found.remedy?.contains("echo 1-2.4:1.2 | sudo tee /sys/bus/usb/drivers/btusb/bind") == true)
-        // Another adapter changes nothing.
+        // Another adapter makes no difference.
         #expect(codes { $0.usb = [.init("1-1"), .init("1-2", driver: nil)] } == ["driver-detached"])
         #expect(codes { $0.usb = [.init("1-1")] } == [])
     }
@@ -98,7 +98,7 @@ import Testing
             $0.hasUSBRule = true
         }
         #expect(rule.remedy?.contains("udevadm trigger") == true)
-        // There is no other way to it.
+        // There is no other way to the controller.
         var facts = Self.sound
         facts.usb = [.init("1-2", driver: nil, node: closed)]
         #expect(
@@ -136,7 +136,7 @@ import Testing
         #expect(daemon.code == "bluetoothd" && daemon.place == "hci0" && daemon.remedy?.contains("systemctl") == true)
         #expect(codes { $0.adapters = .found([.init("hci0", holder: .program)]) } == ["held"])
         #expect(codes { $0.adapters = .found([.init("hci0", holder: .kernel)]) } == [])
-        // It runs, and has none.
+        // bluetoothd runs, and holds no adapter.
         let note = try finding { $0.bluetoothdRuns = true }
         #expect(note.code == "bluetoothd-runs" && note.severity == .note)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Diagnosis
 
-/// What drivers say, as people have posted it.
+/// Driver messages, as users have posted them.
 @Suite struct KernelLogTests {
     static let missing: [(String, String, String)] = [
         (

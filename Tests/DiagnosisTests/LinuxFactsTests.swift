@@ -5,7 +5,7 @@ import Testing
 
 @testable import Diagnosis
 
-/// Another machine, below a directory.
+/// Another machine's files, below a directory.
 @Suite final class LinuxFactsTests {
     private let root = NSTemporaryDirectory() + "harald-machine-\(UUID())"
 
@@ -40,7 +40,7 @@ import Testing
         guard case .failed = facts(StandInKernel(openError: EIO)).adapters else { return #expect(Bool(false)) }
     }
 
-    /// An interface, for Bluetooth unless it says otherwise.
+    /// Adds a USB interface, for Bluetooth by default.
     private func addInterface(_ name: String, driver: String? = nil, protocol number: String = "01") throws {
         let path = "/sys/bus/usb/devices/\(name)"
         for (file, value) in [("Class", "e0"), ("SubClass", "01"), ("Protocol", number)] {
@@ -61,7 +61,7 @@ import Testing
         try addInterface("1-3:1.1")
         try addInterface("2-1.4:1.3", driver: "usbfs")
         try addInterface("2-1.4:1.2", driver: "usbfs")
-        // Of an AMP controller, and of a device that is not configured.
+        // An AMP controller, and a device that is not configured.
         try addInterface("3-1:1.0", protocol: "04")
         try addInterface("usb1")
         for (name, value) in [("busnum", "2"), ("devnum", "117")] {

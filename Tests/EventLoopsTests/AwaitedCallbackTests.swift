@@ -3,9 +3,9 @@ import EventLoops
 import Synchronization
 import Testing
 
-/// Callbacks that the loop waits for, on queues that do not come to run them.
+/// Callbacks that the loop waits for, on queues that never run them.
 @Suite struct AwaitedCallbackTests {
-    /// A queue that runs nothing, as a run loop whose thread leaves it between the loop's look and the callback.
+    /// A queue that runs nothing, like a run loop whose thread leaves it between the loop's check and the callback.
     private final class LeftQueue: CallbackQueue {
         private struct State {
             var isRunning = true
@@ -16,7 +16,8 @@ import Testing
         private let keeps: Bool
         let isCurrent = false
 
-        /// - Parameter keeps: Whether callbacks wait there, and the queue stands still; otherwise they are let go of, and it goes on.
+        /// - Parameter keeps: Whether callbacks stay queued and the queue stands still; otherwise they are dropped,
+        ///   and it goes on.
         init(keeps: Bool) {
             self.keeps = keeps
         }
@@ -31,7 +32,7 @@ import Testing
             }
         }
 
-        /// Runs what waits.
+        /// Runs the queued callbacks.
         func comeBack() {
             let callbacks = state.withLock { state in
                 defer { state.callbacks = [] }
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    /// Whether the loop comes to the end of a second.
+    /// Whether the loop reaches the end of a second.
     private func passes(_ loop: VirtualEventLoop) -> Bool {
         let isOver = DispatchSemaphore(value: 0)
         DispatchQueue(label: "loop").async {
@@ -79,7 +80,7 @@ import Testing
         loop.schedule(after: .milliseconds(1)) {
             loop.deliver(on: good) {
                 left.comeBack()
-                // The clock stands still as long as this one has not returned.
+                // The clock stands still until this callback returns.
                 for _ in 0..<100 { note() }
             }
         }
@@ -104,7 +105,7 @@ import Testing
 
         func async(_ callback: @escaping @Sendable () -> Void) { queue.async(execute: callback) }
 
-        /// Waits until somebody has looked often.
+        /// Waits until the queue has been polled often.
         func stay() -> Bool { isLookedAt.wait(timeout: .now() + 20) == .success }
     }
 

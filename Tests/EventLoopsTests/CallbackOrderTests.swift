@@ -3,9 +3,9 @@ import EventLoops
 import Synchronization
 import Testing
 
-/// What a virtual loop takes up, and when, beside the callback that it waits for.
+/// The tasks that a virtual loop runs, and when, beside the callback that it waits for.
 @Suite struct CallbackOrderTests {
-    /// Lines in the order in which they were noted.
+    /// Lines in the order in which they were recorded.
     private final class Notes: Sendable {
         private let lines = Mutex<[String]>([])
 
@@ -58,7 +58,7 @@ import Testing
         #expect(notes.all == ["submitted", "waited for"])
     }
 
-    /// Takes its time to go: until the loop goes on, or it is clear that the loop waits.
+    /// Its deinitializer waits until the loop continues, or until it is clear that the loop is waiting.
     private final class Sluggish: Sendable {
         private let isRunningOn: DispatchSemaphore
         private let notes: Notes
@@ -82,7 +82,7 @@ import Testing
             isRunningOn.signal()
         }
         loop.run(for: .seconds(1))
-        // On the queue itself everything is over.
+        // Everything on the queue itself has completed.
         queue.sync {}
         #expect(notes.all == ["released", "next task"])
     }

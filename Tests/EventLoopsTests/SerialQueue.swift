@@ -1,7 +1,7 @@
 import Dispatch
 import EventLoops
 
-/// A dispatch queue as a place for callbacks.
+/// A dispatch queue as a callback queue.
 struct SerialQueue: CallbackQueue {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
     private let queue: DispatchQueue

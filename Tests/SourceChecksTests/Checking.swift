@@ -1,6 +1,6 @@
 @testable import SourceChecks
 
-/// What is found in one file, which is called `App.swift`, with a delegate of our own.
+/// The findings in a file named `App.swift`, with a delegate of the app's own.
 func findings(in text: String, standIns: Set<String> = []) -> [String] {
     SourceCheck(
         [SourceFile(name: "App.swift", text: text)],
