@@ -3,11 +3,11 @@ import EventLoops
 import HCI
 import HCIHost
 
-/// One end of an ACL link in memory: what is sent here arrives at the other end, cut into fragments, through the loop.
+/// One end of an in-memory ACL link: what is sent here arrives at the other end, in fragments, through the loop.
 package final class LoopbackLink: ACLLink {
-    /// The same at both ends; nobody looks at it.
+    /// The same at both ends, and unused.
     package let handle = ConnectionHandle(rawValue: 1)
-    /// Takes each fragment that arrives. What came before somebody set this is handed over at once.
+    /// Called with each fragment that arrives. Fragments that arrived earlier are delivered when this is set.
     package var onReceive: ((PacketBuffer, Bool) -> Void)? {
         didSet {
             guard let onReceive else { return }
@@ -18,19 +18,19 @@ package final class LoopbackLink: ACLLink {
     }
     /// Called when a PDU has left the queue.
     package var onDrain: (() -> Void)?
-    /// PDUs that wait while the link is held.
+    /// The number of PDUs that wait while the link is held.
     package var queuedPDUs: Int { queue.count }
     /// Every PDU that has left the queue, basic header included.
     package private(set) var sent: [PacketBuffer] = []
 
-    /// Octets in a fragment.
+    /// The maximum length of a fragment, in octets.
     package var fragmentLength = 251
-    /// Whether nothing leaves the queue, as when the controller has no buffers.
+    /// Whether nothing leaves the queue, as if the controller had no buffers.
     package var isHeld = false {
         didSet { if !isHeld { release(.max) } }
     }
 
-    /// PDUs that still leave before the link is held; nil for all.
+    /// The number of PDUs that still leave before the link is held; nil for no limit.
     package var allowance: Int? {
         didSet { if allowance == 0 { isHeld = true } }
     }
@@ -44,7 +44,7 @@ package final class LoopbackLink: ACLLink {
         self.loop = loop
     }
 
-    /// Two ends of one link.
+    /// Creates the two ends of one link.
     package static func pair(loop: any EventLoop) -> (LoopbackLink, LoopbackLink) {
         let first = LoopbackLink(loop: loop)
         let second = LoopbackLink(loop: loop)
@@ -60,7 +60,7 @@ package final class LoopbackLink: ACLLink {
         transmit(pdu)
     }
 
-    /// Lets up to `count` PDUs go, those that come meanwhile among them.
+    /// Lets up to `count` PDUs go, including those that are queued meanwhile.
     package func release(_ count: Int) {
         var rest = count
         while rest > 0, !queue.isEmpty {
@@ -70,7 +70,7 @@ package final class LoopbackLink: ACLLink {
         }
     }
 
-    /// Puts a whole PDU on `channel` into the other end's hands.
+    /// Delivers a whole PDU on `channel` to the other end.
     package func inject(_ payload: [UInt8], on channel: UInt16) {
         var pdu = PacketBuffer(copying: payload)
         pdu.prepend(integer: channel)
@@ -94,14 +94,14 @@ package final class LoopbackLink: ACLLink {
         if let onReceive { onReceive(fragment, isStart) } else { unclaimed.append((fragment, isStart)) }
     }
 
-    /// What has been sent since the last call, with the channels and without basic headers.
+    /// The PDUs sent since the last call, with their channels and without basic headers.
     package func takeSent() -> [(channel: UInt16, payload: [UInt8])] {
         defer { sent = [] }
         return sent.filter { $0.count >= 4 }
             .map { (UInt16($0[2]) | UInt16($0[3]) << 8, $0.suffix(after: 4).bytes) }
     }
 
-    /// What has been sent on `channel` since the last call, without basic headers.
+    /// The PDUs sent on `channel` since the last call, without basic headers.
     package func takeSent(on channel: UInt16) -> [[UInt8]] {
         defer { sent = [] }
         return sent.filter { $0.count >= 4 && UInt16($0[2]) | UInt16($0[3]) << 8 == channel }

@@ -1,8 +1,8 @@
 import BluetoothTypes
 import EventLoops
 
-/// Fills fields with random values as if they came from octets, so that every packet type can be tried without a line
-/// of its own. Counts and lengths stay small enough for a packet.
+/// Fills fields with random values as if they were decoded, so that every packet type can be tested without code of its
+/// own. Counts and lengths stay small enough for a packet.
 package struct RandomFields: FieldCoder {
     package let random: RandomSource
     package var isReading: Bool { true }
@@ -46,7 +46,7 @@ package struct RandomFields: FieldCoder {
     package mutating func begin(_ name: String) {}
     package mutating func end() {}
 
-    /// A random value of a packet type. Values that the type refuses are tried again.
+    /// Returns a random value of a packet type. Values that the type rejects are drawn again.
     package static func value<P: PacketFields>(_ type: P.Type, _ random: RandomSource) -> P {
         while true {
             var value = P()

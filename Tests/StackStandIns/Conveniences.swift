@@ -11,7 +11,7 @@ extension Result {
 }
 
 extension HCIPacket {
-    /// The command of the Security Manager in it, its code first; nil when it is something else.
+    /// The Security Manager command in the packet, its code first; nil for other packets.
     package var securityCommand: [UInt8]? {
         guard kind == .acl, bytes.count > 8, bytes[6] == 6, bytes[7] == 0 else { return nil }
         return Array(bytes.bytes.dropFirst(8))

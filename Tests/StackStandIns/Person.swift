@@ -2,20 +2,20 @@ import EventLoops
 import SMP
 import Security
 
-/// Somebody who sits at one device, or at two, and does what the devices ask.
+/// A user of one or two devices, who reacts to their prompts.
 package final class Person: PairingPrompter {
-    /// What was asked or shown, in order.
+    /// The prompts so far, in order.
     package private(set) var prompts: [PairingPrompt] = []
-    /// Whom it was about.
+    /// The peers that the prompts were about.
     package private(set) var peers: [PromptedPeer] = []
-    /// Prompts that were closed, by their links.
+    /// The closed prompts, by their links.
     package private(set) var closed: [UInt64] = []
-    /// What to do; nil to do nothing. By itself the person agrees to everything.
+    /// Decides the answer to a prompt; nil for no answer. By default the person agrees to everything.
     package var decide: (PairingPrompt) -> PairingAnswer? = { _ in .accept }
-    /// Where passkeys are read and written.
+    /// The slip from which passkeys are read, and on which they are written.
     package let slip: Slip
 
-    /// What a passkey is written down on; two persons may share one.
+    /// A note with a passkey; two persons may share one.
     package final class Slip {
         fileprivate var passkey: UInt32?
         fileprivate var waiting: ((PairingAnswer) -> Void)?

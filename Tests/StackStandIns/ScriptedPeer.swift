@@ -3,24 +3,24 @@ import EventLoops
 import HCI
 import HCIHost
 
-/// A host on a controller that answers as it is told to.
+/// A host on a controller with scripted answers.
 package final class ScriptedPeer: HCITransport {
     package let loop = VirtualEventLoop()
     package var onReceive: ((HCIPacket) -> Void)?
     package var onClose: ((HCITransportError) -> Void)?
     package private(set) var host: HCIHost!
     package private(set) var happenings: HappeningSink!
-    /// What was told below.
+    /// The events reported below.
     package private(set) var told: [any StackHappening] = []
-    /// The commands that were sent, decoded.
+    /// The commands sent, decoded.
     package var commands: [any HCICommand] = []
-    /// Called as each command is sent.
+    /// Called with each command that is sent.
     package var onCommand: (any HCICommand) -> Void = { _ in }
-    /// What was sent over links.
+    /// The data sent over links.
     package var data: [HCIPacket] = []
-    /// Commands that are refused.
+    /// The commands to refuse, with their statuses.
     package var refuses: [Opcode: HCIStatus] = [:]
-    /// What the controller can do.
+    /// The features of the controller.
     package var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
 
     package init() {
@@ -32,7 +32,7 @@ package final class ScriptedPeer: HCITransport {
         if case .ready(let information) = host.state { information } else { nil }
     }
 
-    /// Brings the host up and forgets what was sent for it.
+    /// Brings the host up and forgets what it sent for that.
     package func up() {
         host.start()
         run()

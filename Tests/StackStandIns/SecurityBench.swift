@@ -8,7 +8,7 @@ import L2CAP
 import SMP
 import Security
 
-/// A host with one link, on a controller that says whatever it likes.
+/// A host with one link, on a controller with arbitrary behaviour.
 package struct SecurityBench {
     package let peer = ScriptedPeer()
     package let security: DeviceSecurity
@@ -52,16 +52,16 @@ package struct SecurityBench {
         self.links = links
     }
 
-    /// The controller's link was not taken.
+    /// The controller's link was not accepted.
     package struct NoLink: Error {}
 
-    /// All links that were made, nil for those that were refused.
+    /// All links so far; nil for those that were refused.
     package final class Links {
         package var all: [SecureLink?] = []
         fileprivate var channels: [L2CAPConnection] = []
     }
 
-    /// Another link, as peripheral.
+    /// Makes another link, as peripheral.
     package func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
         peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
         return links.all.last ?? nil

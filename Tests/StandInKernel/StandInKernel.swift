@@ -2,8 +2,8 @@ import Foundation
 import HCITransports
 import Synchronization
 
-/// A kernel for tests, whose adapters are what they are told to be. Its HCI sockets are one end of a socket pair that keeps packets
-/// apart, as those do; the test has the other.
+/// A kernel for tests with scripted adapters. Its HCI sockets are one end of a socket pair that preserves packet
+/// boundaries, as HCI sockets do; the test owns the other end.
 package final class StandInKernel: KernelCalls {
     /// An adapter.
     package struct Adapter: Sendable {
@@ -21,7 +21,7 @@ package final class StandInKernel: KernelCalls {
         }
     }
 
-    /// What is to be told of in what follows.
+    /// The scripted state and the recorded calls.
     package struct State: Sendable {
         package var adapters: [UInt16: Adapter] = [:]
         package var openError: Int32?
@@ -32,15 +32,15 @@ package final class StandInKernel: KernelCalls {
         package var writeErrors: [Int32] = []
         /// Whether management answers.
         package var manages = true
-        /// What was asked, without the looking.
+        /// The calls made, except queries.
         package var asked: [String] = []
-        /// Octets of each packet that was written to an adapter.
+        /// The octets of each packet written to an adapter.
         package var written: [[UInt8]] = []
-        /// The other ends of sockets that are open.
+        /// The other ends of open sockets.
         package var others: [Int32: Int32] = [:]
         package var bindings: [Int32: HCIBinding] = [:]
         package var paused: UInt32 = 0
-        /// What happens while somebody pauses.
+        /// Called while a caller pauses.
         package var onPause: (@Sendable () -> Void)?
     }
 
@@ -80,7 +80,7 @@ package final class StandInKernel: KernelCalls {
         if let error { throw ErrorNumber(error) }
     }
 
-    /// The answer to what will be asked.
+    /// Queues the answer to the management command that will follow.
     private func bindControl(_ socket: Int32) throws(ErrorNumber) {
         let (other, managed) = state.withLock { state in
             (state.manages ? state.others[socket] : nil, state.adapters.filter { !$0.value.isTaken }.keys.sorted())
@@ -123,7 +123,7 @@ package final class StandInKernel: KernelCalls {
     }
 
     package func adapters(by socket: Int32) throws(ErrorNumber) -> [UInt16] {
-        // As they come.
+        // Not in ascending order, because the kernel does not sort them either.
         state.withLock { $0.adapters.keys.sorted(by: >) }
     }
 
@@ -167,7 +167,7 @@ package final class StandInKernel: KernelCalls {
                 state.adapters[binding.adapter]?.isTaken = false
                 state.adapters[binding.adapter]?.isUp = false
             }
-            // The far end stays, to see that this one is closed, except of sockets for looking.
+            // The far end stays open, so that the test can detect the closing, except for sockets used for queries.
         }
         LinuxCalls().close(socket)
     }
@@ -182,14 +182,14 @@ package final class StandInKernel: KernelCalls {
 
     // MARK: The controller's end
 
-    /// The far end of the socket that has this adapter.
+    /// The far end of the socket bound to this adapter.
     package func controller(of adapter: UInt16) -> Int32? {
         state.withLock { state in
             state.bindings.first { $0.value.adapter == adapter }.flatMap { state.others[$0.key] }
         }
     }
 
-    /// What was asked since the last time.
+    /// The calls made since the last call of this method.
     package func takeAsked() -> [String] {
         state.withLock { state in
             defer { state.asked = [] }

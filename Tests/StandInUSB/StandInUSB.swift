@@ -2,9 +2,9 @@ import Foundation
 import HCITransports
 import Synchronization
 
-/// USB devices for tests, which do what they are told. What libusb forbids is noted as a violation.
+/// Scripted USB devices for tests. Calls that libusb forbids are recorded as violations.
 package final class StandInUSB: USBCalls {
-    /// What is to be told of in what follows.
+    /// The scripted state and the recorded calls.
     package struct State: Sendable {
         package var devices: [USBDevice] = []
         package var listError: USBCallError?
@@ -12,13 +12,13 @@ package final class StandInUSB: USBCalls {
         package var claimErrors: [USBCallError] = []
         package var selectErrors: [USBCallError] = []
         package var resetErrors: [USBCallError] = []
-        /// Interfaces that the kernel's driver has.
+        /// Interfaces bound to the kernel's driver.
         package var driven: Set<UInt8> = []
-        /// How often it is looked before the driver is there.
+        /// How often to poll before the driver is bound.
         package var looksUntilDriven = 0
-        /// What was asked, without the looking and the transfers.
+        /// The calls made, except queries and transfers.
         package var asked: [String] = []
-        /// What libusb would not survive.
+        /// Calls that libusb would not survive.
         package var violations: [String] = []
         package var connections: [StandInConnection] = []
     }
@@ -45,7 +45,7 @@ package final class StandInUSB: USBCalls {
         return connection
     }
 
-    /// What was asked since the last time.
+    /// The calls made since the last call of this method.
     package func takeAsked() -> [String] {
         state.withLock { state in
             defer { state.asked = [] }
@@ -53,7 +53,7 @@ package final class StandInUSB: USBCalls {
         }
     }
 
-    /// A controller with the endpoints of the specification.
+    /// A controller with the endpoints required by the specification.
     package static func controller(
         vendor: UInt16 = 0x1209,
         product: UInt16 = 0x0B1E,
@@ -98,9 +98,9 @@ package final class StandInUSB: USBCalls {
     }
 }
 
-/// A device that is open. Transfers wait until a test says what becomes of them.
+/// An open device. Transfers are pending until a test completes them.
 package final class StandInConnection: USBConnection {
-    /// A transfer that has not come back.
+    /// A pending transfer.
     private struct Waiting: Sendable {
         let transfer: USBTransfer
         let completion: @Sendable (USBOutcome) -> Void
@@ -108,7 +108,7 @@ package final class StandInConnection: USBConnection {
 
     private struct State: Sendable {
         var waiting: [Waiting] = []
-        /// What comes back at the next look.
+        /// Completions to deliver at the next poll.
         var due: [(USBOutcome, @Sendable (USBOutcome) -> Void)] = []
         var written: [USBTransfer] = []
         var submitError: USBCallError?
@@ -122,9 +122,9 @@ package final class StandInConnection: USBConnection {
 
     init(_ usb: StandInUSB) { self.usb = usb }
 
-    // MARK: What the device does
+    // MARK: Device behaviour
 
-    /// A read of an endpoint comes back, as the first of those that wait does; false where none waits.
+    /// Completes the first pending read of an endpoint; returns false if there is none.
     @discardableResult
     package func complete(_ endpoint: UInt8, _ outcome: USBOutcome) -> Bool {
         let isFound = state.withLock { state in
@@ -138,7 +138,7 @@ package final class StandInConnection: USBConnection {
         return isFound
     }
 
-    /// All that is under way comes to nothing, and all that comes after.
+    /// Fails all pending and future transfers.
     package func unplug() {
         state.withLock { state in
             state.submitError = .noDevice
@@ -148,20 +148,20 @@ package final class StandInConnection: USBConnection {
         happened.signal()
     }
 
-    /// How many transfers of an endpoint are under way.
+    /// The number of pending transfers of an endpoint.
     package func underWay(_ endpoint: UInt8) -> Int {
         state.withLock { $0.waiting.filter { $0.transfer.endpoint == endpoint }.count }
     }
 
-    /// The most that there ever were.
+    /// The maximum number of pending transfers so far.
     package func most(_ endpoint: UInt8) -> Int { state.withLock { $0.most[endpoint] ?? 0 } }
 
-    /// What has been begun to be written.
+    /// The writes submitted so far.
     package var written: [USBTransfer] { state.withLock { $0.written } }
 
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    // MARK: What is asked of it
+    // MARK: USBConnection
 
     private func note(_ what: String) {
         let isClosed = isClosed
