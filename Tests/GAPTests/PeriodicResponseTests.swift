@@ -350,7 +350,7 @@ import Testing
     @Test("GAP/PADV/PAST/BV-04: a central tells its peripheral of a train with responses that it follows")
     func aCentralTellsOfATrain() throws { try transfer(tellerIsCentral: true) }
 
-    // MARK: Connections out of a train
+    // MARK: Connections from a train
 
     /// Connects an advertiser to a device that listens to a subevent.
     private func connect() throws -> (

@@ -256,7 +256,7 @@ import Testing
         [0x1D, 8, 0, UInt8(range.lowerBound & 0xFF), 1, UInt8(range.upperBound & 0xFF), 1]
     }
 
-    /// A bond made on this link takes over earlier choices: no bonded client existed who could have been impersonated.
+    /// A bond made on this link takes over earlier choices: there was no bonded client to impersonate.
     @Test func aNewBondTakesWhatWasChosenBefore() {
         let client = fixture.bareClient()
         #expect(client.exchange([0x12, UInt8(open + 1), 0, 1, 0]) == [0x13])

@@ -196,7 +196,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
         #expect(client.session.configurations == [value: .notify])
     }
 
-    // MARK: What has no answer
+    // MARK: Signed writes
 
     /// Signatures are for unencrypted links; a write that began on one does not count on this one, and uses up no
     /// counter.

@@ -85,7 +85,7 @@ import Testing
         #expect(hold.take(changed({ _ in }, .startNonFlushable), at: at(0)) == .held)
     }
 
-    // MARK: A central's borders
+    // MARK: Limits of a central's hold
 
     /// The order in which a central's link reports events, with keys that arrive at one point.
     private func order(_ story: (Bench) -> Void) throws -> [String] {

@@ -53,7 +53,7 @@ import Testing
         #expect(!line.with { $0.isOpening })
     }
 
-    // MARK: Resets of devices
+    // MARK: Device resets
 
     /// Returns the result of resetting the device behind a transport that failed to open or is still opening.
     private func reset(_ text: String, _ finder: AdapterFinder, waitsForEnd: Bool) async throws -> DeviceReset {

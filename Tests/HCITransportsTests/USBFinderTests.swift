@@ -50,7 +50,7 @@ import Testing
         #expect(USBEndpoints.sets(of: own).map(\.isSerialized) == [false])
     }
 
-    // MARK: Choosing
+    // MARK: Device selection
 
     @Test func controllersAreNamedInFourWays() throws {
         let hidden = StandInUSB.controller(vendor: 0x0B05, product: 0x17CB, ports: [9], interfaceClass: Self.own)

@@ -163,7 +163,7 @@ import Testing
         #expect(pair.central.encryptions.isEmpty && pair.peripheral.encryptions == ["on, 16", "refresh success (0x0)"])
     }
 
-    // MARK: Another key
+    // MARK: Key refresh
 
     @Test func anotherKeyWhileEncrypted() throws {
         let world = World()

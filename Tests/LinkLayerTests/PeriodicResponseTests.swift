@@ -432,7 +432,7 @@ import Testing
         #expect(responses.count { $0.dataStatus == .complete && $0.data == [9] } >= 200)
     }
 
-    // MARK: Responses that cannot be
+    // MARK: Invalid responses
 
     @Test func responsesThatCannotBeAreRefused() throws {
         let timing = LESubeventTiming(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 10)

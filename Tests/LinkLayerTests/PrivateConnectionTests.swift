@@ -90,7 +90,7 @@ import Testing
         #expect(peripheral.events(LEConnectionComplete.self).map(\.peerAddress) == log.initiators)
     }
 
-    // MARK: Whom to connect to
+    // MARK: Peer selection
 
     @Test(arguments: CommandSet.allCases, [true, false])
     func theAcceptListHoldsIdentities(commands: CommandSet, isAccepted: Bool) throws {
@@ -282,7 +282,7 @@ import Testing
         #expect(peripheral.connections.isEmpty && central.connections.isEmpty)
     }
 
-    // MARK: The same two devices
+    // MARK: A second link to the same device
 
     @Test(arguments: CommandSet.allCases, [OwnAddressKind.resolvableOrPublic, .resolvableOrRandom])
     func aSecondLinkToTheSamePeerIsNone(commands: CommandSet, own: OwnAddressKind) {

@@ -330,7 +330,7 @@ import Testing
         #expect(scanner.heard(.extended) == [advertiser.address.identity])
     }
 
-    // MARK: The work
+    // MARK: Cost of resolving
 
     /// A crowd of advertisers with private addresses, only one of which is known.
     @Test func aCrowdIsResolvedOnceForEachAddress() {

@@ -323,7 +323,7 @@ private struct Duet {
     }
 }
 
-// MARK: - Ends
+// MARK: - Ended exchanges
 
 extension ExchangeAuditTests {
     private static let methods: [(IOCapability, IOCapability, isSecure: Bool)] = [

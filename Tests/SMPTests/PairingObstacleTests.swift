@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-// MARK: - What was given away another way
+// MARK: - Out-of-band data
 
 extension PairingObstacleTests {
     private func publicKey(of side: SecuritySide) -> [UInt8]? {

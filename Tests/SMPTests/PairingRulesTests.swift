@@ -31,7 +31,7 @@ import Testing
         return PairingRequest(features).framed()
     }
 
-    // MARK: What a machine does that has nothing to do
+    // MARK: Idle machines
 
     @Test(arguments: both, [false, true])
     func a_machine_that_has_nothing_to_do_does_nothing(role: PairingRole, isDead: Bool) {
@@ -64,7 +64,7 @@ import Testing
         #expect(!machine.isUnderWay)
     }
 
-    // MARK: The timer
+    // MARK: Timeout
 
     /// Each command that is sent restarts the timeout once; no timer runs after the end (Core Vol 3 Part H 3.4).
     @Test(arguments: PairingMethod.all)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    // MARK: Who is asked
+    // MARK: User consent
 
     /// Just Works needs the user's consent, unless given in advance; a peer that would replace a bond without proving
     /// its key needs it in any case (AB-S09).
@@ -274,7 +274,7 @@ import Testing
     }
 }
 
-// MARK: - What is empty
+// MARK: - Default values
 
 extension PairingRulesTests {
     /// An empty command contains zeroes; empty features promise nothing but 16 octets.

@@ -274,7 +274,7 @@ import Testing
     }
 }
 
-// MARK: The conversation
+// MARK: Command sequence
 
 extension SecureConnectionsTests {
     @Test("SM/CEN/PROT/BV-01, SM/PER/PROT/BV-02, AB-S12: a timeout ends pairing on the link for good")

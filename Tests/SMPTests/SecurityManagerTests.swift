@@ -63,7 +63,7 @@ import Testing
     }
 }
 
-// MARK: - The shell around the machines
+// MARK: - The manager around the machines
 
 extension SecurityManagerTests {
     private static let both = [PairingRole.initiator, .responder]
@@ -183,7 +183,7 @@ extension SecurityManagerTests {
         #expect(manager.encryption == nil)
     }
 
-    /// A key that the peer has lost stays lost until there is another one.
+    /// A key that the peer has lost stays lost until a new one exists.
     @Test("AB-S09: a peer that lost one key is heard again when there is another")
     func a_peer_that_lost_one_key_is_heard_with_another() throws {
         let keys = try SecuringTests.bond()

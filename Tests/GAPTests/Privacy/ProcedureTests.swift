@@ -296,7 +296,7 @@ import Testing
         try undirectedLink(mode, Self.direct)
     }
 
-    // MARK: The same peer again
+    // MARK: Reconnection
 
     /// Connects twice with more than an address lifetime in between, and returns the addresses on the air.
     private func reconnect(_ mode: PrivacyMode) throws -> (pair: Pair, first: AirWatch.Seen, second: AirWatch.Seen) {

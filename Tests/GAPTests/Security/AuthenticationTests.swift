@@ -23,7 +23,7 @@ import Testing
 
     private static func other(_ role: LERole) -> LERole { role == .central ? .peripheral : .central }
 
-    // MARK: The device serves
+    // MARK: The device as server
 
     /// A client without a bond is refused, pairs, and is served.
     private func pairsAfterRefusal(_ role: LERole) throws {
@@ -98,7 +98,7 @@ import Testing
     @Test("GAP/SEC/AUT/BV-24: a central refuses access until the link is encrypted")
     func aCentralRefusesUntilItIsEncrypted() throws { try insufficientEncryption(.central) }
 
-    // MARK: The device asks
+    // MARK: The device as client
 
     /// The device is refused, and the peer supports nothing better than Just Works.
     private func pairsWithWeakPeer(_ role: LERole) throws {

@@ -142,7 +142,7 @@ import Testing
         try pair.bond()
     }
 
-    // MARK: Which bond
+    // MARK: Choice of bond
 
     @Test func theOwnersNameForThePeerIsTheBonds() throws {
         let pair = try SecurePair()

@@ -141,7 +141,7 @@ import Testing
         #expect(role == .peripheral || result?.error != nil)
     }
 
-    // MARK: Somebody else on a link in the clear
+    // MARK: Injection on an unencrypted link
 
     @Test(
         "AB-S09: a forged Pairing Request does not keep a bonded central from its device",
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    // MARK: What cannot succeed
+    // MARK: Pairings that cannot succeed
 
     /// Why a device cannot authenticate.
     enum Poverty: CaseIterable {
@@ -237,7 +237,7 @@ import Testing
         #expect(requests == 0)
     }
 
-    // MARK: What was given away another way
+    // MARK: Out-of-band data
 
     @Test(arguments: [LERole.central, .peripheral])
     func whatWasGivenAwayAnotherWayIsUsedOnce(role: LERole) throws {

@@ -25,7 +25,7 @@ import Testing
         try #require(pair.central.link?.security.manager.encryption)
     }
 
-    /// The peer does not say which key strength it requires: each attempt asks for the next stronger one.
+    /// The peer does not indicate the required key strength: each attempt requests the next stronger key.
     @Test func insufficientAuthenticationAsksForTheNextBetterKey() throws {
         var configuration = PairingConfiguration()
         let capability = configuration.ioCapability

@@ -218,7 +218,7 @@ import Testing
     @Test("GAP/SEC/SEM/BI-23: a central refuses short keys at level 2")
     func aCentralRefusesShortKeysAtLevel2() throws { try shortKeys(.central, level: 2) }
 
-    // MARK: Encryption that fails
+    // MARK: Encryption failures
 
     @Test("GAP/SEC/SEM/BV-45: a connection whose encryption fails is not used in the clear")
     func aConnectionWhoseEncryptionFailsIsNotUsedInTheClear() throws {

@@ -82,7 +82,7 @@ import Testing
         return octets
     }
 
-    // MARK: What it says of itself
+    // MARK: Descriptors
 
     @Test("Core Vol 4 Part B 2.1: a computer finds a Bluetooth controller with its two interfaces")
     func aComputerFindsAController() throws {
@@ -255,7 +255,7 @@ import Testing
         )
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test func whatNobodyReadsIsBounded() {
         var machine = DongleMachine()

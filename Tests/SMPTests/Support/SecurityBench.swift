@@ -166,7 +166,7 @@ final class SecuritySide: SecurityManagerDelegate {
         manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
     }
 
-    // MARK: The person
+    // MARK: The user
 
     private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         prompts.append(prompt)

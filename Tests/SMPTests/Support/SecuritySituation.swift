@@ -103,7 +103,7 @@ struct SecuritySituation {
     }
 }
 
-// MARK: - In words
+// MARK: - Text
 
 extension SecurityMachine {
     /// The parts of the state that determine what happens next, as text.
