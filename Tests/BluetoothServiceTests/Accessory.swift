@@ -7,19 +7,19 @@ import L2CAP
 
 @testable import BluetoothService
 
-/// A device that is no system with apps: it has the services that a test gives it and no others, and advertises as it is told.
+/// A peripheral without apps: it has only the services that a test adds, and advertises when the test asks.
 final class Accessory {
     static let service: BluetoothUUID = 0xFFE0
     static let value: BluetoothUUID = 0xFFE1
 
     let access: GenericAccess
     let database = GATTDatabase()
-    /// What it counts for each request that it got, by opcode.
+    /// The links so far, oldest first.
     private(set) var links: [AccessLink] = []
     private let server: GATTServer
     private let peripheral: Peripheral
 
-    /// - Parameter tellsOfChanges: Whether it has Service Changed.
+    /// - Parameter tellsOfChanges: Whether the database has the Service Changed characteristic.
     init(on air: RadioWorld, name: String = "Accessory", tellsOfChanges: Bool) throws {
         access = air.bareDevice()
         server = GATTServer(database: database)
@@ -32,7 +32,7 @@ final class Accessory {
         }
     }
 
-    /// Publishes a service with one value that never changes.
+    /// Publishes a service with one fixed value.
     @discardableResult
     func publish(
         _ uuid: BluetoothUUID = Accessory.service,
@@ -47,7 +47,7 @@ final class Accessory {
         return try database.add(ServiceDefinition(uuid, characteristics: [characteristic]))
     }
 
-    /// Can be found and connected to until somebody connects.
+    /// Advertises as connectable and discoverable until a central connects.
     func advertise(
         services: [BluetoothUUID] = [Accessory.service],
         packets: GAP.Advertisement.Packets = .legacy,

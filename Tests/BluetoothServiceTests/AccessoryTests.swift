@@ -10,7 +10,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What apps see of devices that are no Apple ones and no systems with apps, over the simulated radio.
+/// Accessories that are neither Apple devices nor systems with apps, as apps see them over the simulated radio.
 @Suite struct AccessoryTests {
     private struct Bench {
         let air: RadioWorld
@@ -73,7 +73,7 @@ import Testing
         #expect(try bench.central.explore(found.peer.identifier, Accessory.service).count == 1)
     }
 
-    /// With nobody else on the air, and an advertiser that is rarely heard.
+    /// The advertiser is the only one on the air and has a long interval.
     @Test("behaviour 3.37: connecting by identifier takes less time than scanning first")
     func connectingByIdentifierIsQuicker() throws {
         let bench = try Bench()
@@ -99,7 +99,7 @@ import Testing
         #expect(scanned > direct * 3 / 2, "\(direct) against \(scanned)")
     }
 
-    /// A legacy request is not acknowledged: the central believes in a link of which the accessory knows nothing.
+    /// A legacy connection request is not acknowledged: the central creates a link that the accessory never received.
     @Test(
         "behaviours 3.38, 3.41: a request that the accessory misses is made again, and the app hears of the connection that comes"
     )
@@ -174,7 +174,7 @@ import Testing
         bench.air.radio.onSend = { if $0.channel < 37, $0.pdu.count > 2 { lengths.append($0.pdu.count - 2) } }
         let read = Request.readCharacteristic(peer: peer, characteristic: handle)
         _ = try bench.central.ask(read, "value", \.value)
-        // Header of L2CAP and opcode of ATT in front.
+        // The L2CAP header and the ATT opcode precede the value.
         #expect(lengths.contains(105), "\(lengths)")
     }
 }

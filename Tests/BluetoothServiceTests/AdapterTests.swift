@@ -13,7 +13,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// A system whose controller is exchanged while it runs.
+/// A system whose controller is replaced at run time.
 @Suite struct AdapterTests {
     private func bond() throws -> Bond {
         var keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
@@ -24,7 +24,7 @@ import Testing
         return Bond(identifier: identifier, address: address, keys: keys)
     }
 
-    /// Whoever takes the controller's place on the same line gets none of its bonds, and spoils none of them.
+    /// A controller that replaces another on the same transport must neither receive nor damage the other's bonds.
     @Test("AB-H08: a controller that is exchanged under a running system does not get the bonds")
     func aControllerExchangedWhileRunningDoesNotGetTheBonds() throws {
         let air = RadioWorld()
@@ -54,7 +54,7 @@ import Testing
         exchange(for: 2)
         #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.security.bonds == nil)
         #expect(system.attached?.device.privacy.peers.isEmpty == true)
-        // Nor does it show who the other one is.
+        // Nor does the new controller use the identity of the old one.
         #expect(system.attached?.device.privacy.identity?.key != own.key)
         #expect(notices.contains { "\($0)".contains("belong to the adapter") }, "\(notices)")
         exchange(for: 1)

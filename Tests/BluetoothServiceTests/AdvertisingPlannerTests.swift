@@ -26,14 +26,14 @@ import Testing
 
     @Test("behaviour 7.19: headers count in the 28 and 10 octets that there are for apps")
     func headersCountIn28And10() {
-        // 18 octets for a service of 128 bits leave 10 for the name: 8 characters.
+        // 18 octets for a 128-bit service UUID leave 10 for the name: 8 characters.
         #expect(plan("12345678", [Self.long]).advertisement.encodedLength == 31)
         #expect(plan("12345678", [Self.long]).advertisement.localName == .init("12345678"))
-        // Without services the name has 26.
+        // Without services, 26 octets remain for the name.
         let name = String(repeating: "n", count: 26)
         #expect(plan(name, []).advertisement.localName == .init(name))
         #expect(plan(name + "n", []).advertisement.localName == .init(name, isShortened: true))
-        // 13 services of 16 bits fill the 28.
+        // 13 16-bit service UUIDs fill the 28 octets.
         let many = (0..<14).map { BluetoothUUID(0x1800 + UInt16($0)) }
         #expect(plan(nil, Array(many.prefix(13))).overflow.isEmpty)
         #expect(plan(nil, many).overflow == [many[13]])
@@ -41,7 +41,7 @@ import Testing
 
     @Test("behaviour 7.18: the scan response takes nothing but the name")
     func theScanResponseTakesOnlyTheName() {
-        // 24 octets of services leave no room for the name; 8 characters fit behind.
+        // 24 octets of services leave no space for the name; the scan response has space for 8 characters after them.
         let services = (0..<12).map { BluetoothUUID(0x1810 + UInt16($0)) }
         let plan = plan("12345678", services)
         #expect(plan.advertisement.localName == nil)
@@ -70,7 +70,7 @@ import Testing
 
     @Test("behaviour 2.37: the plan for two long services and a name is the advertisement that was captured")
     func theCapturedAdvertisement() {
-        // As captured: 31 octets with one service of an incomplete list and a shortened name; 21 in the scan response.
+        // As captured: 31 octets with an incomplete list of one service and a shortened name; 21 in the scan response.
         let plan = plan("Somebody's phone", [Self.long, Self.other])
         #expect(plan.advertisement.encodedLength == 31)
         #expect(plan.advertisement.structures.map(\.type) == [.flags, .incompleteServices128, .shortenedLocalName])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// The machine of airplane mode alone.
+/// The state machine of airplane mode.
 @Suite struct AirplaneModeTests {
     @Test("behaviour 10.23: it takes Bluetooth with it, and gives back what it took")
     func itTakesBluetoothWithIt() {

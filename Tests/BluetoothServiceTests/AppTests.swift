@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// An app lasts, whether or not somebody takes what its managers are told.
+/// The service keeps an app's state while nothing consumes the events of its managers.
 @Suite struct AppTests {
     private final class Sink: EventSink {
         private let events = Mutex<[Event]>([])
@@ -14,7 +14,7 @@ import Testing
         func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
     }
 
-    /// The connection stays, and what comes meanwhile waits in order.
+    /// The connection stays up, and events queue in order meanwhile.
     @Test("behaviour 9.3: events that nobody takes yet are told later")
     func whatHappensWhileNobodyTakesEventsIsToldLater() throws {
         let pair = try Pair()
@@ -41,7 +41,7 @@ import Testing
         }
         #expect(told == ["RSSI", "disconnected"])
         #expect(sink.taken.count == 2)
-        // From now on without a detour.
+        // From here on, events bypass the mailbox.
         pair.phone.system.setPower(false)
         #expect(sink.taken.last == .stateChanged(.poweredOff) && pair.central.take().isEmpty)
     }
@@ -62,7 +62,7 @@ import Testing
         #expect(sink.taken.compactMap(\.value) == [.success([1]), .success([2])] && apps.central.take().isEmpty)
     }
 
-    /// A queue that nobody works on until it is asked to.
+    /// A queue that runs its closures only when the test asks.
     private final class LazyQueue: CallbackQueue {
         private let waiting = Mutex<[@Sendable () -> Void]>([])
         var isCurrent: Bool { false }
@@ -104,7 +104,7 @@ import Testing
         #expect(sink.taken.isEmpty)
     }
 
-    /// Behaviour 1.16: the person is told once for each manager that wants it, and only when Bluetooth is off.
+    /// Behaviour 1.16: one alert for each manager that requests it, and only while Bluetooth is off.
     @Test(
         "behaviour 1.16: a manager made while Bluetooth is off tells the person",
         arguments: [true, false],

@@ -95,7 +95,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(rules.accept(values[0]) == (taken[1] != 320 || taken[2] != 4) && !rules.accept(values[1]))
     }
 
-    /// Each rule alone: the last value that it takes, and the first that it does not.
+    /// The last value that each rule accepts, and the first that it rejects.
     @Test(
         "behaviour 3.27: each of Apple's rules for parameters has its edge",
         arguments: [
@@ -118,7 +118,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         }
         #expect(values.allSatisfy { $0.isLegal }, "\(rule)")
         #expect(!rules.accept(values[1]), "\(rule)")
-        // An effective interval of 6 s would need a timeout above 18 s: nobody reaches that edge.
+        // An effective interval of 6 s would need a timeout above 18 s, so that edge is unreachable.
         #expect(rules.accept(values[0]) == (taken[3] <= 1800), "\(rule)")
     }
 

@@ -6,14 +6,14 @@ import Testing
 
 @testable import BluetoothService
 
-/// What a bond keeps of a peer's attribute table.
+/// The peer's attribute table in the bond.
 @Suite struct BondedTableTests {
     @Test(
         "behaviours 4.10, 15.6: what a bond keeps of services is forgotten on request at once, and kept anew with its hash"
     )
     func whatABondKeepsIsForgottenOnRequest() throws {
         let bench = try EnhancedBearerBench()
-        /// Whether the bond has a table of services, and the hash that it is known by.
+        /// Whether the bond has a service table, and its database hash.
         func kept() -> [Bool] {
             let cache = bench.phone.keeper.store?.bonds.first?.cache
             return [cache?.services != nil, cache?.hash != nil]

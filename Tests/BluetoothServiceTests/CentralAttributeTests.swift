@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// The central's side of attributes: discovery, reading, writing, subscribing.
+/// Attributes in the central role: discovery, reads, writes and subscriptions.
 @Suite struct CentralAttributeTests {
     @Test("behaviour 4.1: only services that were asked for are found, and no list means all")
     func onlyListedServicesAreFoundAndNoneMeansAll() throws {
@@ -20,7 +20,7 @@ import Testing
         }
         #expect(try found([0x1805]) == [])
         #expect(try found([0x180F]) == [0x180F])
-        // Behaviour 4.2: what was found before comes again. Behaviour 4.5: the system's own services are hidden.
+        // Behaviour 4.2: services found before are returned again. Behaviour 4.5: the system's own services are hidden.
         #expect(try found([Example.service]) == [Example.service, 0x180F])
         #expect(try found([]) == [Example.service, 0x180F])
         #expect(
@@ -123,7 +123,7 @@ import Testing
         let note = try #require(try pair.connected()[Example.note])
         let long = PacketBuffer((0..<400).map { UInt8(truncatingIfNeeded: $0) })
         pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: long))
-        // Behaviour 7.34: prepared parts come as one batch, in order.
+        // Behaviour 7.34: prepared parts arrive as one batch, in order.
         let request = try pair.sensor.expect("writeRequested", \.writeRequest)
         #expect(request.needsResponse && request.writes.count == 3)
         #expect(request.writes.flatMap { Array($0.value) } == Array(long))
@@ -145,12 +145,12 @@ import Testing
         pair.world.run(.seconds(2))
         let credits = pair.central.take().compactMap(\.writeCredits)
         #expect(credits.reduce(0, +) == count)
-        // What the link takes at once is one event.
+        // Credits that the link returns at the same time arrive in one event.
         #expect(credits.count < count / 2)
         let writes = pair.sensor.take().compactMap(\.writeRequest)
         #expect(writes.flatMap(\.writes).map(\.value) == (0..<count).map { [UInt8($0)] })
         #expect(writes.allSatisfy { !$0.needsResponse })
-        // Behaviour 7.36: an answer to a command goes nowhere.
+        // Behaviour 7.36: a response to a write command is dropped.
         pair.sensor.send(.respond(transaction: try #require(writes.first).transaction, status: .success, value: nil))
         pair.world.run(.seconds(1))
         #expect(pair.sensor.take().isEmpty)
@@ -195,7 +195,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.subscriber?.isSubscribed) == [false])
     }
 
-    /// Whoever gives the connection up gives up its subscriptions too, while others use the link.
+    /// Cancelling the connection also ends the app's subscriptions, even though other apps keep the link.
     @Test("behaviour 5.18: a subscription ends with the connection of its app")
     func aSubscriptionEndsWithTheConnectionOfItsApp() throws {
         let pair = try Pair()
@@ -263,7 +263,7 @@ import Testing
         #expect(try pair.central.ask(read, "value", \.value).error?.code == .core(.invalidHandle))
         let services = try pair.central.ask(.discoverServices(peer: pair.peer, uuids: nil), "services", \.services)
         #expect(try services.get().isEmpty)
-        // Behaviour 4.15: each change is told of.
+        // Behaviour 4.15: each change is reported.
         _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
         _ = try pair.central.expect("servicesModified") { event -> Bool? in
             if case .central(.peer(_, .servicesModified)) = event { true } else { nil }
@@ -271,7 +271,8 @@ import Testing
         #expect(try pair.central.explore(pair.peer).count == 4)
     }
 
-    /// The service that has come in its place is another one, at the same handles: it has to be subscribed to on the air.
+    /// The service published in its place has the same handles but is a different service, so subscribing needs a write
+    /// on the air.
     @Test("behaviour 4.13: a subscription goes with its service")
     func aSubscriptionGoesWithItsService() throws {
         let pair = try Pair()
@@ -328,7 +329,7 @@ import Testing
         #expect(events.first?.disconnection?.error?.code == .core(.connectionTimeout))
     }
 
-    /// A manager that sends more than it has credits for: no more waits than that, and the rest is dropped.
+    /// A manager that exceeds its credits has at most that many writes pending; the rest is dropped.
     @Test("AB-G05: writes without response that wait are bounded")
     func commandsThatWaitAreBounded() throws {
         let pair = try Pair()
@@ -495,7 +496,7 @@ import Testing
 }
 
 extension Pair {
-    /// Publishes so much and takes it back that from now on old handles are used again.
+    /// Publishes and removes so many attributes that handles are reused from here on.
     func useUpHandles() throws {
         for (count, times) in [(240, 140), (100, 40), (10, 40), (1, 40)] {
             var service = LocalService(id: LocalAttributeID(70), uuid: 0x1234, isPrimary: true)
@@ -517,7 +518,6 @@ extension Pair {
 }
 
 extension Result {
-    /// The error, if it is one.
     var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -8,9 +8,10 @@ import Testing
 
 @testable import BluetoothService
 
-/// Peers that break the rules of channels, as an app sees them: a channel ends or is not there, exactly once, and the link stays.
+/// Peers that violate the channel protocol, as an app sees them: a channel ends or fails to open exactly once, and the
+/// link stays up.
 @Suite struct ChannelAbuseTests {
-    /// Frames on a channel that takes 2,048 octets in frames of 247.
+    /// Invalid frames on a channel with an MTU of 2,048 octets and frames of 247.
     enum BadData: CaseIterable {
         case noLength, halfLength, longSDU, overrun, longFrame, emptyFrame
 
@@ -45,7 +46,7 @@ import Testing
             return
         }
         #expect(error?.code == .core(.unknown))
-        // A request to disconnect.
+        // A disconnection request.
         #expect(peer.takeSignals().first?.first == 0x06)
         #expect(peer.system.links.count == 1)
     }
@@ -59,7 +60,7 @@ import Testing
         #expect(peer.told(id) == [.received([7])])
     }
 
-    /// Requests for channels that cannot be, with what may not be in the answer.
+    /// Requests for impossible channels, and what the response must not contain.
     @Test(
         "AB-C03, AB-C06: requests for channels that cannot be leave nothing with an app",
         arguments: [
@@ -84,7 +85,7 @@ import Testing
         _ = peer.signal(code, 9, fields)
         #expect(peer.app.take().isEmpty)
         #expect(peer.link?.isOpen == true)
-        // The next one is as good as the first.
+        // The next channel works as usual.
         let (cid, id) = try peer.open(psm)
         peer.send(le(1) + [7], on: cid)
         #expect(peer.told(id) == [.received([7])])
@@ -127,14 +128,14 @@ import Testing
     func dataWithoutCredits() throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher())
-        // The app takes a window of these, and then the peer gets no more credits.
+        // The app receives one window of these, and then the peer gets no more credits.
         let frame = le(245) + [UInt8](repeating: 5, count: 245)
         for _ in 0..<300 { peer.send(frame, on: cid) }
         let told = peer.told(id)
         #expect(told.reduce(0) { $0 + $1.count } == ServiceLimits.channelWindow)
         #expect(!told.contains { $0.isEnd })
         #expect(peer.takeSignals().contains { $0.first == 0x06 })
-        // What came before the end is there to be taken.
+        // Data that arrived before the end can still be read.
         peer.app.send(.channel(id, .grant(ServiceLimits.channelWindow)))
         let rest = peer.told(id)
         #expect((245 * 32...245 * 65).contains(rest.reduce(0) { $0 + $1.count }))
@@ -167,7 +168,7 @@ import Testing
         peer.app.send(.central(.peer(name, .link(.openChannel(psm: 0x80)))))
         peer.air.world.run(.seconds(1))
         let request = try #require(peer.takeSignals().first { $0.first == 0x14 })
-        // Too short, for somebody else, and of another kind.
+        // Too short, with another identifier, and with another code.
         peer.signal(0x15, request[1], le(0x41) + le(100))
         peer.signal(0x15, request[1] &+ 1, le(0x41) + le(100) + le(100) + le(1) + le(0))
         peer.signal(0x18, request[1], le(100) + le(100) + le(1) + le(0) + le(0x41))
@@ -196,7 +197,7 @@ import Testing
         try other.connect(name)
         peer.app.send(.cancelConnection(peer: name))
         let answer = peer.signal(0x15, request[1], le(0x41) + le(100) + le(100) + le(1) + le(0))
-        // The channel is closed: nobody wants it.
+        // The channel is closed because no request for it is pending any more.
         #expect(answer.contains { $0.first == 0x06 })
         #expect(opened(peer).isEmpty)
         #expect(peer.system.links.first?.link.l2cap.creditBasedChannels.isEmpty == true)
@@ -207,7 +208,7 @@ import Testing
         let peer = RawPeer(.peripheral)
         let psm = try peer.connectToPublisher()
         var results: [UInt8] = []
-        // Each is closed again, and the app does not take them.
+        // Each channel is closed again, but the app does not consume the events.
         for index in 0..<ServiceLimits.channels + 5 {
             let answer =
                 peer.signal(0x14, UInt8(index + 1), le(Int(psm)) + le(0x41) + le(100) + le(100) + le(1)).first ?? []
@@ -285,7 +286,6 @@ import Testing
 }
 
 extension ChannelEvent {
-    /// Octets that came.
     fileprivate var count: Int { if case .received(let octets) = self { octets.count } else { 0 } }
     fileprivate var isEnd: Bool { if case .ended = self { true } else { false } }
 }

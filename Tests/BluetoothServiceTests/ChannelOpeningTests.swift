@@ -8,11 +8,11 @@ import Testing
 
 @testable import BluetoothService
 
-/// How an app's channel comes to be at peers that know one mode of channels alone, or are not asked at all.
+/// How an app's channel is opened with peers that support only one channel mode, or without asking the peer at all.
 @Suite struct ChannelOpeningTests {
     private typealias Opened = Result<ChannelID, ServiceError>
 
-    /// A peer, and an app that has asked it for a channel.
+    /// A peer, and an app that has requested a channel with it.
     private struct Attempt {
         let peer: RawPeer
         let psm: UInt16
@@ -28,19 +28,19 @@ import Testing
             peer.air.world.run(.seconds(1))
         }
 
-        /// The request that the peer has got.
+        /// The request that the peer received.
         func request(_ code: UInt8) throws -> [UInt8] {
             try #require(peer.takeSignals().first { $0.first == code })
         }
 
-        /// What the app was told since.
+        /// The results reported to the app since the last call.
         func opened() -> [Opened] {
             peer.app.take().compactMap { event in
                 if case .central(.peer(_, .channelOpened(psm, let result))) = event { result } else { nil }
             }
         }
 
-        /// The peer does not know a request (Core Vol 3 Part A 4.1), and what it gets then.
+        /// Rejects a request as not understood (Core Vol 3 Part A 4.1), and returns the peer's next signals.
         func reject(_ request: [UInt8]) -> [[UInt8]] { peer.signal(0x01, request[1], le(0)) }
     }
 

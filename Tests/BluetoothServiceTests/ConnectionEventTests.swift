@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Connections by anyone, told to those who asked for them.
+/// Connection events for connections of any app, delivered to the apps that registered for them.
 @Suite struct ConnectionEventTests {
     private func changes(_ manager: TestManager) -> [Bool] {
         manager.take().compactMap { event in
@@ -56,7 +56,7 @@ import Testing
         pair.world.run(.seconds(1))
         for listener in listeners { listener.take() }
         try pair.central.connect(pair.peer)
-        // A second app joins the link: nothing new for those who look on.
+        // A second app joins the link: observers get no new event.
         let other = pair.phone.manager(.central)
         try other.connect(pair.peer)
         pair.world.run(.seconds(3))
@@ -76,7 +76,7 @@ import Testing
             return changes(pair.central)
         }
         pair.central.send(.watchConnections(ConnectionWatch(peers: [pair.peer])))
-        // The app's own connections are connections by anyone too. The first is told of before it can be used.
+        // The app's own connections count too. The event for the first one precedes its own `connected` event.
         try pair.central.connect(pair.peer)
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.seconds(1))
@@ -103,7 +103,7 @@ import Testing
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(1))
         #expect(changes(listener) == [true])
-        // What was asked for stays asked for.
+        // The registration survives.
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(1))
         try pair.central.connect(pair.peer)

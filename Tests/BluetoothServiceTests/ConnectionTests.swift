@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// A phone and a sensor that advertises, and on the phone a central manager that has found it.
+/// A phone and an advertising sensor. A central manager on the phone has discovered the sensor.
 struct Pair {
     let world: TestWorld
     let phone: TestDevice
@@ -66,7 +66,7 @@ struct Pair {
         let handles = try other.explore(pair.peer)
         #expect(handles.count == 4)
         #expect(pair.phone.system.links.count == 1)
-        // Behaviour 4.8: the tables are shared, so nothing went on the air.
+        // Behaviour 4.8: apps share the attribute table, so nothing went on the air.
         #expect(pair.phone.controller.dataPackets == packets)
     }
 
@@ -92,7 +92,7 @@ struct Pair {
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         pair.world.run(.seconds(4))
         #expect(pair.phone.system.links.count == 1)
-        // Whoever comes back in time finds the link.
+        // An app that reconnects in time gets the existing link.
         try pair.central.connect(pair.peer)
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.milliseconds(4_900))
@@ -112,7 +112,7 @@ struct Pair {
     func aLostLinkHasAReason(status: HCIStatus, code: ServiceError.CoreCode) throws {
         let pair = try Pair()
         let handles = try pair.connected()
-        // Behaviour 3.39: what is under way ends with the disconnection alone.
+        // Behaviour 3.39: pending requests end with the disconnection event alone.
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: try #require(handles[Example.note])))
         pair.world.run(.milliseconds(50))
         pair.strap.controller.loseLinks(status)
@@ -159,7 +159,7 @@ struct Pair {
         #expect(pair.central.take().first?.connection != nil)
     }
 
-    /// Whoever changes his mind before the delay is over hears of the end alone.
+    /// An app that cancels before the delay has passed gets only the end of the attempt.
     @Test("behaviours 3.16, 3.7: a connection whose start is delayed can be cancelled")
     func aDelayedStartIsCancelled() throws {
         let pair = try Pair()
@@ -172,7 +172,7 @@ struct Pair {
         pair.world.run(.seconds(20))
         #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
         #expect(pair.phone.controller.lastConnectionRequest == nil)
-        // The delay of then does not cut short the one of now.
+        // The first delay does not shorten the second.
         pair.central.send(.connect(peer: pair.peer, options: options))
         pair.world.run(.seconds(5))
         pair.phone.system.setPower(false)
@@ -187,7 +187,7 @@ struct Pair {
         var options = ConnectOptions()
         options.reconnectsAutomatically = true
         _ = try pair.central.ask(.connect(peer: pair.peer, options: options), "connected", \.connection)
-        // Each time.
+        // It reconnects every time.
         for _ in 1...3 {
             pair.strap.controller.loseLinks(.connectionTimeout)
             let end = try pair.central.expect("disconnected", \.disconnection)
@@ -290,7 +290,7 @@ struct Pair {
     }
 
     @Test func bothRolesShareOneLink() throws {
-        // The strap, as central manager, looks at the services of the phone that connected to it.
+        // The strap, as a central, discovers the services of the phone that connected to it.
         let pair = try Pair()
         let phoneServices = pair.phone.manager(.peripheral)
         let service = LocalService(id: LocalAttributeID(1), uuid: 0x1805, isPrimary: true)
@@ -301,7 +301,7 @@ struct Pair {
         try central.connect(phone)
         let services = try central.ask(.discoverServices(peer: phone, uuids: nil), "services", \.services)
         #expect(try services.get().map(\.uuid) == [0x1805])
-        // Letting go of a link that the other side made does not end it.
+        // Releasing a link that the peer initiated does not end it.
         central.send(.cancelConnection(peer: phone))
         pair.world.run(.seconds(1))
         #expect(pair.strap.system.links.count == 1)
@@ -327,7 +327,7 @@ struct Pair {
         for strap in straps { strap.controller.isInRange = false }
         for peer in peers { central.send(.connect(peer: peer, options: ConnectOptions())) }
         world.run(.seconds(20))
-        // More than the accept list of four holds: they take turns.
+        // The accept list holds four, so the peers take turns.
         for strap in straps.reversed() { strap.controller.isInRange = true }
         world.run(.seconds(20))
         #expect(Set(central.take().compactMap { $0.connection?.identifier }) == peers)
@@ -369,7 +369,7 @@ struct Pair {
         pair.central.send(.stopScan)
         let found = pair.central.take().compactMap(\.discovery?.peer.identifier).filter { $0 != pair.peer }
         try #require(found.count == ServiceLimits.peersOfManager + 1)
-        // Those that wait for their time count too.
+        // Delayed attempts count too.
         var options = ConnectOptions()
         options.startDelay = 3_600
         for peer in found { pair.central.send(.connect(peer: peer, options: options)) }
@@ -378,7 +378,7 @@ struct Pair {
             if case .central(.peer(let peer, .connectionFailed(let error))) = event { (peer, error) } else { nil }
         }
         #expect(refused.map(\.0) == [found.last] && refused.first?.1.code == .core(.connectionLimitReached))
-        // One that is given up makes room.
+        // Cancelling one frees a slot.
         pair.central.send(.cancelConnection(peer: found[0]))
         pair.central.send(.connect(peer: try #require(found.last), options: options))
         pair.world.run(.seconds(1))
@@ -430,7 +430,7 @@ struct Pair {
         _ = try pair.central.expect("discovered", \.discovery)
     }
 
-    /// Low, medium and high: the more the more seldom it listens.
+    /// Low, medium and high: the higher the latency, the more seldom the peripheral listens.
     @Test(
         "GAP/CONN/CPUP/BV-01, GAP/CONN/CPUP/BV-04, behaviour 7.47: a peripheral asks for another latency",
         arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)]
@@ -441,11 +441,11 @@ struct Pair {
         let central = try #require(pair.strap.system.links.first?.peer)
         pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
         pair.world.run(.seconds(1))
-        // The central's rules (behaviour 3.27) accept what this host asks for.
+        // The central's rules (behaviour 3.27) accept the parameters that this host requests.
         let update = try #require(pair.phone.controller.lastConnectionUpdate)
         #expect(update.intervalMin...update.intervalMax == interval && update.maxLatency == skipped)
         #expect(update.supervisionTimeout == 600)
-        // Somebody who is not there is asked nothing.
+        // A central that is not connected gets no request.
         pair.sensor.send(.setDesiredConnectionLatency(central: UUID(), latency: latency))
         pair.world.run(.seconds(1))
         #expect(pair.phone.controller.commands.filter { $0 == "LE Connection Update" }.count == 1)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import BluetoothService
 
-/// Room that an app gets back: many values at a time, so that it is not woken for each.
+/// Credits return in batches, so that an app is not woken for each value.
 @Suite struct CreditTests {
     private static let values = 400
 
-    /// Sends as fast as the credits allow; gives how many credits each event brought.
+    /// Sends as fast as the credits allow, and returns the number of credits in each event.
     private func sendAll(
         _ pair: Pair,
         by app: TestManager,
@@ -30,7 +30,7 @@ import Testing
             room += came.reduce(0, +)
             returned += came
         }
-        // What the links have taken is on its way.
+        // All values that the links accepted are on their way.
         pair.world.run(.seconds(5))
         return returned
     }
@@ -44,7 +44,7 @@ import Testing
         let returned = sendAll(pair, by: pair.central, write, room: limit, \.writeCredits)
         #expect(returned.reduce(0, +) == Self.values)
         #expect(pair.sensor.take().compactMap(\.writeRequest).count == Self.values)
-        // Half of them at least each time, as a rule.
+        // As a rule, each event returns at least half of them.
         #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
     }
 
@@ -71,7 +71,7 @@ import Testing
         let again = batch.add(1, waiting: 0)
         #expect(early == [Bool](repeating: false, count: 9) && due && !again)
         #expect(batch.take().count == 11 && batch.take().count == 0)
-        // What was due is told with what ends the wait.
+        // Credits due so far are returned together with those that end the wait.
         let waits = batch.add(2, waiting: 1)
         let ends = batch.add(1, waiting: 0)
         #expect(!waits && ends && batch.take().count == 3)
@@ -90,7 +90,7 @@ import Testing
         batch.spend()
         batch.spend()
         #expect(give(1) && !give(1) && !give(1))
-        // One that sends too much waits like one that has sent all.
+        // An app that overdraws its credits waits like one that has used them up.
         for _ in 0..<5 { batch.spend() }
         #expect(give(1) && !give(1))
         for _ in 0..<3 { batch.spend() }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Which code of which layer an error has with it.
+/// The layer and code that an error carries as its cause.
 @Suite struct ErrorCauseTests {
     @Test(
         "behaviour 15.10: whatever ends or prevents a connection, the controller's reason is there, as a code and in words",

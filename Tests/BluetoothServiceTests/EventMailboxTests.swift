@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Where the events of a manager wait while nobody in the app takes them.
+/// Queues the events of a manager while the app consumes none.
 @Suite struct EventMailboxTests {
     private final class Sink: EventSink {
         private let events = Mutex<[Event]>([])
@@ -15,7 +15,7 @@ import Testing
         func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
     }
 
-    /// Has room for so many events, and calls the mailbox from inside ``take(_:on:)``.
+    /// A sink of limited capacity that calls the mailbox from inside ``take(_:on:)``.
     private final class NarrowSink: EventSink {
         private struct State {
             var room: Int
@@ -46,7 +46,7 @@ import Testing
     private let loop = VirtualEventLoop()
     private let sink = Sink()
 
-    /// What a sink gets that is attached after all of `events` came while there was none.
+    /// The events that a sink receives when it attaches after all of `events` arrived without one.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
         let mailbox = EventMailbox(Sink())
         mailbox.detach()
@@ -81,7 +81,7 @@ import Testing
         #expect(sink.taken == [value(1)] && other.taken == [value(2)])
     }
 
-    /// Behaviour 9.3: values wait in order.
+    /// Behaviour 9.3: values queue in order.
     @Test("behaviour 9.3: values wait in order until they are taken")
     func valuesStayInOrder() {
         let events = (0..<EventMailbox.capacity).map(value)
@@ -101,7 +101,7 @@ import Testing
         #expect(got == [value(1), heard(2, rssi: -50), heard(1, rssi: -60)] && lost == 0)
     }
 
-    /// That the radio was off is told, since connections ended with it (behaviour 1.11).
+    /// The off state is still reported, because connections ended with it (behaviour 1.11).
     @Test("behaviour 1.11: of several states in a row only the last is told")
     func ofStatesInARowTheLastIsTold() {
         let (got, _) = held([
@@ -137,7 +137,7 @@ import Testing
         mailbox.attach(narrow, on: loop)
         #expect(narrow.taken == (0..<2).map(answer) && mailbox.waiting == (2..<5).map(answer))
         mailbox.take(answer(5), on: loop)
-        // Room alone hands nothing over, or the order would depend on the moment.
+        // Freed capacity alone delivers nothing; otherwise, the order would depend on timing.
         narrow.make(room: 10)
         mailbox.take(answer(6), on: loop)
         #expect(narrow.taken.count == 2)
@@ -198,7 +198,7 @@ import Testing
         #expect(mailbox.waiting.first == answer(2))
     }
 
-    /// Lost credits would let the app wait for ever (behaviours 5.12, 7.43).
+    /// If credits were lost, the app would wait for ever (behaviours 5.12, 7.43).
     @Test("behaviours 5.12, 7.43: room that comes back is added up, for each connection apart")
     func roomIsAddedUp() {
         let room = Event.central(.peer(.blank, .writeCreditsReturned(2)))

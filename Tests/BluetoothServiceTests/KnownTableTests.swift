@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What is remembered of the attribute tables of peers that are not bonded, and of their values.
+/// Cached attribute tables and values of peers that are not bonded.
 @Suite struct KnownTableTests {
     private struct Bench {
         let air = RadioWorld()
@@ -25,7 +25,7 @@ import Testing
             peer = try central.find(Accessory.service).identifier
         }
 
-        /// The services that one connection finds.
+        /// The services found during one connection.
         func visit() throws -> [BluetoothUUID] {
             accessory.advertise()
             try central.connect(peer)
@@ -48,7 +48,7 @@ import Testing
         try bench.accessory.publish(0xFFF0)
         let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
         for _ in 1...2 { #expect(try bench.visit() == (tellsOfChanges ? both : [Accessory.service])) }
-        // Somebody else is found as he is.
+        // Another app's device discovers the current table.
         let other = bench.air.world.manager(.central, on: bench.air.system("Tablet"))
         bench.accessory.advertise()
         let found = try other.find(Accessory.service).identifier
@@ -129,7 +129,7 @@ import Testing
         #expect(second.services == (isKept ? [Accessory.service] : [Accessory.service, 0xFFF0]))
     }
 
-    /// Also for another app, and on the next connection where the table is the same for good.
+    /// Holds for another app too, and for the next connection if the table never changes.
     @Test(
         "behaviour 4.9: a characteristic that is discovered has the value that was read last",
         arguments: [false, true]

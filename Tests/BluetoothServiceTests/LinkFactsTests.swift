@@ -9,7 +9,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What a manager is told of its link, number by number.
+/// The link information that a manager receives, field by field.
 @Suite struct LinkFactsTests {
     private func facts(_ events: [Event]) -> [LinkFacts] {
         events.compactMap { event in
@@ -41,7 +41,7 @@ import Testing
         pair.world.run(.milliseconds(1))
         tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
         pair.world.run(.milliseconds(1))
-        // The same once more is no change.
+        // Repeating the same values is no change.
         tell(LEPHYUpdateComplete(handle: handle, txPHY: .le2M, rxPHY: .coded))
         pair.world.run(.milliseconds(1))
         var update = LEConnectionUpdateComplete()
@@ -134,7 +134,7 @@ import Testing
         #expect(pair.phone.system.links.first?.connection.interval == 24)
     }
 
-    /// The commands that a controller is given.
+    /// The commands sent to a controller.
     private final class Sent {
         private var packets: [CommandPacket] = []
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Apps that go on for long. A whole simulated day is `Benchmarks/run day`.
+/// Apps that run for a long time. `Benchmarks/run day` covers a whole simulated day.
 @Suite struct LongRunTests {
     @Test("a hundred notifications a second, for minutes: each is told, in order, and nothing piles up")
     func aHundredNotificationsASecond() throws {
@@ -34,7 +34,7 @@ import Testing
                 told += 1
             }
             credits += bench.ringer.take().compactMap(\.updateCredits).reduce(0, +)
-            // What is under way is what one connection interval holds back.
+            // Only what one connection interval delays is outstanding.
             #expect((second + 1) * 100 - told < 10 && (second + 1) * 100 - credits < 10)
         }
         bench.world.run(.seconds(1))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// The wire format of what an app and the service say to each other.
+/// The wire format between apps and the service.
 @Suite struct MessageCodecTests {
-    /// Fills fields by lot, so that every field of every message is tried without naming it here.
+    /// Fills fields at random, so that every field of every message is covered without being named here.
     private struct RandomFields: FieldCoder {
         let random: RandomSource
         var isReading: Bool { true }
@@ -25,7 +25,7 @@ import Testing
         }
 
         mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) throws(PacketError) {
-            // Text as well as octets.
+            // Valid as text as well as octets.
             value = PacketBuffer((0..<count).map { _ in UInt8(random.below(128)) })
         }
 
@@ -46,7 +46,7 @@ import Testing
         mutating func end() {}
     }
 
-    /// Values of a kind; fields that stand for one of a few values are drawn until they do.
+    /// Random values of a message kind. Fields with few valid values are redrawn until they are valid.
     private func samples<M: MessageKinds>(of kind: M, _ random: RandomSource, count: Int) -> [M] {
         var found: [M] = []
         for _ in 0..<count * 1_000 where found.count < count {
@@ -71,7 +71,7 @@ import Testing
                 "\(type) \(kind.kind.name)"
             )
             for sample in samples { #expect(try M(reading: sample.encoded()) == sample) }
-            // Short ones, since each octet less is a message of its own.
+            // Short samples only, because each truncated length is a case of its own.
             let byLength = samples.sorted { $0.encoded().count < $1.encoded().count }
             for sample in [byLength[0], byLength[byLength.count / 2]] { try checkEnds(of: sample) }
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(throws: PacketError.self, "\(type)") { try M(reading: unknown) }
     }
 
-    /// Whatever is missing at the end is noticed, and so is what is too much.
+    /// A truncated message fails to decode, and so does one with trailing octets.
     private func checkEnds<M: PacketFields & Hashable>(of sample: M) throws {
         let octets = sample.encoded()
         for count in 0..<octets.count {
@@ -114,7 +114,7 @@ import Testing
         try check(PairingQuestion.Kind.self, random)
     }
 
-    /// The numbers that daemons and apps of one version agree on. Who changes them changes the version.
+    /// The numbers that services and apps of one version agree on. A change to them requires a new version.
     @Test func theNumbersStayWhatTheyAre() throws {
         #expect(Hello.version == 6)
         let counts = [AppMessage.kinds.count, ServiceMessage.kinds.count, LinkRequest.kinds.count]
@@ -141,10 +141,11 @@ import Testing
         #expect(octets == [2, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
     }
 
-    /// Memory grows with the octets that are there, and a bound is told from a length that goes beyond it (AB-G05).
+    /// Memory grows with the octets received, and a length that exceeds them is distinguished from one that exceeds its
+    /// limit (AB-G05).
     @Test("AB-G05: lengths that promise too much are refused")
     func lengthsThatPromiseTooMuchAreRefused() {
-        // A reply with 65,535 peripherals, of which none is there.
+        // A reply that promises 65,535 peripherals and contains none.
         #expect(throws: PacketError.self) { try ServiceMessage(reading: [2, 1, 0, 0, 0, 0, 0, 0xFF, 0xFF]) }
         // A name of 4,097 octets.
         let name = [UInt8](repeating: 0x61, count: MessageLimits.text + 1)
@@ -152,11 +153,11 @@ import Testing
         #expect(throws: PacketError(.length(4_097), at: "app length")) { try Opening(reading: long) }
         let longest = Hello(AppIdentity(name: String(repeating: "a", count: MessageLimits.text)))
         #expect(throws: Never.self) { try Opening(reading: Opening.app(longest).encoded()) }
-        // A text that is none.
+        // Text that is not valid UTF-8.
         #expect(throws: PacketError.self) { try Opening(reading: [0, 1, 0, 1, 0, 0xFF]) }
     }
 
-    /// What a tool hears fits in one message: what does not is an error, or is cut (AB-G05).
+    /// Replies to a tool fit in one message: longer answers become an error, and longer texts are cut (AB-G05).
     @Test("AB-G05: an answer that does not fit in one message is told as an error")
     func whatDoesNotFitIsAnError() throws {
         let longest = String(repeating: "a", count: ToolReply.maximumText)
@@ -166,7 +167,7 @@ import Testing
         let read = try ToolReply(reading: ToolReply.answer(number: 1, .success(longest + "a")).encoded())
         guard case .answer(1, .failure(let error)) = read else { return #expect(Bool(false), "\(read)") }
         #expect(error.code == .core(.outOfSpace) && error.reason?.contains("\(longest.utf8.count + 1)") == true)
-        // Between the two octets of a letter nothing is cut.
+        // Text is never cut inside a letter of two octets.
         let letters = String(repeating: "ä", count: MessageLimits.text)
         let question = ToolReply.prompt(number: 2, .notice("a" + letters))
         let cut = "a" + String(repeating: "ä", count: (MessageLimits.text - 1) / 2)
@@ -177,11 +178,11 @@ import Testing
         let line = ToolReply.happening(number: 4, "a" + String(repeating: "ä", count: ToolReply.maximumText))
         #expect(line.encoded().count <= ServiceLimits.message)
         #expect(throws: Never.self) { try ToolReply(reading: line.encoded()) }
-        // One that promises too much is refused before there is room made for it.
+        // A length that promises too much is refused before memory is reserved for it.
         #expect(throws: PacketError.self) { try ToolReply(reading: [1, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]) }
     }
 
-    /// What the digits of a pairing are nobody reads in a log.
+    /// The digits of a pairing never appear in a log.
     @Test func theCodesOfAPairingAreNotPrinted() {
         let question = PersonQuestion.pairing(PairingQuestion(.compare(123_456), peerAddress: "C0"))
         for text in ["\(question)", "\(PersonAnswer.passkey(123_456))", "\(ToolReply.prompt(number: 1, question))"] {
@@ -189,7 +190,7 @@ import Testing
         }
     }
 
-    /// What is in a log is fields, one after the other, and no octets of a socket.
+    /// Logs show the fields of a message rather than the octets on a socket.
     @Test func messagesPrintTheirFields() {
         let request = Request.central(.peer(.blank, .link(.setNotify(0x2A, isEnabled: true))))
         #expect("\(request)".contains("isEnabled"), "\(request)")

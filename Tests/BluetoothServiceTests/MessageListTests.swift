@@ -7,14 +7,14 @@ import Testing
 
 @testable import BluetoothService
 
-/// Lists in messages: each has the bound that its rule needs, on the wire and in the service.
+/// Lists in messages: each has the limit that its rule requires, on the wire and in the service.
 @Suite struct MessageListTests {
-    /// A list of a request, or of a query.
+    /// A list in a request or a query.
     struct List: Sendable, CustomTestStringConvertible {
         let name: String
         let limit: Int
         let message: @Sendable (Int) -> AppMessage
-        /// Whether a request with a longer list is answered by an event.
+        /// Whether the service answers a longer list with an event.
         var isAnswered = false
 
         var testDescription: String { name }
@@ -113,7 +113,7 @@ import Testing
         let refusal = #expect(throws: PacketError.self) { try AppMessage(reading: tooLong.encoded()) }
         #expect(refusal?.cause == .excess(list.limit + 1, limit: list.limit))
         #expect("\(try #require(refusal))".contains("\(list.limit + 1) elements exceed the limit of \(list.limit)"))
-        // The library of the app says it before.
+        // The app's library reports it first.
         let reason = try #require(error(tooLong)?.reason)
         #expect(reason.hasPrefix("\(list.limit + 1) ") && reason.hasSuffix("the limit of \(list.limit)"))
     }
@@ -193,7 +193,7 @@ import Testing
         }
         let hinted = heard([area.structure])
         #expect(filter.matches(hinted) && filter.hints(in: hinted) == wanted)
-        // As the rule says it, service by service.
+        // Matches the rule evaluated service by service.
         let others = (0..<64).map { OverflowArea([BluetoothUUID(UInt16(0x1800 + $0))]) }
         let few = ScanFilter(ScanRequest(services: Array(wanted.prefix(20))))
         for other in others {

@@ -13,9 +13,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// Everything that happens is told once, with what it is about, to all who want to know.
+/// Each event is reported once, with its subject, to all observers.
 @Suite struct ObservationTests {
-    /// An observation in a few words.
+    /// A short text for an observation.
     private static func text(_ observation: Observation) -> String? {
         switch observation.happening {
         case .managerOpened(.central): "opened a central"
@@ -173,7 +173,7 @@ import Testing
             if case .below(let happening) = $0.happening { seen.append(happening) }
         }
         let link = ConnectionHandle(rawValue: 7)
-        // Without a service there is a log all the same.
+        // Without a service, events still reach the log.
         let plain = LogLines()
         log.clear()
         for sink in [device.system.observers.sink, .log(Logger(label: "test") { _ in plain })] {

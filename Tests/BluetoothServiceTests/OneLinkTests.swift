@@ -8,9 +8,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// One peer has one link, and whatever goes by the peer's name goes over that one.
+/// Each peer has one link, and everything addressed to the peer's identifier uses that link.
 @Suite struct OneLinkTests {
-    /// A strap that is in use by a phone, in the clear, and somebody with the phone's address.
+    /// A strap that a phone uses without encryption, and a twin that uses the phone's address.
     private struct Trio {
         let world = TestWorld()
         let strap: TestDevice
@@ -49,7 +49,7 @@ import Testing
         let request = AdvertisingRequest(localName: "Strap", services: [Example.service])
         trio.strapApp.send(.startAdvertising(request))
         try Trio.subscribe(trio.twinApp)
-        // The app sees the one central leave, and come back.
+        // The app sees one central unsubscribe and subscribe again.
         let left = try trio.strapApp.expect("unsubscribed", \.subscriber)
         #expect(!left.isSubscribed && left.central.identifier == trio.central.identifier)
         let back = try trio.strapApp.expect("subscribed", \.subscriber)
@@ -58,7 +58,7 @@ import Testing
         _ = try trio.phoneApp.expect("disconnected", \.disconnection)
         trio.world.run(.seconds(1))
         #expect(trio.strap.system.links.count == 1 && trio.strapApp.events.allSatisfy { $0.subscriber == nil })
-        // What is notified goes to the one that is there.
+        // Notifications go to the central that is connected now.
         trio.phoneApp.take()
         trio.strapApp.send(.updateValue(characteristic: Example.measurementID, value: [7], centrals: nil))
         let value = try trio.twinApp.expect("value", \.value).get()

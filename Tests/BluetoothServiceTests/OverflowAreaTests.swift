@@ -41,7 +41,7 @@ import Testing
         #expect(area.mayContain(0xC007) && area.mayContain(0xC008))
         #expect(!area.mayContain(0x180D))
         #expect(area.mask.reduce(0) { $0 + $1.nonzeroBitCount } == 2)
-        // Bits 60 and 62, which lie in one octet.
+        // Bits 60 and 62, which share an octet.
         let near = OverflowArea([0xC008, 0x1001])
         #expect(near.mayContain(0xC008) && near.mayContain(0x1001) && near.mask[7] == 0x0A)
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(OverflowArea(in: beacon) == nil)
         #expect(OverflowArea(in: AdvertisingData([.manufacturerData(.apple, [0x01])])) == nil)
         #expect(OverflowArea(in: AdvertisingData()) == nil)
-        // As long as an area, of another kind; and one behind other data of Apple's.
+        // Data as long as an overflow area but of another type, and an area after other Apple data.
         let other = AdvertisingStructure.manufacturerData(
             .apple,
             PacketBuffer([0x10] + [UInt8](repeating: 0xFF, count: 16))

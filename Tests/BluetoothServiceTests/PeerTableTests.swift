@@ -23,16 +23,16 @@ import Testing
     func aBondedPeerKeepsItsIdentifierWhateverAddressItShows() {
         var table = PeerTable(seed: 1)
         let stranger = table.see(address(1))
-        // It pairs, and its identity address becomes known.
+        // The peer pairs, and its identity address becomes known.
         let bonded = table.see(address(9), as: stranger.identifier)
         #expect(bonded.identifier == stranger.identifier && bonded.address == address(9))
         #expect(table.see(address(9)).identifier == stranger.identifier)
-        // Whoever shows the old private address now is somebody else.
+        // A peer that uses the old private address from now on is a different one.
         #expect(table.see(address(1)).identifier != stranger.identifier)
         #expect(table[stranger.identifier]?.address == address(9))
     }
 
-    /// After a restart, and on another host.
+    /// Holds after a restart, and on another host.
     @Test("behaviours 6.19, 11.3, 15.21: identifiers of peers outlast the table, and are others on another host")
     func identifiersOutlastTheTable() {
         var before = PeerTable(seed: 1)
@@ -53,7 +53,7 @@ import Testing
         #expect(after.count == 8)
     }
 
-    /// An app cannot make an identifier that stands for an address.
+    /// An app cannot forge an identifier that stands for an address.
     @Test("behaviour 11.3: an identifier that this host has not given is unknown")
     func whatThisHostHasNotGivenIsUnknown() {
         var table = PeerTable(seed: 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(recalled?.address == address(77))
     }
 
-    /// The name goes with the bonded peer, and leads to nobody else.
+    /// The identifier stays with the bonded peer and resolves to no other device.
     @Test("behaviour 6.18: the name of an address that a bonded peer had leads to nobody else")
     func theNameOfAnAddressThatABondedPeerHadIsTaken() {
         var table = PeerTable(seed: 1)
@@ -79,17 +79,17 @@ import Testing
         let other = table.see(address(1)).identifier
         let bonded = table.recall(stranger)
         #expect(other != stranger && bonded?.address == address(9))
-        // After a restart the bond is there first.
+        // After a restart, the bond is restored first.
         var after = PeerTable(seed: 1)
         _ = after.see(address(9), as: stranger)
         let again = after.see(address(1)).identifier
         #expect(again == other)
-        // The bonded peer is no other one by the name that its identity address would have had.
+        // The identifier that the identity address would have had does not resolve to the bonded peer.
         let byAddress = after.recall(PeerTable.names(seed: 1).name(of: address(9)))
         #expect(byAddress == nil)
     }
 
-    /// Apps see identifiers of the usual kind (RFC 9562 5.4), and none twice.
+    /// Identifiers are version 4 UUIDs (RFC 9562 5.4), and none occurs twice.
     @Test func identifiersLookAlike() {
         let names = PeerTable.names(seed: 3)
         var all: Set<UUID> = []

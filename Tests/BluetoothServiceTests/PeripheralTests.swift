@@ -17,7 +17,7 @@ import Testing
         arguments: [
             (0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),  // behaviour 7.10
             (0x1801, 0x02, 1, false, .uuidNotAllowed),
-            (0x1234, 0x0A, 3, true, .invalidParameters),  // behaviour 7.4: a value and writable
+            (0x1234, 0x0A, 3, true, .invalidParameters),  // behaviour 7.4: a fixed value and writable
             (0x1234, 0x12, 1, true, .invalidParameters),
             (0x1234, 0x02, 3, true, .invalidParameters),
             (0x1234, 0x01, 1, false, .invalidParameters),  // behaviour 7.7: broadcast
@@ -64,7 +64,7 @@ import Testing
         #expect(error?.code == (isPublished ? nil : .core(.invalidParameters)))
     }
 
-    /// Also what the system answers by itself is for those alone whom the app lets have it (behaviours 7.3, 7.38).
+    /// Values that the system serves without asking the app obey the app's permissions too (behaviours 7.3, 7.38).
     @Test(
         "AB-A13: a fixed value for trusted peers is for nobody else",
         arguments: [(1, nil), (4, 0x05), (5, 0x05)] as [(UInt8, UInt8?)]
@@ -90,13 +90,13 @@ import Testing
         }
         for number in 1...ServiceLimits.servicesOfManager { #expect(try add(number, manager) == nil) }
         #expect(try add(999, manager)?.code == .core(.outOfSpace))
-        // It is that manager's bound, and one that goes makes room.
+        // The limit applies to that manager, and removing a service frees space.
         #expect(try add(1, strap.manager(.peripheral)) == nil)
         manager.send(.removeService(LocalAttributeID(1)))
         #expect(try add(999, manager) == nil)
     }
 
-    /// A manager that sends more than it has credits for: no more waits than that.
+    /// A manager that exceeds its credits has at most that many updates pending.
     @Test("AB-G05: value updates that wait are bounded")
     func updatesThatWaitAreBounded() throws {
         let pair = try Pair()
@@ -126,7 +126,7 @@ import Testing
         #expect(early?.code == .core(.invalidParameters))
         #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
         #expect(try manager.ask(.addService(outer), "serviceAdded", \.serviceAdded) == .some(nil))
-        // Removing all takes them in the right order: nothing of them is left.
+        // Removing all services works in dependency order and leaves none behind.
         manager.send(.removeAllServices)
         world.run(.zero)
         #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
@@ -145,14 +145,14 @@ import Testing
             return try pair.central.ask(request, "services", \.services).get().map(\.uuid)
         }
         #expect(try services() == [0x180D, 0x180F])
-        // What another app has published by the same number stays.
+        // A service of another app with the same identifier stays.
         pair.sensor.send(.removeAllServices)
         pair.world.run(.seconds(1))
         #expect(try services() == [0x180F])
         _ = try pair.sensor.ask(.addService(Example.heartRate), "serviceAdded", \.serviceAdded)
         pair.world.run(.seconds(1))
         #expect(Set(try services()) == [0x180D, 0x180F])
-        // The app that is gone takes its services along.
+        // A closed app's services are removed.
         other.close()
         pair.world.run(.seconds(1))
         #expect(try services() == [0x180D])
@@ -180,7 +180,7 @@ import Testing
         try one.publish()
         let request = AdvertisingRequest(localName: "Other", services: [0x180F])
         #expect(try two.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
-        // The same content again changes nothing on the air and is reported all the same.
+        // Starting again with the same content changes nothing on the air but is still reported.
         let three = strap.manager(.peripheral)
         #expect(try three.ask(.startAdvertising(request), "started", \.advertisingStarted) == .some(nil))
 
@@ -308,7 +308,7 @@ import Testing
         #expect(try pair.central.expect("written", \.writeResult)?.code == .att(status))
     }
 
-    /// What one app takes and another one refuses could not be undone: writes that belong to two are for neither.
+    /// One app's acceptance could not be undone after another app's refusal, so neither gets writes that span two apps.
     @Test("behaviour 7.35: writes for two apps are refused as a whole")
     func writesForTwoAppsAreRefusedAsAWhole() throws {
         let pair = try Pair()
@@ -373,7 +373,7 @@ import Testing
         #expect(try !pair.sensor.expect("unsubscribed", \.subscriber).isSubscribed)
     }
 
-    /// Whoever wants indications in place of notifications is the same subscriber to the app.
+    /// A central that switches from notifications to indications stays the same subscriber to the app.
     @Test("behaviour 7.40: subscribing to the other kind of update is no other subscription")
     func anotherKindOfUpdateIsNoOtherSubscription() throws {
         let pair = try Pair()
@@ -406,7 +406,7 @@ import Testing
         pair.world.run(.seconds(5))
         let credits = pair.sensor.take().compactMap(\.updateCredits)
         #expect(credits.reduce(0, +) == count)
-        // What the link takes at once is one event.
+        // Credits that the link returns at the same time arrive in one event.
         #expect(credits.count < count / 2)
         #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
     }
@@ -415,7 +415,7 @@ import Testing
     func updatesThatWaitForNobodyGiveTheirCreditsBack() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
-        // The queue towards the central is full, and so is that of the app.
+        // Both the queue towards the central and the app's own queue are full.
         let count = 2 * ServiceLimits.valueUpdates
         for index in 0..<count {
             pair.sensor.send(

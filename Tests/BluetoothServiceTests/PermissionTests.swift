@@ -26,7 +26,7 @@ import Testing
         #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
         #expect(other.take() == [.stateChanged(.poweredOn)])
         #expect(info(pair.central)?.permission == .denied && info(other)?.permission == .allowedAlways)
-        // Nothing is done for it, and nothing shown.
+        // Nothing is done for the app, and no alert is shown.
         pair.central.send(.startScan(ScanRequest()))
         pair.central.send(.connect(peer: pair.peer, options: ConnectOptions()))
         pair.phone.system.setPower(false)
@@ -101,7 +101,7 @@ import Testing
 }
 
 extension TestWorld {
-    /// A manager of an app of another name.
+    /// A central manager of an app with another name.
     fileprivate static func named(_ name: String, on pair: Pair) -> TestManager {
         pair.phone.manager(.central, of: pair.phone.system.openApp(AppIdentity(name: name)))
     }

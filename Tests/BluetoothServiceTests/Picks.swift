@@ -4,7 +4,7 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// What tests look for in events.
+/// Payloads of the events that tests expect.
 extension Event {
     var disconnection: (error: ServiceError?, isReconnecting: Bool)? {
         if case .central(.peer(_, .disconnected(let error, let isReconnecting, _))) = self {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PowerMachineTests {
     private typealias Phase = PowerMachine.Phase
 
-    /// Leads to a phase.
+    /// A machine in the given phase.
     private func machine(in phase: PowerMachine.Phase) -> PowerMachine {
         var machine = PowerMachine()
         switch phase {

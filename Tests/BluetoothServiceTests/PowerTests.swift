@@ -60,7 +60,7 @@ import Testing
         #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(10))
-        // Neither the scan, nor the connection, nor one that was waited for.
+        // The scan, the connection and the pending connection are all gone.
         #expect(pair.central.take() == [.stateChanged(.poweredOn)])
         try pair.central.connect(pair.peer)
         pair.strap.controller.loseLinks(.connectionTimeout)
@@ -121,7 +121,7 @@ import Testing
         pair.central.take()
         pair.phone.controller.transport.close()
         pair.world.run(.seconds(1))
-        // Behaviour 1.4: it might have come back at once.
+        // Behaviour 1.4: the controller might have returned at once.
         #expect(pair.central.take() == [.stateChanged(.resetting), .stateChanged(.unsupported)])
         #expect(pair.phone.manager(.central).take() == [.stateChanged(.unsupported)])
     }
@@ -149,7 +149,7 @@ import Testing
 }
 
 @Suite struct DeterminismTests {
-    /// All that two apps are told in a session, and all commands of the controllers.
+    /// All events of two apps in a session, and all commands to the controllers.
     private func session(seed: UInt64) throws -> [String] {
         let world = TestWorld(seed: seed)
         let phone = world.device("Phone")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Scans that also say which devices are not heard any more.
+/// Scans that also report devices that have gone silent.
 @Suite struct PresenceScanTests {
     private struct Bench {
         let world = TestWorld()
@@ -32,7 +32,7 @@ import Testing
             world.run(.milliseconds(100))
         }
 
-        /// How many devices are lost within a time.
+        /// The number of devices lost within a time.
         func lost(in time: Duration) -> Int {
             central.take()
             world.run(time)
@@ -65,7 +65,7 @@ import Testing
         bench.near.controller.isInRange = false
         bench.central.send(.stopScan)
         #expect(bench.lost(in: .seconds(200)) == 0)
-        // A scan that does not want to know.
+        // A scan without presence reports.
         bench.central.send(.startScan(ScanRequest(services: [Example.service])))
         #expect(bench.lost(in: .seconds(200)) == 0)
     }

@@ -11,7 +11,7 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// Systems on virtual controllers that share a simulated radio.
+/// Systems with virtual controllers on a simulated radio.
 final class RadioWorld {
     let world = TestWorld()
     let radio: Radio
@@ -50,7 +50,7 @@ final class RadioWorld {
         return system
     }
 
-    /// Puts a new controller at the end of a line, in place of whichever was there; it has the address of its number.
+    /// Attaches a new controller to a transport and replaces the current one. The address follows from the number.
     @discardableResult
     func attach(to line: InMemoryTransport, number wanted: UInt64? = nil) -> UInt64 {
         let number = wanted ?? UInt64(controllers.count + 1)
@@ -70,7 +70,7 @@ final class RadioWorld {
         return number
     }
 
-    /// A device that is no system with apps, and sends what those cannot.
+    /// A device without apps, able to send what systems with apps cannot.
     func bareDevice() -> GenericAccess {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)

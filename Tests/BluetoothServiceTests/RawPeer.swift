@@ -10,8 +10,8 @@ import Testing
 
 @testable import BluetoothService
 
-/// A peer that speaks L2CAP as the test wants: what it is sent on the signalling channel and on channels of the dynamic range
-/// is written down, and nobody answers.
+/// A peer that speaks L2CAP as the test dictates: it records what it receives on the signalling channel and the dynamic
+/// channels, and answers nothing by itself.
 final class RawPeer {
     let air = RadioWorld()
     let system: BluetoothSystem
@@ -19,9 +19,9 @@ final class RawPeer {
     let app: TestManager
     private let device: GenericAccess
     private(set) var link: AccessLink?
-    /// The PDUs that came, with their channels.
+    /// The PDUs received, with their channels.
     private(set) var received: [(channel: UInt16, octets: [UInt8])] = []
-    /// Whether the peer's own host answers, as if nobody had tampered with it.
+    /// Whether the test replaces the peer's host on these channels. If false, that host answers as usual.
     var isTampered = true
 
     init(_ role: ManagerRole) {
@@ -34,7 +34,7 @@ final class RawPeer {
     private func watch(_ link: AccessLink) {
         self.link = link
         link.openAttributes(mtu: 185, server: GATTServer(database: GATTDatabase()))
-        // L2CAP listens from the loop's next task on; this comes after it.
+        // L2CAP starts receiving in the loop's next task; this runs after it.
         air.world.loop.execute { [weak self] in self?.tamper(link) }
     }
 
@@ -74,7 +74,7 @@ final class RawPeer {
         return peer
     }
 
-    /// Sends a command on the signalling channel, and says what comes back there.
+    /// Sends a command on the signalling channel, and returns what the system sends there in response.
     @discardableResult
     func signal(_ code: UInt8, _ identifier: UInt8, _ fields: [UInt8]) -> [[UInt8]] {
         send([code, identifier] + le(fields.count) + fields, on: 5)
@@ -96,7 +96,8 @@ final class RawPeer {
         return received.filter { $0.channel == channel }.map(\.octets)
     }
 
-    /// Opens a channel to a PSM with the number 0x41 at the peer; gives its number at the system, and how the app names it.
+    /// Opens a channel to a PSM with the peer's CID 0x41; returns the system's CID and the app's identifier of the
+    /// channel.
     func open(_ psm: UInt16, credits: Int = 100, isEnhanced: Bool = false) throws -> (cid: UInt16, id: ChannelID) {
         let fields =
             isEnhanced
@@ -112,12 +113,12 @@ final class RawPeer {
         return (UInt16(answer[at]) | UInt16(answer[at + 1]) << 8, id)
     }
 
-    /// What the app was told of a channel since.
+    /// The channel events that the app received since the last call.
     func told(_ id: ChannelID) -> [ChannelEvent] {
         air.world.run(.milliseconds(500))
         return app.take().compactMap { event in if case .channel(id, let event) = event { event } else { nil } }
     }
 }
 
-/// Two octets, least significant first.
+/// Two octets in little-endian order.
 func le(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)] }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Each step of recovery by its number.
+/// The recovery ladder, step by step.
 @Suite struct RecoveryLadderTests {
     private let cause = HCIHostError.hardwareError(1)
 
@@ -27,7 +27,7 @@ import Testing
         var ladder = RecoveryLadder()
         #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .take(.reopen)])
         #expect(step(ladder) == 2 && ladder.handle(.ready) == [.startQuietTime])
-        // The host tries what it can on the new line; that is no way down.
+        // The host makes its own attempts with the reopened transport; that is no step down.
         #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
         #expect(step(ladder) == 2)
         #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.resetDevice), .take(.resetDevice)])
@@ -62,7 +62,7 @@ import Testing
         for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
         var pauses: [Duration] = []
         for _ in 0..<8 {
-            // It may come up each time, and fail at once.
+            // The controller may come up each time and fail at once.
             _ = ladder.handle(.ready)
             let actions = ladder.handle(.failed(cause))
             #expect(!actions.contains(.advise(cause)))

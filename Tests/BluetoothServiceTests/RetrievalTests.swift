@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// The ways back to a device that was found once.
+/// Ways to retrieve a device that was discovered once.
 @Suite struct RetrievalTests {
     @Test(
         "behaviours 11.1, 11.4: an identifier that was kept leads back to the device, and so do the connected ones and a scan"
@@ -14,7 +14,7 @@ import Testing
     func threeWaysBack() throws {
         let pair = try Pair()
         pair.central.close()
-        // The app is started anew, and has kept the identifier from its first discovery.
+        // The restarted app has kept the identifier from the first discovery.
         let kept = pair.peer
         let app = pair.phone.manager(.central)
         #expect(app.ask(.peripherals(identifiers: [kept])).map(\.identifier) == [kept])

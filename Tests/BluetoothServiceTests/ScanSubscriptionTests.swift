@@ -122,7 +122,7 @@ import Testing
             .manufacturerData(.apple, PacketBuffer([0x02, 0x15] + [UInt8](repeating: 3, count: 21)))
         ])
         #expect(scan.report(beacon, of: Self.peer)?.manufacturerData == nil)
-        // As long as an overflow area, and as long as a beacon, with other types; and a beacon's octets from another company.
+        // Data as long as an overflow area or a beacon but of other types, and a beacon's octets from another company.
         for octets in [[0x10] + [UInt8](repeating: 3, count: 16), [0x02, 0x14] + [UInt8](repeating: 3, count: 21)] {
             let other = sighting([.manufacturerData(.apple, PacketBuffer(octets))])
             #expect(scan.report(other, of: UUID())?.manufacturerData == PacketBuffer([0x4C, 0x00] + octets))
@@ -148,7 +148,7 @@ import Testing
         #expect(scan.report(sighting([]), of: first) != nil && scan.report(sighting([]), of: first) == nil)
         for _ in 1..<ScanSubscription.maximumReported { _ = scan.report(sighting([]), of: UUID()) }
         #expect(scan.report(sighting([]), of: first) == nil)
-        // One more than there is room for: the oldest are forgotten, and those heard last stay.
+        // One more than the table holds: the oldest are forgotten, and the most recent stay.
         #expect(scan.report(sighting([]), of: Self.peer) != nil)
         #expect(scan.report(sighting([]), of: first) != nil)
         #expect(scan.report(sighting([]), of: Self.peer) == nil)

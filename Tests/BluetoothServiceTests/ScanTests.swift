@@ -14,7 +14,7 @@ import Testing
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
         let sensor = world.device("Strap").manager(.peripheral)
-        // The services fill the advertisement, so that the name goes into the scan response.
+        // The services fill the advertisement, so the name moves into the scan response.
         let services = (0..<13).map { BluetoothUUID(0x1810 + UInt16($0)) }
         let request = AdvertisingRequest(localName: "Strap", services: services)
         _ = try sensor.ask(.startAdvertising(request), "started", \.advertisingStarted)
@@ -59,7 +59,7 @@ import Testing
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
         pair.world.run(.seconds(1))
-        // Every 20 ms an advertisement and a scan response.
+        // An advertisement and a scan response every 20 ms.
         #expect(pair.central.take().count >= 90)
     }
 
@@ -124,7 +124,7 @@ import Testing
         _ = try pair.central.expect("discovered", \.discovery)
     }
 
-    /// Of extended advertisements apps are shown what an iPhone shows: on 2M, up to 124 octets, and not without an address.
+    /// Apps get the extended advertisements that an iPhone delivers: on 2M, up to 124 octets, and with an address.
     @Test(
         "behaviours 2.26, 14.10: apps are shown those extended advertisements that an iPhone shows",
         arguments: [
@@ -135,7 +135,7 @@ import Testing
         let air = RadioWorld()
         let central = air.world.manager(.central, on: air.system("Phone"))
         central.send(.startScan(ScanRequest(allowsDuplicates: true)))
-        // With its header two octets more.
+        // The header adds two octets.
         let payload = PacketBuffer([UInt8](repeating: 9, count: length - 2))
         let data = AdvertisingData([.manufacturerData(CompanyIdentifier(rawValue: 0x0059), payload)])
         try #require(data.encodedLength == length + 2)
@@ -151,7 +151,7 @@ import Testing
         let found = central.take().compactMap(\.discovery)
         #expect(found.isEmpty == !isShown)
         #expect(found.allSatisfy { $0.advertisement.manufacturerData?.count == length })
-        // What has the form of old is shown on whatever it comes.
+        // Legacy advertisements are delivered on any PHY.
         broadcaster.send(GAP.Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
         air.world.run(.seconds(5))
         #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
@@ -170,7 +170,7 @@ import Testing
             pair.world.run(.milliseconds(1))
             pair.central.take()
         }
-        // Whoever is connected comes on top.
+        // Connected peers do not count towards the limit.
         #expect(pair.phone.system.peers.count <= PeerTable.maximumPeers + 1)
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).map(\.identifier) == [pair.peer])
         #expect(try pair.central.explore(pair.peer).count == 4)

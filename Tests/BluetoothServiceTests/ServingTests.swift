@@ -10,7 +10,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What an app in the peripheral role is asked and told, and what is not.
+/// Which requests and events an app in the peripheral role receives, and which not.
 @Suite struct ServingTests {
     @Test("behaviour 7.5: without a value the app is asked for each read and each write, and with one never")
     func whoIsAsked() throws {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// Also of what is published while the system looks at the peer by itself.
+    /// Includes services published while the system explores the peer on its own.
     @Test("behaviours 4.11, 3.24: whenever a peer publishes something, whoever is connected to it finds it or is told")
     func whateverIsPublishedIsFound() throws {
         for delay in 0..<100 as Range<Int64> {
@@ -164,7 +164,7 @@ import Testing
         let pair = try Pair()
         _ = try pair.connected()
         let central = try #require(pair.strap.system.links.first?.peer)
-        // The controller does not end it, and so it ends with the power.
+        // The controller refuses to end the link, so it ends when Bluetooth is turned off.
         pair.strap.controller.refuses[Disconnect.opcode] = .commandDisallowed
         pair.sensor.send(.peripheral(.disconnectCentral(central)))
         pair.world.run(.seconds(1))
@@ -196,7 +196,7 @@ import Testing
         }
         #expect((45...55).contains(heard(in: .seconds(1))))
         pair.world.run(.seconds(60))
-        // 152.5 ms.
+        // The interval is 152.5 ms.
         #expect((63...67).contains(heard(in: .seconds(10))))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Shares of what apps, users and links have in common, next to somebody greedy (AB-G05).
+/// Quotas on what apps, users and links share, next to a greedy client (AB-G05).
 @Suite struct SharedLimitTests {
     private static let quotas = [
         ServiceLimits.sharedManagers, ServiceLimits.scans, ServiceLimits.peers, ServiceLimits.attributes,
@@ -27,7 +27,7 @@ import Testing
                 held.append((identity, room.count))
                 let next = quota.room(for: identity, beside: held)
                 #expect(next.count == 0)
-                // No app of the user gets any more, or it has reached its own bound alone.
+                // The user's next app gets nothing, or the app has reached its own limit.
                 if next.scope != .app { break }
             }
             #expect(taken(user) <= quota.user && taken(user) > 0)
@@ -87,7 +87,7 @@ import Testing
         }
         let failures = answers.count { if case .failure = $0 { true } else { false } }
         #expect(answers.count == 2_000 && failures == 2_000 - ServiceLimits.linkRequests.total)
-        // One command for all of them; the next request is another one.
+        // One command serves them all; the next request sends another.
         pair.central.send(.readRSSI(peer: pair.peer))
         pair.world.run(.seconds(1))
         #expect(pair.central.take().count == 1)
@@ -140,7 +140,7 @@ import Testing
         world.run(.zero)
         #expect(modest.take() == [.stateChanged(.poweredOn)])
         #expect(greedy.allSatisfy { $0.take().isEmpty })
-        // Each answer makes room for the next question, and all are asked in the end.
+        // Each answer frees a slot for the next question, and all questions are asked in the end.
         var next = 0
         while next < person.answers.count {
             person.answers[next](true)
@@ -205,7 +205,7 @@ import Testing
         bench.world.run(.seconds(1))
         #expect(bench.written.last?.app == AppIdentity(name: "com.example.modest", owner: 8))
         #expect(bench.written.last?.managers.first?.wishes.count == 1)
-        // Reported once for each app, not with each request.
+        // Reported once for each app, not for each request.
         managers[49].send(.central(.startScan(ScanRequest(services: [0x180D]))))
         bench.world.run(.seconds(1))
         #expect(bench.troubles.count { $0.contains("would not be restored") } == 18)

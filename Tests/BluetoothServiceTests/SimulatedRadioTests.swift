@@ -59,7 +59,7 @@ import Testing
         _ = try central.explore(peer)
         strap.setPower(false)
         let end = try central.expect("disconnected", \.disconnection)
-        // The controller was reset and said no goodbye: only the supervision timeout tells.
+        // The controller was reset without a disconnection, so only the supervision timeout reveals it.
         #expect(end.error?.code == .core(.connectionTimeout))
     }
 

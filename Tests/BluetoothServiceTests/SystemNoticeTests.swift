@@ -8,7 +8,7 @@ import Testing
 @Suite struct SystemNoticeTests {
     private static let failures = (UInt8.min...20).map { PairingFailure(rawValue: $0) }
 
-    /// Whatever went wrong, the person learns with whom, and one thing to do.
+    /// Every failure names the device and suggests one action.
     @Test func aPairingThatFailedNamesTheDeviceAndSaysWhatToDo() {
         let errors =
             Self.failures.flatMap { [PairingError.refused($0), .refusedByPeer($0)] } + [.encryptionFailed, .linkLost]

@@ -2,8 +2,8 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Controllers that hear each other at once and lose nothing: what the service needs of a controller and no more, so that
-/// its tests can also make a controller misbehave.
+/// Controllers that receive each other at once and without loss. They implement only what the service needs, so that
+/// tests can also make a controller misbehave.
 final class TestAir {
     let loop: VirtualEventLoop
     fileprivate(set) var controllers: [TestController] = []
@@ -12,7 +12,7 @@ final class TestAir {
         self.loop = loop
     }
 
-    /// A controller, and the host's end of the line to it.
+    /// A controller, and the host's end of its transport.
     func addController() -> (controller: TestController, transport: InMemoryTransport) {
         let ends = InMemoryTransport.pair(loop: loop)
         let controller = TestController(transport: ends.controller, air: self)
@@ -34,7 +34,7 @@ private final class TestLink {
 }
 
 final class TestController {
-    /// How long a data packet takes.
+    /// The delay of a data packet.
     static let dataDelay = Duration.milliseconds(5)
 
     let transport: InMemoryTransport
@@ -54,13 +54,13 @@ final class TestController {
     private var acceptList: Set<BluetoothAddress> = []
     private var links: [TestLink] = []
     private var lastHandle: UInt16 = 0x40
-    /// Commands that it got, by name.
+    /// The names of the commands received.
     private(set) var commands: [String] = []
-    /// Packets of data that it was given to send.
+    /// The number of data packets that the host sent.
     private(set) var dataPackets = 0
-    /// Commands that it refuses.
+    /// Commands to refuse, and the status to refuse them with.
     var refuses: [Opcode: HCIStatus] = [:]
-    /// Whether it hears and is heard.
+    /// Whether the controller can receive and be received.
     var isInRange = true
 
     fileprivate init(transport: InMemoryTransport, air: TestAir) {
@@ -128,7 +128,7 @@ final class TestController {
         return true
     }
 
-    /// Commands with an answer of their own.
+    /// Commands that have a response of their own.
     private func performAnswered(_ command: CommandPacket) -> Bool {
         switch command.opcode {
         case LEReadLocalSupportedFeatures.opcode:
@@ -165,7 +165,7 @@ final class TestController {
         guard isOn != isAdvertising else { return }
         isAdvertising = isOn
         if let nextEvent { loop.cancel(nextEvent) }
-        // That it has begun is told before anybody can have answered.
+        // The command completes before any peer can have answered.
         nextEvent = isOn ? loop.schedule(after: .zero) { [weak self] in self?.advertise() } : nil
     }
 
@@ -179,7 +179,7 @@ final class TestController {
     }
 
     private func hear(_ other: TestController) {
-        // Two devices have one link between them, whoever of them asked for it.
+        // Two devices share one link, whichever of them initiated it.
         let isLinked = links.contains { $0.peer?.owner === other }
         if initiating?.contains(other.address) == true, !isLinked { return connect(to: other) }
         guard isScanning else { return }
@@ -195,7 +195,7 @@ final class TestController {
         )
     }
 
-    /// Reports a stranger's empty advertisement to the host.
+    /// Reports an empty advertisement of an unknown device to the host.
     func report(from stranger: BluetoothAddress) {
         send(
             LEAdvertisingReport(reports: [
@@ -274,12 +274,12 @@ final class TestController {
         send(DisconnectionComplete(handle: link.handle, reason: reason))
     }
 
-    /// The radio fades: both ends lose all links for `reason`.
+    /// The radio fades: both ends lose all links with `reason`.
     func loseLinks(_ reason: HCIStatus) {
         for link in links { lose(link, reason, tellsOwner: true) }
     }
 
-    /// It is pulled out: nobody hears it any more, and its line is closed.
+    /// Unplugs the controller: it leaves the air, and its transport closes.
     func unplug() {
         reset()
         isInRange = false

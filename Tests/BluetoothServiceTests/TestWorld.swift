@@ -11,7 +11,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Devices on one air, in virtual time.
+/// Devices that share the air, in virtual time.
 final class TestWorld {
     let loop = VirtualEventLoop()
     let air: TestAir
@@ -23,7 +23,7 @@ final class TestWorld {
         random = RandomSource(seed: seed)
     }
 
-    /// A device that is up, unless told otherwise.
+    /// Adds a device. Its system is powered on unless `isUp` is false.
     func device(
         _ name: String,
         isUp: Bool = true,
@@ -34,7 +34,7 @@ final class TestWorld {
     ) -> TestDevice {
         var configuration = SystemConfiguration()
         configuration.deviceName = name
-        // The controllers of this air find each other by addresses that stay.
+        // The controllers of this air identify each other by fixed addresses.
         configuration.address = .staticRandom
         configure(&configuration)
         let (controller, transport) = air.addController()
@@ -54,12 +54,12 @@ final class TestWorld {
         return device
     }
 
-    /// A manager of an app of its own on any system of this loop.
+    /// A manager of a new app on any system of this loop.
     func manager(_ role: ManagerRole, on system: BluetoothSystem) -> TestManager {
         TestManager(role, connection: system.openApp(AppIdentity(name: "test")), world: self)
     }
 
-    /// A manager of an app that is there.
+    /// A manager of an existing app.
     func manager(
         _ role: ManagerRole,
         of app: InProcessConnection,
@@ -73,7 +73,7 @@ final class TestWorld {
         loop.run(for: duration)
     }
 
-    /// Runs until `condition` holds, at most for a minute.
+    /// Runs until `condition` holds, for a minute at most.
     @discardableResult
     func run(until condition: () -> Bool) -> Bool {
         loop.run(until: loop.now + .seconds(60), stopWhen: condition)
@@ -91,7 +91,7 @@ final class TestDevice {
         self.world = world
     }
 
-    /// A manager of an app of its own, or of `app`.
+    /// A manager of a new app, or of `app`.
     func manager(
         _ role: ManagerRole,
         of app: InProcessConnection? = nil,
@@ -108,7 +108,7 @@ final class TestDevice {
     }
 }
 
-/// A manager that writes down what it is told.
+/// A manager that records its events.
 final class TestManager {
     private final class Record: Sendable {
         let events = Mutex<[Event]>([])
@@ -140,10 +140,10 @@ final class TestManager {
         world.run(.zero)
     }
 
-    /// Everything that the manager was told and that was not taken yet.
+    /// The events received and not removed yet.
     var events: [Event] { record.events.withLock { $0 } }
 
-    /// Takes what the manager was told so far.
+    /// Removes and returns the events received so far.
     @discardableResult
     func take() -> [Event] {
         record.events.withLock { events in
@@ -168,7 +168,7 @@ final class TestManager {
         world.run(.zero)
     }
 
-    /// Runs the world until the manager is told something that `pick` wants, which is taken with all before it.
+    /// Runs the world until an event matches `pick`, and removes it and all earlier events.
     func expect<T>(_ what: String, _ pick: (Event) -> T?) throws -> T {
         var found: T?
         world.run(until: {
@@ -189,7 +189,7 @@ final class TestManager {
     }
 }
 
-// MARK: - What most tests need
+// MARK: - Shared examples
 
 enum Example {
     static let service: BluetoothUUID = 0x180D
@@ -204,7 +204,7 @@ enum Example {
     static let controlPointID = LocalAttributeID(4)
     static let noteID = LocalAttributeID(5)
 
-    /// One characteristic of each kind: notified, fixed, written both ways, dynamic.
+    /// One characteristic of each kind: notified, fixed, readable and writable, dynamic.
     static let heartRate = LocalService(
         id: serviceID,
         uuid: service,
@@ -226,7 +226,7 @@ enum Example {
 }
 
 extension TestManager {
-    /// As peripheral: publishes and advertises the example.
+    /// As a peripheral: publishes and advertises the example.
     func publish(_ service: LocalService = Example.heartRate, name: String? = "Strap") throws {
         let error = try ask(.addService(service), "serviceAdded") { event in
             if case .peripheral(.serviceAdded(service.id, let error)) = event { return Optional.some(error) }
@@ -241,7 +241,7 @@ extension TestManager {
         #expect(failure == nil)
     }
 
-    /// As central: finds whoever advertises a service.
+    /// As a central: finds a device that advertises a service.
     func find(_ service: BluetoothUUID = Example.service) throws -> PeerInfo {
         let peer = try ask(.startScan(ScanRequest(services: [service])), "discovered") { event in
             if case .central(.discovered(let peer, _, _)) = event { return peer }
@@ -251,7 +251,7 @@ extension TestManager {
         return peer
     }
 
-    /// As central: connects.
+    /// As a central: connects.
     func connect(_ peer: UUID) throws {
         try ask(.connect(peer: peer, options: ConnectOptions()), "connected") { event in
             if case .central(.peer(peer, .connected)) = event { return () }
@@ -259,7 +259,7 @@ extension TestManager {
         }
     }
 
-    /// As central: finds all characteristics of a service.
+    /// As a central: discovers all characteristics of a service.
     func explore(_ peer: UUID, _ service: BluetoothUUID = Example.service) throws -> [BluetoothUUID: AttributeHandle] {
         let services = try ask(.discoverServices(peer: peer, uuids: [service]), "servicesDiscovered") { event in
             if case .central(.peer(peer, .servicesDiscovered(.success(let services)))) = event { return services }

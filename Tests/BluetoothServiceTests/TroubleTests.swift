@@ -9,7 +9,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What goes wrong is in the log, at a level that a service writes, and in the status.
+/// Failures appear in the log, at a level that a service writes, and in the status.
 @Suite struct TroubleTests {
     private let log = LogLines()
     private let world = TestWorld()
@@ -20,7 +20,7 @@ import Testing
         return logger
     }
 
-    /// What both say, each with its level, the newest first.
+    /// Checks the latest entries of the log and of the status, each with its level, newest first.
     private func check(
         _ device: TestDevice,
         _ weight: String,

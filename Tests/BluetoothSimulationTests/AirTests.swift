@@ -35,12 +35,12 @@ import Testing
         #expect(session(isSniffed: true) == session(isSniffed: false))
     }
 
-    /// The folder that the check with tshark looks into.
+    /// Leaves captures in the folder that the check with tshark reads.
     @Test func capturesAreLeftForTheDecoder() throws {
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for seed in 1...2 as ClosedRange<UInt64> {
-            // The second in bad air, so that there are frames with a wrong CRC.
+            // The second air is noisy, so that some frames have a wrong CRC.
             let busy = Interference.wifi(channel: 6, at: Position(x: 1), share: 0.3)
             let session = HeartRateWorld(seed: seed, interference: seed == 2 ? [busy] : [], isSniffed: true)
             #expect(session.runToTheEnd() == true)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    // A network that is busy nine tenths of the time on a third of the channels only slows a connection down.
+    // A Wi-Fi network that is busy nine tenths of the time on a third of the channels merely slows a connection down.
     @Test(arguments: 1...5 as ClosedRange<UInt64>)
     func aSessionGetsThroughWiFi(seed: UInt64) {
         let busy = Interference.wifi(channel: 6, at: Position(x: 1), share: 0.9)
@@ -67,7 +67,7 @@ import Testing
         #expect(said.contains("app: the link was lost: The connection has timed out unexpectedly."), "\(said)")
     }
 
-    // Nothing comes from the phone any more; the phone loses the link as well, for want of answers.
+    // The sensor no longer receives the phone; the phone loses the link too, because it receives no responses.
     @Test func oneDirectionIsEnoughToLoseALink() {
         let session = HeartRateWorld(seed: 5)
         session.world.run(for: .seconds(5))

@@ -6,11 +6,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What becomes of whole apps that the person leaves, and of their code.
+/// Whole apps that the person leaves, and the effects on their code.
 @Suite struct AppLifeTests {
-    /// An app that advertises a service, and one that looks for it; each notes what it hears.
+    /// An app that advertises a service, and one that scans for it; each records its events.
     private final class Beacon: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-        // Safe: the manager is made once, and what changes has a lock.
+        // Safe: `manager` is set once, and mutable state has a lock.
         let reads = Mutex(0)
         private var manager: CBPeripheralManager!
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     private final class Seeker: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: all but what has a lock is touched on the queue alone.
+        // Safe: state without a lock is accessed only on the queue.
         let heard = Mutex<[String]>([])
         private let wanted: CBUUID
         private var manager: CBCentralManager!

@@ -6,10 +6,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What apps see of their permission and of their device's controller.
+/// The app's view of its permission and of the device's controller.
 @Suite struct AppPermissionTests {
     private final class Onlooker: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-        // Safe: what the callbacks change has a lock.
+        // Safe: state that the callbacks change has a lock.
         let seen = Mutex<[String]>([])
         private var manager: CBCentralManager!
 

@@ -5,11 +5,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// When callbacks come.
+/// The timing of callbacks.
 @Suite struct CallbackTests {
-    /// An app that goes through a session, and notes each callback that comes while one of its calls is still under way.
+    /// An app that runs a session and records each callback that arrives during one of its own calls.
     private final class Careful: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: everything but the two that have locks is touched on the queue alone.
+        // Safe: everything except the two values with locks is accessed only on the queue.
         let calls = Mutex<[String]>([])
         let faults = Mutex<[String]>([])
         private let queue = DispatchQueue(label: "careful")
@@ -71,7 +71,7 @@ import Testing
         ) {
             note("characteristics")
             guard let mixed = service.characteristics?.first(where: { $0.uuid == Trust.mixed }) else { return }
-            // The second asks for what is so already, and needs nothing of the peer (behaviour 5.17).
+            // The second call requests the current state, and needs nothing from the peer (behaviour 5.17).
             call { peripheral.setNotifyValue(true, for: mixed) }
             call { peripheral.setNotifyValue(true, for: mixed) }
             call { peripheral.readRSSI() }

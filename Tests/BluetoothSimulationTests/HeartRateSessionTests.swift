@@ -36,7 +36,7 @@ import Testing
         #expect(said.last == "app: disconnected")
     }
 
-    /// What is protected is on the air as nobody can read it.
+    /// Protected values are encrypted on the air.
     @Test func theAirShowsCiphertext() {
         let session = HeartRateWorld(seed: 1, isSniffed: true, rates: 1)
         #expect(session.runToTheEnd() == true)
@@ -61,7 +61,7 @@ import Testing
         #expect(first.allSatisfy { $0.count > 1_000 })
     }
 
-    /// The folder that the check with tshark looks into.
+    /// Leaves captures in the folder that the check with tshark reads.
     @Test func capturesAreLeftForTheDecoder() throws {
         let folder = URL(fileURLWithPath: ".build/captures")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -90,7 +90,7 @@ import Testing
         #expect(session.runToTheEnd() == false)
         let said = session.said.withLock { $0 }
         #expect(said.contains("app: the link was lost: The connection has timed out unexpectedly."), "\(said)")
-        // 720 ms is the supervision timeout that the central has set (behaviour 3.26).
+        // 720 ms is the supervision timeout set by the central (behaviour 3.26).
         #expect(session.world.now - moved < .seconds(2))
     }
 

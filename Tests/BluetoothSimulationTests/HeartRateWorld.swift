@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import harald
 
-/// The sensor and the app of the demo in a world of their own, with all that they say and all packets.
+/// The sensor and the app of the demo in a world of their own, with their output and all packets.
 final class HeartRateWorld: Sendable {
     let world: SimulatedWorld
     let phone: SimulatedDevice
@@ -15,10 +15,10 @@ final class HeartRateWorld: Sendable {
     let said = Mutex<[String]>([])
     let phoneCapture = Recording()
     let sensorCapture = Recording()
-    /// The air where a sniffer near the phone stands, and the same without a place.
+    /// The air as received by a sniffer near the phone, and by one without a position.
     let nearCapture = Recording()
     let airCapture = Recording()
-    /// Whether the app got through; nil while it is at it.
+    /// Whether the app succeeded. Nil while it is running.
     let outcome = Mutex<Bool?>(nil)
     private let people = Mutex<[any Sendable]>([])
 
@@ -79,7 +79,7 @@ final class HeartRateWorld: Sendable {
         said.withLock { $0.append(text) }
     }
 
-    /// Lets time pass until the app is through, and a moment more for the goodbye.
+    /// Advances time until the app has finished, and a little longer for the disconnection.
     func runToTheEnd(limit: Duration = .seconds(60)) -> Bool? {
         world.run(for: limit) { [self] in outcome.withLock { $0 != nil } }
         world.run(for: .milliseconds(200))

@@ -4,7 +4,7 @@ import CoreBluetooth
 import Synchronization
 import Testing
 
-/// Who observes a simulated device sees what its apps do wrong, whoever found it out.
+/// Observers of a simulated device are notified of the mistakes of its apps, in whichever layer they are detected.
 @Suite struct MisuseObservationTests {
     private final class Seen: Sendable {
         let lines = Mutex<[String]>([])
@@ -23,7 +23,7 @@ import Testing
         }
         let manager = device.launch("tracker") { _ in
             let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app"))
-            // Nobody knows yet that it is powered on.
+            // Neither manager has received the power state yet.
             manager.scanForPeripherals(withServices: nil)
             return manager
         }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Somebody who agrees to everything.
+/// A prompter that accepts every pairing.
 private final class Agreeable: PairingPrompter {
     func prompt(_ prompt: PairingPrompt, peer: PromptedPeer, answer: @escaping (PairingAnswer) -> Void) {
         answer(.accept)
@@ -18,16 +18,16 @@ private final class Agreeable: PairingPrompter {
     func closePrompt(_ peer: PromptedPeer) {}
 }
 
-/// A phone with an app, and a sensor with two; what the apps have to protect makes the devices pair.
+/// A phone with one app and a sensor with two. Protected values make the devices pair.
 final class EnhancedBearerBench {
-    /// Eight values that never change, in one service with the others.
+    /// Eight fixed values, in the same service as the rest.
     static let shelf: BluetoothUUID = 0xFFF0
     static let books: [BluetoothUUID] = (1...8).map { BluetoothUUID(UInt16(0xFF00 + $0)) }
-    /// For encrypted links.
+    /// Requires an encrypted link.
     static let secret: BluetoothUUID = 0xFF20
-    /// The first app is asked for it, and for what is written.
+    /// The first app serves its reads and writes.
     static let desk: BluetoothUUID = 0xFF21
-    /// The second app, with a service of its own, is asked for it, and notifies it.
+    /// The second app serves its reads and notifies it, from a service of its own.
     static let bell: BluetoothUUID = 0xFF22
     static let tower: BluetoothUUID = 0xFFF1
     static let bellID = LocalAttributeID(60)
@@ -92,7 +92,7 @@ final class EnhancedBearerBench {
 
     var world: TestWorld { air.world }
 
-    /// The app finds the sensor, connects and explores.
+    /// The app discovers the sensor, connects, and discovers its characteristics.
     func open() throws {
         peer = try app.find(Self.shelf).identifier
         try connect()
@@ -109,7 +109,7 @@ final class EnhancedBearerBench {
         }
     }
 
-    /// The app reads what is protected, for which the devices pair when they have not.
+    /// The app reads the protected value, which makes the devices pair unless they are bonded.
     func encrypt() throws {
         read(Self.secret)
         try answer(librarian, [9])
@@ -117,7 +117,7 @@ final class EnhancedBearerBench {
         world.run(.seconds(1))
     }
 
-    /// How many bearers both ends know of, the first one counted.
+    /// The number of bearers at each end, including the unenhanced one.
     var bearers: [Int] {
         [
             phone.links.first?.client.bearers.count ?? 0,
@@ -146,12 +146,12 @@ final class EnhancedBearerBench {
         app.send(.writeCharacteristic(peer: peer, characteristic: handle, value: value))
     }
 
-    /// The next value that the app is told.
+    /// The next value that the app receives.
     func nextValue() throws -> Answer {
         try app.expect("value", answer)
     }
 
-    /// The values that the app was told so far.
+    /// The values that the app has received so far.
     func values() -> [Answer] { app.take().compactMap(answer) }
 
     private func answer(_ event: Event) -> Answer? {
@@ -164,13 +164,13 @@ final class EnhancedBearerBench {
         return Answer(handles.first { $0.value == handle }?.key, value)
     }
 
-    /// An app of the sensor answers what it is asked next.
+    /// An app of the sensor responds to its next read request.
     func answer(_ manager: TestManager, _ value: PacketBuffer) throws {
         let id = try manager.expect("readRequested", transaction)
         manager.send(.respond(transaction: id, status: .success, value: value))
     }
 
-    /// How many requests an app of the sensor was asked and has not taken.
+    /// The number of requests that an app of the sensor has received and not consumed.
     func questions(_ manager: TestManager) -> Int {
         manager.events.filter { transaction($0) != nil || $0.writeRequest != nil }.count
     }

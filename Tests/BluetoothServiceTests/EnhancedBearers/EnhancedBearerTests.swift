@@ -10,11 +10,11 @@ import Testing
 
 @testable import BluetoothService
 
-/// Systems that use enhanced bearers where both have them, and what apps see of that: nothing but speed.
+/// Systems use enhanced bearers where both support them. Apps notice only the speed.
 @Suite struct EnhancedBearerTests {
     private typealias Bench = EnhancedBearerBench
 
-    // MARK: When there are any
+    // MARK: Establishment
 
     @Test("GATT/CL/GAS/BV-04: with encryption both systems have enhanced bearers, and no earlier")
     func withEncryptionThereAreEnhancedBearers() throws {
@@ -101,7 +101,7 @@ import Testing
         try bench.encrypt()
         let link = try #require(bench.phone.links.first?.link)
         let enhanced = try #require(link.attributes?.enhanced)
-        // It is told when a bearer goes and the link stays.
+        // The closure runs when a bearer closes while the link stays up.
         var lost = 0
         let original = enhanced.onClose
         enhanced.onClose = {
@@ -132,9 +132,9 @@ import Testing
         for (index, book) in Bench.books.enumerated() { #expect(try bench.nextValue() == .init(book, [UInt8(index)])) }
     }
 
-    // MARK: What apps see
+    // MARK: Effects on apps
 
-    /// How long the app waits for eight values, which are told in the order of asking.
+    /// The time that the app waits for eight values, which arrive in the order of the requests.
     private func timeForAllBooks(_ bench: Bench) throws -> Duration {
         let start = bench.world.loop.now
         for book in Bench.books { bench.read(book) }
@@ -201,7 +201,7 @@ import Testing
         try bench.answer(bench.ringer, [1])
         bench.ringer.send(.updateValue(characteristic: Bench.bellID, value: [2], centrals: nil))
         bench.world.run(.seconds(1))
-        // The app has not heard of the desk yet; of the bell it hears in the order of ringing.
+        // The read of the desk is still pending; notifications of the bell arrive in the order sent.
         #expect(bench.values() == [.init(Bench.bell, [1]), .init(Bench.bell, [2])])
         try bench.answer(bench.librarian, [3])
         bench.world.run(.seconds(1))
@@ -242,7 +242,7 @@ import Testing
         #expect(bench.bearers[0] == 1 && bench.values().isEmpty)
         try bench.answer(bench.librarian, [1])
         #expect(try bench.nextValue() == .init(Bench.desk, [1]))
-        // The other app owes an answer first that nobody waits for any more.
+        // The other app must first answer a request that is no longer pending.
         bench.world.run(.seconds(1))
         #expect(bench.questions(bench.ringer) == 0)
         bench.ringer.send(.respond(transaction: first.transaction, status: .success, value: [2]))
@@ -275,7 +275,7 @@ import Testing
         let bench = try Bench()
         try bench.open()
         try bench.encrypt()
-        // On the second link the phone announces that it knows what to do with old handles.
+        // On the second link the phone announces that it supports robust caching.
         bench.app.send(.cancelConnection(peer: bench.peer))
         _ = try bench.app.expect("disconnected", \.disconnection)
         try bench.connect()
@@ -315,11 +315,11 @@ import Testing
             attributes.wantEnhancedBearers()
             bench.world.run(.milliseconds(500))
         }
-        // One that the app was asked, and those that wait.
+        // One request that the app received, and those that are queued.
         #expect(refused == 24 - 1 - CentralRequests.maximumWaiting && bench.questions(bench.ringer) == 1)
     }
 
-    // MARK: Links that end
+    // MARK: Lost links
 
     @Test("a link may end at any step of the way to enhanced bearers; the next one has them", arguments: [false, true])
     func aLinkMayEndAtAnyStep(isLost: Bool) throws {
@@ -329,7 +329,7 @@ import Testing
             try bench.encrypt()
             bench.app.send(.cancelConnection(peer: bench.peer))
             _ = try bench.app.expect("disconnected", \.disconnection)
-            // What goes on meanwhile: first what the system does, then what the app asks for.
+            // Activity at that time: first that of the system, then that of the app.
             if step < 9 { try bench.app.connect(bench.peer) } else { try bench.connect() }
             bench.world.run(.milliseconds(step < 9 ? 60 * step : 30 * (step - 9)))
             for book in Bench.books { bench.read(book) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// The machine of an app's life alone.
+/// The state machine of an app's lifecycle.
 @Suite struct AppLifecycleTests {
     private func life(_ events: [AppLifecycle.Event], inBackground: Bool = false) -> (AppPhase, [AppLifecycle.Action]) {
         var life = AppLifecycle(inBackground: inBackground)
@@ -17,7 +17,7 @@ import Testing
         #expect(life([.left, .timeIsUp]) == (.suspended, [.suspend]))
         #expect(life([.left, .asksForTime(true), .timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
         #expect(life([.left, .asksForTime(true), .timeIsUp, .timeIsUp]) == (.suspended, [.suspend]))
-        // Who has finished in the first time has the rest of it; in the second there is nothing more to do.
+        // An app that finishes in the first period keeps the rest of it; in the second period nothing is left to do.
         #expect(life([.left, .asksForTime(true), .asksForTime(false)]) == (.background, []))
         #expect(life([.left, .asksForTime(true), .asksForTime(false), .timeIsUp]) == (.suspended, [.suspend]))
         #expect(
@@ -33,11 +33,11 @@ import Testing
         #expect(life(begun + [.timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
         #expect(life(begun + [.timeIsUp, .timeIsUp]) == (.suspended, [.suspend]))
         #expect(life([.asksForTime(true), .asksForTime(false), .left, .timeIsUp]) == (.suspended, [.suspend]))
-        // Who comes back has it still.
+        // An app that returns to the foreground keeps its request for time.
         for back: [AppLifecycle.Event] in [[.entered], [.timeIsUp, .entered]] {
             #expect(life(begun + back + [.left, .timeIsUp]) == (.background, [.startTimer(.seconds(150))]))
         }
-        // What had to sleep in spite of it has to ask anew.
+        // An app that was suspended in spite of its request must request time again.
         #expect(life(begun + [.timeIsUp, .timeIsUp, .entered, .left, .timeIsUp]) == (.suspended, [.suspend]))
     }
 
@@ -85,7 +85,7 @@ import Testing
                 continue
             }
             pauses.append(pause)
-            // What it is told meanwhile waits, and wakes it once.
+            // Events that arrive during the pause queue, and resume the app once.
             #expect(life.handle(.told) == [] && life.handle(.told) == [] && life.phase == .suspended)
             #expect(life.handle(.timeIsUp) == [.resume, .startTimer(.seconds(10))] && life.phase == .background)
         }
@@ -98,7 +98,7 @@ import Testing
         let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
         let slow = asleep + overrun + overrun + overrun
         #expect(life(slow) == (.suspended, [.suspend, .startTimer(.seconds(60))]))
-        // Nothing happened meanwhile: the next event wakes it at once.
+        // No event arrived during the pause, so the next one resumes the app at once.
         #expect(life(slow + [.timeIsUp]) == (.suspended, []))
         #expect(life(slow + [.timeIsUp, .told]) == (.background, [.resume, .startTimer(.seconds(10))]))
         #expect(life(slow + [.entered]) == (.foreground, [.endTimer, .resume]))
@@ -112,7 +112,7 @@ import Testing
         for event: AppLifecycle.Event in [.left, .asksForTime(true), .asksForTime(false)] {
             #expect(life(slow + [event]) == (.suspended, []))
         }
-        // The time after the app was left is another matter.
+        // The time after leaving the foreground does not count.
         let left: [AppLifecycle.Event] = [.asksForTime(true), .left, .timeIsUp, .timeIsUp, .entered]
         #expect(life(left + left + left + left.dropLast()) == (.suspended, [.suspend]))
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Apps in the central role that are not in front of the person.
+/// Apps in the central role that are in the background.
 @Suite struct BackgroundCentralTests {
     @Test(
         "behaviours 9.1, 9.3, 9.4: an app without a mode sleeps after 30 s; its link stays, and what comes waits in order"
@@ -118,7 +118,7 @@ import Testing
             room += apps.central.take().compactMap(\.writeCredits).reduce(0, +)
         }
         #expect(apps.centralApp.phase == .background && sent == 121 * ServiceLimits.writesWithoutResponse - room)
-        // With room left it is not called back, and sleeps.
+        // An app with credits left gets no callback, and is suspended.
         apps.world.run(.seconds(5))
         apps.central.send(.writeWithoutResponse(peer: apps.peer, characteristic: handle, value: [7]))
         apps.world.run(.seconds(5))
@@ -255,7 +255,7 @@ import Testing
         try apps.central.connect(apps.peer)
         apps.central.send(.cancelConnection(peer: apps.peer))
         #expect(scanAnew() > 0)
-        // The same while no scan is going on.
+        // The same while no scan is active.
         apps.central.send(.stopScan)
         try apps.central.connect(apps.peer)
         apps.central.send(.cancelConnection(peer: apps.peer))
@@ -285,7 +285,7 @@ import Testing
         #expect(window() == ScanSettings.attentive.window)
     }
 
-    // MARK: The person
+    // MARK: The user
 
     private func alerts(_ device: TestDevice, during body: () throws -> Void) rethrows -> [SystemNotice] {
         final class Seen { var notices: [SystemNotice] = [] }
@@ -360,7 +360,7 @@ import Testing
         #expect(seen == [.alert(app: ["Collector", "Other"][last], peer: "\"Strap\"", .disconnected)])
     }
 
-    // MARK: The end
+    // MARK: Termination
 
     @Test(
         "behaviour 9.14: with the process of an app its connections, its scan and all that it was to be told are gone",

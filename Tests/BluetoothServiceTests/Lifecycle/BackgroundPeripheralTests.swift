@@ -8,7 +8,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Apps in the peripheral role that are not in front of the person.
+/// Apps in the peripheral role that are in the background.
 @Suite struct BackgroundPeripheralTests {
     private func advertised(by device: TestDevice) -> (data: AdvertisingData, response: AdvertisingData)? {
         guard device.controller.isAdvertising else { return nil }
@@ -149,7 +149,7 @@ import Testing
         let command = Request.writeCharacteristic(peer: apps.peer, characteristic: note, value: [1])
         #expect(try apps.central.ask(command, "written", \.writeResult)??.code == .att(ATTStatus(rawValue: 0x0E)))
         #expect(apps.sensor.take().isEmpty && apps.sensorApp.phase == .suspended)
-        // The service is still there to be found (behaviour 7.13).
+        // The service can still be discovered (behaviour 7.13).
         #expect(try apps.central.explore(apps.peer).count == 4)
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Processes that end while managers are kept for them.
+/// Processes that end while the service preserves their managers.
 @Suite struct CrashAtLaunchTests {
     private final class LaunchLog: AppLauncher {
         private(set) var launches: [RestoreIdentifiers] = []

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What a process has not read of what it was told goes to the next one.
+/// Events that a process has received but not read pass to the next process.
 @Suite struct InheritanceTests {
     private func restored(_ event: Event?) -> RestoredCentral? {
         if case .central(.willRestore(let state)) = event { state } else { nil }
@@ -48,12 +48,12 @@ import Testing
         #expect(left.count == 1 && events.dropFirst() == [.stateChanged(.poweredOn)] + left)
     }
 
-    /// A process that ends in the callback that brings a value.
+    /// A process that ends in the callback for a value.
     private final class Victim: Sendable {
         let read = Mutex<[Event]>([])
     }
 
-    /// The phone's app is launched anew, and dies with the first value that it is called with.
+    /// Launches the phone's app anew, and ends it in the callback for the first value.
     private func dieWithAValue(_ apps: LivingApps) -> [Event] {
         let (victim, app) = (Victim(), apps.phone.app("Collector", .central))
         let options = ManagerOptions(showsPowerAlert: true, restoreIdentifier: "collector")
@@ -124,7 +124,7 @@ import Testing
         #expect(before([.unsubscribed(central, one), .subscribed(central, one)], all) == [all[1], all[0]])
     }
 
-    /// Says how much of what it has taken was read.
+    /// A sink that reports how many of the received events have been read.
     private final class SlowSink: EventSink {
         private let state = Mutex<(taken: [Event], read: UInt64)>(([], 0))
 
@@ -179,7 +179,7 @@ import Testing
             #expect(lost == (isLast ? 1 : 0) && news.events == (isLast ? [value(2)] : waiting))
             waiting = news.events
         }
-        // Whoever reads one of them begins anew.
+        // A process that reads one of the events resets the count.
         for _ in 0..<3 * Inheritance.maximumDeaths {
             let sink = SlowSink()
             let mailbox = mailbox(sink, [.stateChanged(.poweredOn), value(2), value(3)])
@@ -190,7 +190,7 @@ import Testing
 }
 
 extension LivingApps {
-    /// The strap measures several times at once, and a moment passes.
+    /// The strap sends several measurements at once, and a second passes.
     fileprivate func sensorSends(_ count: Int) {
         for value in 0..<count {
             let octets = PacketBuffer([UInt8(value)])

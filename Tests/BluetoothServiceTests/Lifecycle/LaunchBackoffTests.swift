@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Apps whose processes end early, again and again.
+/// Apps whose processes repeatedly end early.
 @Suite struct LaunchBackoffTests {
     private final class LaunchLog: AppLauncher {
         var isBroken = false
@@ -24,7 +24,7 @@ import Testing
 
     private let identity = AppIdentity(name: "com.example.Collector")
 
-    /// A phone whose app is subscribed, and whose process has ended after it had run for long.
+    /// A phone whose app is subscribed and whose process has crashed after running for a long time.
     private func sleepingApp() throws -> (LivingApps, LaunchLog) {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
@@ -35,7 +35,7 @@ import Testing
         return (apps, launcher)
     }
 
-    /// A process that the system has launched runs for some time, and crashes.
+    /// A process that the system launched runs for some time, and crashes.
     private func crash(_ apps: LivingApps, after time: Duration = .milliseconds(20), makesManager: Bool = false) {
         let declaration = AppDeclaration(displayName: "Collector", backgroundModes: .central)
         let process = apps.phone.system.openApp(identity, declaring: declaration, inBackground: true)
@@ -46,7 +46,7 @@ import Testing
 
     private func status(_ apps: LivingApps) -> PreservedStatus? { apps.phone.system.status.preserved.first }
 
-    // MARK: The machine
+    // MARK: The state machine
 
     @Test(
         "behaviour 10.25: each process that ends early doubles the pause up to ten minutes, and one that stays up clears it"
@@ -78,7 +78,7 @@ import Testing
         #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.launchFailed) == [.startPause(.seconds(1))])
         #expect(backoff.handle(.pauseEnded) == [] && backoff.handle(.pauseEnded) == [])
         #expect(backoff.handle(.wanted) == [.launch] && backoff.earlyEnds == 2)
-        // An end within a pause makes it longer, and what waits goes on waiting.
+        // An early end during a pause lengthens it, and a pending launch stays pending.
         #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(2))] && backoff.handle(.wanted) == [])
         #expect(backoff.handle(.processEnded(after: .zero)) == [.startPause(.seconds(4))])
         #expect(backoff.handle(.pauseEnded) == [.launch])
@@ -86,7 +86,7 @@ import Testing
         #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(600))])
     }
 
-    // MARK: In a system
+    // MARK: The system
 
     @Test(
         "behaviours 10.15, 10.25, AB-G05: 200 values in 40 s launch an app that crashes each time seven times, and lose nothing",
@@ -102,12 +102,12 @@ import Testing
             crashes += 1
             crash(apps)
         }
-        // At once, at once again, and then after 1, 3, 7, 15 and 31 s.
+        // Twice at once, and then after 1, 3, 7, 15 and 31 s.
         #expect(launcher.count == 7)
         let kept = status(apps)
         #expect(kept?.earlyEnds == 7 && (kept?.launchPauseSeconds ?? 0) > 20)
         #expect(kept?.line.contains("ended early 7 times in a row, not launched again for ") == true)
-        // What waits launches the app when the pause is over, without another event.
+        // Queued events launch the app when the pause is over; no further event is necessary.
         apps.world.run(.seconds(32))
         #expect(launcher.count == 8)
         apps.launchCentral()
@@ -141,7 +141,7 @@ import Testing
         apps.measure([4])
         crash(apps, after: .seconds(10), makesManager: true)
         #expect(launcher.count == 4 && status(apps)?.earlyEnds == nil)
-        // The system took its memory: no fault of its own.
+        // The system reclaimed its memory, which does not count as an early end.
         apps.measure([5])
         apps.launchCentral()
         apps.centralApp.happened(.ended(.removedFromMemory))
@@ -216,7 +216,7 @@ import Testing
         #expect(launched == ["worst"])
         let known = (0..<2 * Relaunches.maximumApps).filter { relaunches.state(of: AppIdentity(name: "\($0)")) != nil }
         #expect(known.count == Relaunches.maximumApps - 1)
-        // An app that does nothing wrong is not remembered.
+        // A well-behaved app leaves no entry.
         relaunches.handle(.wanted, of: AppIdentity(name: "good"))
         #expect(relaunches.state(of: AppIdentity(name: "good")) == nil && launched.last == "good")
     }

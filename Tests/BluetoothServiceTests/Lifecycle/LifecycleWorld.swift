@@ -8,7 +8,8 @@ import Testing
 
 @testable import BluetoothService
 
-/// A phone and a belt whose apps are left, opened, killed and launched at random, and react to what they are told as real ones would.
+/// A phone and a belt whose apps are left, opened, killed and launched at random. They react to events as real apps
+/// would.
 final class LifecycleWorld: AppLauncher {
     enum Step: CaseIterable {
         case wait, sleep, measure, leaveCentral, enterCentral, leaveSensor, enterSensor, crashCentral, crashSensor,
@@ -16,7 +17,7 @@ final class LifecycleWorld: AppLauncher {
             quitSensor, loseLinks, settings, controlCentre, restartCentral, restartPhone
     }
 
-    /// A step, and what its own randomness follows from: so that one can be left out without changing those after it.
+    /// A step with its own random seed, so that leaving a step out does not change the steps after it.
     struct Choice {
         let step: Step
         let lot: UInt64
@@ -25,19 +26,19 @@ final class LifecycleWorld: AppLauncher {
     let world = TestWorld()
     private(set) var phone: TestDevice
     let belt: TestDevice
-    /// What is on the phone's disk.
+    /// The storage of the phone.
     private let storage = MemoryBondStorage(secret: RandomSource(seed: 5), records: MemoryRecordStorage())
     private var random: RandomSource
     private let modes: AppDeclaration.BackgroundModes
     private(set) var collector: Collector
     private(set) var sensor: Sensor
-    /// What does not hold, in words.
+    /// Descriptions of the conditions that do not hold.
     private(set) var faults: [String] = []
     private var launches: [(name: String, managers: RestoreIdentifiers)] = []
     private var lastMeasured: UInt16 = 0
     private var lastHeard: UInt16 = 0
 
-    /// An app in the central role: connects to the belt, subscribes, reads.
+    /// An app in the central role: connects to the belt, subscribes, and reads.
     final class Collector {
         let app: InProcessConnection
         let manager: TestManager
@@ -45,7 +46,7 @@ final class LifecycleWorld: AppLauncher {
         var uses = false
         var rate: AttributeHandle?
         var isNotifying = false
-        /// The belt that was connected when the process before this one ended.
+        /// The belt that was connected when the previous process ended.
         var restored: UUID?
         var first: Event?
 
@@ -55,12 +56,12 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
-    /// An app in the peripheral role, which counts the room that it has.
+    /// An app in the peripheral role that counts its credits.
     final class Sensor {
         let app: InProcessConnection
         let manager: TestManager
         var isOn = false
-        /// Nil before it was asked for, false until there was an answer.
+        /// Nil before the request, and false until it is confirmed.
         var isPublished: Bool?
         var isAdvertising: Bool?
         var room = ServiceLimits.valueUpdates
@@ -86,7 +87,7 @@ final class LifecycleWorld: AppLauncher {
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append((app.name, managers)) }
 
-    /// Launches what the system wants launched, off its loop.
+    /// Performs the launches that the system has requested, off its loop.
     private func launchWanted() {
         let wanted = launches
         launches = []
@@ -106,7 +107,7 @@ final class LifecycleWorld: AppLauncher {
 
     // MARK: Steps
 
-    /// So many steps by lot.
+    /// Random steps.
     static func choices(_ count: Int, seed: UInt64) -> [Choice] {
         let random = RandomSource(seed: seed).split(1)
         return (0..<count).map { _ in
@@ -114,7 +115,7 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
-    /// What does not hold after these steps and a time of rest.
+    /// The conditions that do not hold after these steps and a time of rest.
     static func faults(after choices: [Choice], seed: UInt64) -> [String] {
         let world = LifecycleWorld(seed: seed)
         for choice in choices { world.step(choice) }
@@ -148,7 +149,7 @@ final class LifecycleWorld: AppLauncher {
         settle()
     }
 
-    /// The power goes without a warning, and comes back.
+    /// The phone loses power without warning, and starts again.
     private func restartPhone() {
         phone.system.records.close()
         phone.system.launcher = nil
@@ -176,7 +177,7 @@ final class LifecycleWorld: AppLauncher {
         if sensor.app.phase.isOver { launchSensor() } else { sensor.app.happened(.entered) }
     }
 
-    /// Only an app that runs measures, and only with room.
+    /// Sends a measurement, provided that the app is running and has credits.
     private func measure() {
         guard sensor.isOn, sensor.isPublished == true, sensor.room > 0,
             [.foreground, .background].contains(sensor.app.phase)
@@ -187,7 +188,7 @@ final class LifecycleWorld: AppLauncher {
         sensor.manager.send(.updateValue(characteristic: Example.measurementID, value: value, centrals: nil))
     }
 
-    /// Everything comes to rest: both apps in front, with power, and time enough.
+    /// Brings everything to rest: both apps in the foreground, with power, and enough time.
     func comeToRest() {
         enterCollector()
         enterSensor()
@@ -197,9 +198,9 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
-    // MARK: What apps do
+    // MARK: App behaviour
 
-    /// Lets the apps react until there is nothing more to react to.
+    /// Lets the apps react until no events are left.
     func settle() {
         for _ in 0..<20 {
             world.run(.milliseconds(100))
@@ -237,7 +238,7 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
-    /// What it had come to when it ended, and what is left to do (behaviour 10.13).
+    /// Continues from the restored state with the steps that remain (behaviour 10.13).
     private func goOn(_ app: Collector) {
         guard app.isOn, let peer = app.restored else { return }
         app.restored = nil
@@ -287,7 +288,7 @@ final class LifecycleWorld: AppLauncher {
             app.isOn = state == .poweredOn
             if state != .poweredOn {
                 app.room = ServiceLimits.valueUpdates
-                // What was not answered by then is lost (behaviour 1.6).
+                // Requests without a response so far are lost (behaviour 1.6).
                 if app.isPublished == false { app.isPublished = nil }
                 if app.isAdvertising == false { app.isAdvertising = nil }
             }
@@ -304,9 +305,9 @@ final class LifecycleWorld: AppLauncher {
         }
     }
 
-    // MARK: What has to hold
+    // MARK: Conditions
 
-    /// What must be so once everything has come to rest.
+    /// The conditions that hold once everything is at rest.
     func check() {
         func demand(_ holds: Bool, _ text: String) { if !holds { faults.append(text) } }
         demand(
@@ -337,7 +338,7 @@ extension AppPhase {
 }
 
 extension Event? {
-    /// Whether a manager may be told this first (behaviour 10.7).
+    /// Whether a manager may receive this event first (behaviour 10.7).
     fileprivate var isBeginning: Bool {
         switch self {
         case .stateChanged, .central(.willRestore), .peripheral(.willRestore): true

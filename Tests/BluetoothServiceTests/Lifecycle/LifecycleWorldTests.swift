@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// Lives of apps at random.
+/// Random app lifecycles.
 @Suite struct LifecycleWorldTests {
-    /// How many seeds: `HARALD_SEEDS` in the environment, for longer runs by hand.
+    /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment.
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["HARALD_SEEDS"] ?? "") ?? 150
 
     @Test(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// A phone and a strap whose apps have lives as on a phone.
+/// A phone and a strap whose apps follow the lifecycle of apps on a phone.
 final class LivingApps {
     let world = TestWorld()
     let phone: TestDevice
@@ -36,19 +36,19 @@ final class LivingApps {
     private let centralModes: AppDeclaration.BackgroundModes
     private let sensorModes: AppDeclaration.BackgroundModes
 
-    /// The phone's app is launched anew, and makes its manager.
+    /// Launches a new process of the phone's app, which creates its manager.
     func launchCentral() {
         centralApp = phone.app("Collector", centralModes)
         central = phone.manager(.central, of: centralApp, restoring: "collector")
     }
 
-    /// The strap's app is launched anew, and makes its manager.
+    /// Launches a new process of the strap's app, which creates its manager.
     func launchSensor() {
         sensorApp = strap.app("Sensor", sensorModes)
         sensor = strap.manager(.peripheral, of: sensorApp, restoring: "sensor")
     }
 
-    /// Goes as far as a phone that is connected and has found everything.
+    /// Publishes, connects, and discovers all characteristics.
     func connect(_ options: ConnectOptions = ConnectOptions()) throws -> [BluetoothUUID: AttributeHandle] {
         try sensor.publish()
         peer = try central.find().identifier
@@ -59,7 +59,7 @@ final class LivingApps {
         return handles
     }
 
-    /// The same, and the phone's app hears of measurements.
+    /// Connects like ``connect(_:)``, and subscribes the phone's app to measurements.
     func subscribe(_ options: ConnectOptions = ConnectOptions()) throws {
         let handle = try #require(try connect(options)[Example.measurement])
         let state = try central.ask(
@@ -73,7 +73,7 @@ final class LivingApps {
         sensor.take()
     }
 
-    /// The strap measures, and a moment passes.
+    /// The strap sends a measurement, and 200 ms pass.
     func measure(_ octets: PacketBuffer) {
         sensor.send(.updateValue(characteristic: Example.measurementID, value: octets, centrals: nil))
         world.run(.milliseconds(200))
@@ -81,7 +81,7 @@ final class LivingApps {
 }
 
 extension TestDevice {
-    /// An app with modes.
+    /// Opens an app with background modes.
     func app(
         _ name: String,
         _ modes: AppDeclaration.BackgroundModes = [],
@@ -93,7 +93,7 @@ extension TestDevice {
 }
 
 extension InProcessConnection {
-    /// The person leaves the app, and it is suspended.
+    /// The user leaves the app, and it is suspended.
     func fallAsleep(in world: TestWorld) {
         happened(.left)
         world.run(AppLifecycle.grace)

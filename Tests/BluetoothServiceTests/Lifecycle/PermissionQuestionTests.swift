@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// The question whether an app may use Bluetooth.
+/// The question of whether an app may use Bluetooth.
 @Suite struct PermissionQuestionTests {
     private final class Person: PermissionPrompter {
         var asked: [String] = []
@@ -40,7 +40,7 @@ import Testing
         world.run(.zero)
         let state: Event = .stateChanged(isAllowed ? .poweredOn : .unauthorized)
         #expect(managers.allSatisfy { $0.take() == [state] })
-        // A second answer is none, and nobody is asked again, not after a relaunch either.
+        // A second answer has no effect, and the question is not asked again, even after a relaunch.
         person.answers[0](!isAllowed)
         let again = phone.manager(.central, of: phone.app("Heart", usage: "To read your belt"))
         world.run(.zero)

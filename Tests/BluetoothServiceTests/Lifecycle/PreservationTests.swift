@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What of an app's managers outlives its process, as the service sees it.
+/// The state of an app's managers that outlives its process, as the service sees it.
 @Suite struct PreservationTests {
     private final class Launcher: AppLauncher {
         var launches: [(app: String, managers: RestoreIdentifiers)] = []
@@ -51,7 +51,7 @@ import Testing
         #expect(Set(characteristics.map(\.characteristic.handle)) == Set(handles.values))
         let found = try #require(characteristics.first { $0.characteristic.handle == location })
         #expect(found.characteristic.value == [1] && found.descriptors.map(\.uuid) == [0x2901] && !found.isNotifying)
-        // It goes on from there, without a discovery.
+        // It continues from there without another discovery.
         let command = Request.writeCharacteristic(peer: apps.peer, characteristic: note, value: [9])
         apps.central.send(command)
         #expect(try apps.sensor.expect("write", \.writeRequest).writes.first?.value == [9])
@@ -131,7 +131,7 @@ import Testing
         apps.launchCentral()
         apps.world.run(.zero)
         #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
-        // The other one was not made: it is given up, and nothing launches the app any more.
+        // The other manager was not created: its state is discarded, and nothing launches the app any more.
         apps.world.run(.seconds(20))
         #expect(apps.phone.system.preserved.isEmpty && launcher.launches.count == 1)
     }
@@ -226,7 +226,7 @@ import Testing
         apps.takeTheRadio()
         apps.world.run(.seconds(1))
         #expect(apps.strap.controller.isAdvertising == (modes == .peripheral))
-        // Nobody has asked for this start, and nobody is told that it has come to nothing.
+        // No app requested this start, so its failure is not reported to the app.
         apps.takeTheRadio()
         apps.launchSensor()
         apps.world.run(.seconds(1))
@@ -254,7 +254,7 @@ import Testing
 }
 
 extension LivingApps {
-    /// The strap's app may not use the radio for a moment, and what it published is gone with that (behaviour 1.13).
+    /// Denies the strap's app the radio for an instant, which removes its services (behaviour 1.13).
     fileprivate func takeTheRadio() {
         strap.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
         strap.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))

@@ -1,7 +1,7 @@
-/// Makes what fails short.
+/// Reduces failing inputs.
 enum Shrinking {
-    /// Leaves out what is not needed for `fails` to hold: halves first, then less and less, until no single one can be left out
-    /// (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
+    /// Removes elements that `fails` does not depend on: first halves, then ever smaller parts, until no single element
+    /// can be removed (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
     static func shrunk<Element>(_ list: [Element], while fails: ([Element]) -> Bool) -> [Element] {
         var list = list
         var size = max(list.count / 2, 1)

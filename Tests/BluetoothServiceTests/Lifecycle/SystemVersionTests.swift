@@ -8,7 +8,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What changed from one version of iOS to another.
+/// Behaviour that differs between versions of iOS.
 @Suite struct SystemVersionTests {
     @Test("behaviour 1.8: before iOS 13 known peripherals were found in every state", arguments: [12, 13, 26])
     func knownPeripheralsWithoutPower(version: Int) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// A name is not enough: what another program of that name may not take over (AB-G07).
+/// A name does not identify an app: what another program with the same name must not take over (AB-G07).
 @Suite struct AppProgramTests {
     private let identity = AppIdentity(name: "com.example.App", owner: 1_000)
     private let scan = ScanRequest(services: [0x180D])
@@ -105,7 +105,7 @@ import Testing
         #expect(other.manager.take().isEmpty && person.asked.map(\.executable) == ["/bin/a", "/bin/b"])
         #expect(person.asked.last?.owner == 1_000 && troubles.texts.count == 1)
         try #require(person.answers.count == 2)
-        // A no is about all of them.
+        // A refusal applies to all of them.
         person.answers[1](false)
         let third = open(AppProgram("/bin/c"), on: phone, usage: "To see")
         world.run(.seconds(1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// An app that may not use Bluetooth learns nothing of peers (AB-G07).
+/// An app without permission learns nothing about peers (AB-G07).
 @Suite struct BarredAppTests {
     private let test = AppIdentity(name: "test")
     private let collector = AppIdentity(name: "com.example.Collector")
@@ -53,7 +53,7 @@ import Testing
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(1))
         let (first, second) = (centrals.take(), connections.take())
-        // The state, the connection, and at the central's end its MTU.
+        // The state, the connection and, at the central, its MTU.
         #expect(first.count == 3 && second.count == 2, "\(first) \(second)")
         for device in [pair.strap, pair.phone] { device.system.setPermission(.denied, for: watcher) }
         pair.central.send(.cancelConnection(peer: pair.peer))
@@ -70,7 +70,7 @@ import Testing
         let (cid, id) = try peer.open(try peer.connectToPublisher())
         peer.send(le(1) + [7], on: cid)
         #expect(peer.told(id) == [.received([7])])
-        // More than the app has room for waits for it.
+        // Data beyond the app's window queues for it.
         let sdu = le(240) + [UInt8](repeating: 1, count: 240)
         for _ in 0..<ServiceLimits.channelWindow / 240 + 2 {
             peer.send(sdu, on: cid)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Two systems that pair for a protected value: at one a tool is asked, at the other a policy decides.
+/// Two systems that pair for a protected value. A tool answers at one, and a policy decides at the other.
 @Suite struct PairingByToolTests {
     private static let secret: BluetoothUUID = 0xFF20
 
@@ -20,7 +20,7 @@ import Testing
         let central: TestManager
         private let peripheral: TestManager
         var asked: [PairingQuestion] = []
-        /// What was told of by monitors.
+        /// The lines that monitors delivered.
         var lines: [String] = []
         var answer: (PairingQuestion) -> PersonAnswer = { _ in .accept }
         var answers: [Result<String, ServiceError>] = []
@@ -70,7 +70,7 @@ import Testing
             }
         }
 
-        /// Reads the protected value, in the foreground or not.
+        /// Reads the protected value, in the foreground or in the background.
         func read(inBackground: Bool = false) throws -> Result<PacketBuffer, ServiceError> {
             let peer = try central.find().identifier
             try central.connect(peer)

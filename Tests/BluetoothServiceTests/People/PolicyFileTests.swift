@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What is decided where there is nobody to ask.
+/// Decisions where no user can be asked.
 @Suite struct PolicyFileTests {
     private static let address = BluetoothAddress(0xC0_11_22_33_44_55, kind: .randomDevice)
 
@@ -56,7 +56,7 @@ import Testing
         #expect(try decide(text) == .yes)
         #expect(try decide(text, name: "C0:11:22:33:44:55", address: other) == .no)
         #expect(try decide("pair peer=c0:11:22:33:44:55 yes") == .yes)
-        // Nor is a rule about names about addresses.
+        // A rule for names does not match addresses.
         #expect(try decide("pair peer=C0:11:* yes") == .no)
     }
 

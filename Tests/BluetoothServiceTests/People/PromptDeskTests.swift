@@ -8,9 +8,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// Questions for persons: which prompter has them, and what becomes of them without one.
+/// Questions to the user: which prompter shows them, and what happens without one.
 @Suite struct PromptDeskTests {
-    /// A tool that takes questions.
+    /// A tool that answers questions.
     private final class Prompter {
         private(set) var shown: [(number: UInt32, question: PersonQuestion)] = []
         private(set) var closed: [UInt32] = []
@@ -38,7 +38,7 @@ import Testing
         func leave() { if let registration { desk.remove(registration) } }
     }
 
-    /// A system with a desk, and what it was answered.
+    /// A system with a desk, and the answers it received.
     private final class Bench {
         let world = TestWorld()
         let device: TestDevice
@@ -81,7 +81,7 @@ import Testing
         #expect(old.shown.isEmpty && new.shown.count == 1)
         let expected = PairingQuestion(.compare(123_456), peerName: "Belt", peerAddress: "C0:FF:EE:00:00:01")
         #expect(new.shown.first?.question == .pairing(expected))
-        // Another prompter cannot answer, nor can what is no answer to this.
+        // Another prompter cannot answer, and an answer that does not fit the question has no effect.
         old.answer(.accept, to: new.shown[0].number)
         new.answer(.allow)
         new.answer(.passkey(123_456))
@@ -122,12 +122,12 @@ import Testing
         let number = new.shown[0].number
         new.leave()
         #expect(old.shown.count == 1 && old.shown[0].number != number && bench.answers.isEmpty)
-        // Late.
+        // These answers are too late.
         new.answer(.accept, to: old.shown[0].number)
         new.answer(.accept, to: number)
         old.answer(.accept, to: number)
         #expect(bench.answers.isEmpty)
-        // Then nobody is left, and the policy decides.
+        // No prompter is left, so the policy decides.
         old.leave()
         #expect(bench.answers == [.accept])
         old.answer(.refuse)
@@ -203,7 +203,7 @@ import Testing
         bench.world.run(.seconds(1))
         #expect(asked.take().isEmpty && refused.take() == [.stateChanged(.unauthorized)])
         #expect(allowed.take() == [.stateChanged(.poweredOn)])
-        // Whoever leaves without an answer leaves the question open.
+        // A prompter that leaves without answering leaves the question pending.
         let first = try #require(Prompter(bench.desk))
         #expect(first.shown.map(\.question) == [.permission(AppQuestion(AppIdentity(name: "test")))])
         first.answer(.accept)
@@ -212,7 +212,7 @@ import Testing
         second.answer(.allow)
         bench.world.run(.seconds(1))
         #expect(asked.take() == [.stateChanged(.poweredOn)])
-        // What a person has said counts more than the file.
+        // The user's answer takes precedence over the file.
         second.answer(.deny)
         #expect(device.system.permission(of: AppIdentity(name: "test")) == .allowedAlways)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Records in memory that say when they are changed, before that is so, and take as long for it as a test wants.
+/// Records in memory that report each change before they make it, and delay it for as long as a test demands.
 final class WatchedRecords: RecordStorage {
     private struct Change {
         let slot: RecordSlot
@@ -16,12 +16,12 @@ final class WatchedRecords: RecordStorage {
     }
 
     let inner = MemoryRecordStorage()
-    /// Called with a slot that is about to be changed, and what it is to have.
+    /// Called with a slot that is about to change, and its new content.
     var willChange: (RecordSlot, [UInt8]?) -> Void = { _, _ in }
-    /// The slots whose changes wait for ``complete(_:)``.
+    /// The slots whose changes are held until ``complete(_:)``.
     var isHeld: (RecordSlot) -> Bool = { _ in false }
     private var changes: [Change] = []
-    /// Whether two changes of one slot were ever under way.
+    /// Whether two changes to one slot were ever in progress at the same time.
     private(set) var hasOverlapped = false
 
     func load(_ slot: RecordSlot) throws(RecordError) -> [UInt8]? { inner.load(slot) }
@@ -61,10 +61,10 @@ final class WatchedRecords: RecordStorage {
         }
     }
 
-    /// The slots whose changes wait.
+    /// The slots with held changes.
     var held: [RecordSlot] { changes.map(\.slot) }
 
-    /// Performs the oldest change that waits, or that of a slot. The loop is told in its next task.
+    /// Performs the oldest held change, or that of a slot. The completion runs in the loop's next task.
     @discardableResult
     func complete(_ slot: RecordSlot? = nil) -> Bool {
         guard let index = changes.firstIndex(where: { slot == nil || $0.slot == slot }) else { return false }
@@ -74,11 +74,11 @@ final class WatchedRecords: RecordStorage {
         return true
     }
 
-    /// The power is gone: what waits is lost.
+    /// Power fails: held changes are lost.
     func loseHeld() { changes = [] }
 }
 
-/// A device whose system begins anew from what is on its storage.
+/// A device whose system starts anew from its storage.
 final class RecordBench: AppLauncher {
     let world = TestWorld()
     let records = WatchedRecords()
@@ -86,13 +86,13 @@ final class RecordBench: AppLauncher {
     private(set) var phone: TestDevice
     private let configure: (inout SystemConfiguration) -> Void
     private(set) var launches: [String] = []
-    /// What the system could not do, in words.
+    /// The failures that the system reported.
     private(set) var troubles: [String] = []
     /// The processes that have outlived a service.
     var running: Set<ProcessMark> = []
-    /// When the last system began.
+    /// When the latest system started.
     private(set) var begin = Instant.zero
-    /// The apps that there are: an app that is let go of closes its managers.
+    /// Keeps the apps alive: an app closes its managers when it is released.
     private var opened: [InProcessConnection] = []
 
     init(configure: @escaping (inout SystemConfiguration) -> Void = { _ in }) {
@@ -113,8 +113,8 @@ final class RecordBench: AppLauncher {
 
     func isRunning(_ process: ProcessMark) -> Bool { running.contains(process) }
 
-    /// The power goes: the system has no time to do anything. The next one is there, and the radio on; or that one has only read
-    /// what is kept, and is not started.
+    /// Cuts the power, so that the system has no time to act, and creates the next one. Starts it and turns the radio
+    /// on, unless `isStarted` is false: then the system has only read its records.
     func restart(isStarted: Bool = true) {
         phone.system.records.close()
         records.loseHeld()
@@ -127,7 +127,7 @@ final class RecordBench: AppLauncher {
         watch()
     }
 
-    /// An app with a manager that restores, which has been told that the radio is on.
+    /// An app with a restoring manager that has been notified that the radio is on.
     func open(
         _ name: String = "Collector",
         _ role: ManagerRole = .central,
@@ -140,13 +140,13 @@ final class RecordBench: AppLauncher {
         return (app, manager)
     }
 
-    /// What is written of the apps.
+    /// The app records in storage.
     var written: [AppRecord] {
         (0..<RecordSlot.apps).compactMap { slot in
             records.inner.contents[.app(slot)].flatMap { try? AppRecord(reading: PacketBuffer($0)) }
         }
     }
 
-    /// What the first manager of the first app has to ask for again.
+    /// The requests that the first manager of the first app must repeat after a restart.
     var wishes: [Request]? { written.first?.managers.first?.wishes }
 }

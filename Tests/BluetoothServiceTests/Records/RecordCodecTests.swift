@@ -8,11 +8,11 @@ import Testing
 
 @testable import BluetoothService
 
-/// How records are written.
+/// The encoding of records.
 @Suite struct RecordCodecTests {
     static let peer = UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F") ?? .blank
 
-    /// An app with a manager of each role that has everything.
+    /// An app with a complete manager of each role.
     static var full: AppRecord {
         var declaration = AppDeclaration(
             displayName: "Herzgurt",
@@ -139,7 +139,7 @@ import Testing
         try check(Self.tables)
     }
 
-    /// Octets by lot, and records with some of theirs changed: what is read is written in one way.
+    /// Random octets, and records with some octets changed: each record that can be read has exactly one encoding.
     @Test("AB-G05: whatever octets a record has, it is read whole or refused")
     func whateverOctetsARecordHas() {
         let random = RandomSource(seed: 7)
@@ -195,7 +195,7 @@ import Testing
         #expect(throws: PacketError(.excess(1_025, limit: 1_024), at: "apps")) {
             try PermissionRecord(reading: PermissionRecord(Dictionary(uniqueKeysWithValues: apps)).encoded())
         }
-        // Twice the same app, and in another order than the one that is written.
+        // The same app twice, and apps in the wrong order.
         for names in ["aa", "ba"] {
             let entries: [UInt8] = names.utf8.flatMap { [1, 0, $0, 2] as [UInt8] }
             #expect(throws: PacketError.self) { try PermissionRecord(reading: PacketBuffer([1, 0, 2, 0] + entries)) }
@@ -259,7 +259,7 @@ import Testing
         let longest = String(repeating: "a", count: ControllerRecord.maximumPlace)
         #expect(reads([entry(longest)]) && !reads([entry(longest + "a")]))
         #expect(ControllerRecord([entry(longest + "a"), entry("a")]).entries == [entry("a")])
-        // The last four octets: one bit for each fall-back, from 1 on.
+        // The last four octets: one bit for each fall-back, starting at 1.
         for bit in [0, 6, 31] {
             #expect(!reads([entry("a")]) { octets in octets[octets.count - 4 + bit / 8] |= 1 << (bit % 8) })
         }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import BluetoothService
 
-/// What is kept of apps is written down before anything comes of it, and no oftener than it changes.
+/// App state is saved before it takes effect, and only when it changes.
 @Suite struct RecordTests {
     private static let scan = Request.central(.startScan(ScanRequest(services: [0x180D])))
 
-    /// What a manager asks for that has to be asked for again, each with what is kept after it.
+    /// The requests that a manager must repeat after a restart, each with the number kept after it.
     private func requests(_ peer: UUID) -> [(ManagerRole, [(Request, Int)])] {
         let other = ScanRequest(services: [0x180F])
         let connect = Request.central(.peer(peer, .connect(ConnectOptions())))
@@ -164,7 +164,7 @@ import Testing
     @Test("AB-G05: of so many apps records are kept; of more than that is told")
     func ofSoManyAppsRecordsAreKept() {
         let bench = RecordBench()
-        // Half of the places: the other users have the rest.
+        // Half of the slots; the rest are for other users.
         let most = ServiceLimits.recordedApps.total / 2
         let apps = (0...most).map { bench.open("App\($0)") }
         #expect(bench.written.count == most && bench.troubles.count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// A system that goes on with what the one before it has written.
+/// A system that continues from the records of its predecessor.
 @Suite struct RestartTests {
     private static let scan = Request.central(.startScan(ScanRequest(services: [0x180D])))
 
@@ -26,7 +26,7 @@ import Testing
         let events = manager.take()
         #expect(restored(events)?.scan?.services == [0x180D] && events.dropFirst() == [.stateChanged(.poweredOn)])
         #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.preserved.isEmpty)
-        // And over one more.
+        // The scan survives another restart too.
         #expect(bench.wishes == [Self.scan])
         bench.restart()
         #expect(bench.phone.system.centrals.map(\.scans) == [true])
@@ -47,7 +47,7 @@ import Testing
         let wishes = try #require(bench.wishes)
         bench.restart(isStarted: false)
         let (app, manager) = bench.open("App", role)
-        // It dies again before the radio is on.
+        // The process dies again before the radio is on.
         app.happened(.ended(.crashed))
         #expect(manager.take().count == 1 && bench.wishes == wishes)
         let (_, second) = bench.open("App", role)
@@ -110,7 +110,7 @@ import Testing
         #expect(manager.take() == [.stateChanged(.poweredOn)])
         let session = try #require(bench.phone.system.peripherals.first)
         #expect(session.publishedServices == [Example.heartRate] && bench.phone.controller.isAdvertising)
-        // Below that it is gone for good.
+        // A state below powered off removes them for good.
         bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
         bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
         #expect(session.publishedServices.isEmpty)
@@ -141,7 +141,7 @@ import Testing
         bench.phone.system.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(second.take() == [.stateChanged(.poweredOn)])
-        // It publishes anew, as it has to.
+        // The app publishes again, as it must.
         #expect(throws: Never.self) { try second.publish() }
     }
 
@@ -156,7 +156,7 @@ import Testing
         #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.preserved.isEmpty)
         bench.world.run(PreservedApp.patience)
         #expect(bench.wishes == [] && bench.written.first?.managers.first?.options.isReopened == false)
-        // The next one is restored as ever.
+        // The next manager is restored as usual.
         manager.send(Self.scan)
         bench.world.run(.seconds(1))
         bench.restart()
@@ -174,13 +174,13 @@ import Testing
         bench.restart()
         let (app, manager) = bench.open(isReopened: true)
         #expect(manager.take() == [.stateChanged(.poweredOn)] && bench.phone.system.centrals.map(\.scans) == [false])
-        // A service that begins now finds it as well.
+        // A service that starts now restores it too.
         #expect(bench.wishes == [Self.scan])
         app.happened(.ended(.crashed))
         bench.world.run(.seconds(1))
         #expect(bench.wishes == [Self.scan] && bench.phone.system.centrals.map(\.scans) == [true])
         #expect(restored(bench.open().manager.take())?.scan?.services == [0x180D])
-        // What the process has asked for meanwhile counts.
+        // The latest requests of the process count.
         bench.restart()
         let (second, again) = bench.open(isReopened: true)
         again.send(other)
@@ -211,7 +211,7 @@ import Testing
 
     /// Restarts a system whose app had a process, and has that app's scan find something.
     ///
-    /// - Returns: What the scan finds, as long as it is kept.
+    /// - Returns: The manager that receives the scan's results, as long as they are kept.
     @discardableResult
     private func restart(of bench: RecordBench, processLives: Bool) throws -> TestManager {
         let mark = ProcessMark(number: 77, beginning: "123")
@@ -327,7 +327,7 @@ import Testing
         bench.world.run(.seconds(1))
         let octets = bench.records.inner.contents[.app(0)] ?? []
         bench.records.inner.contents[.app(1)] = octets.dropLast()
-        // Twice the same app.
+        // The same app twice.
         bench.records.inner.contents[.app(2)] = octets
         bench.records.inner.contents[.permissions] = [9]
         let phone = bench.world.device("Phone", isUp: false, bonds: bench.storage)
@@ -336,7 +336,7 @@ import Testing
         #expect(Set(phone.system.preserved.keys.map(\.name)) == ["com.example.One", "com.example.Four"])
         bench.world.run(.seconds(1))
         #expect(phone.system.state == .poweredOn)
-        // What is damaged gives way last.
+        // Damaged records are replaced last.
         _ = phone.manager(.central, of: phone.app("Five"), restoring: "one")
         #expect(
             bench.records.inner.contents[.app(4)] != nil && bench.records.inner.contents[.app(1)] == octets.dropLast()

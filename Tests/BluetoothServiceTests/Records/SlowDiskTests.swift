@@ -7,18 +7,18 @@ import Testing
 
 @testable import BluetoothService
 
-/// Records on a disk that takes its time, or is full.
+/// Records on a disk that is slow or full.
 @Suite struct SlowDiskTests {
     private static let slot = RecordSlot.app(0)
 
     private func scan(_ number: UInt16) -> Request { .central(.startScan(ScanRequest(services: [.init(number)]))) }
 
-    /// What a session scans for.
+    /// The scans of an app's sessions.
     private func scanned(_ bench: RecordBench, _ app: String = "Greedy") -> [Request] {
         bench.phone.system.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(\.wishes)
     }
 
-    /// A greedy app in the first slot, whose saves wait from now on, and a modest one.
+    /// A greedy app in the first slot, whose saves are held from now on, and a modest one.
     private func makeBench() -> (bench: RecordBench, greedy: TestManager, modest: TestManager) {
         let bench = RecordBench()
         let greedy = bench.open("Greedy").manager
@@ -41,7 +41,7 @@ import Testing
         bench.world.run(.zero)
         #expect(performed == [.central(.resetScanFilter), scan(2)])
         #expect(scanned(bench, "Modest") == [scan(2)] && bench.written.last?.managers.first?.wishes == [scan(2)])
-        // It never ends: the greedy app waits for good, and nobody else.
+        // The save never completes: the greedy app waits for ever, and no other app does.
         bench.world.run(.seconds(3_600))
         #expect(scanned(bench).isEmpty && bench.records.held == [Self.slot])
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(performed.isEmpty && bench.records.inner.changes == saves)
         bench.records.complete()
         bench.world.run(.zero)
-        // The first is in the record; the others are not, and wait for the save that has begun.
+        // The first request is in the record. The others are not, and wait for the next save.
         #expect(performed == [scan(1)] && bench.wishes == [scan(1)] && scanned(bench) == [scan(1)])
         bench.records.complete()
         bench.world.run(.zero)
@@ -84,7 +84,7 @@ import Testing
         bench.phone.system.noteChange(of: AppIdentity(name: "com.example.Greedy"))
         let second = bench.phone.manager(.central, of: greedy.connection, restoring: "two")
         bench.world.run(.zero)
-        // The second manager has its turn after the scan.
+        // The second manager's turn comes after the scan.
         #expect(second.take().isEmpty)
         while bench.records.complete() { bench.world.run(.zero) }
         #expect(bench.written.first?.managers.map(\.wishes) == [[scan(1)], []])
@@ -129,7 +129,7 @@ import Testing
         let (_, again) = bench.open("Greedy")
         guard case .central(.willRestore(let state)) = again.take().first else { return #expect(Bool(false)) }
         #expect(state.scan?.services == [1])
-        // What the dead process was waiting for is over.
+        // Requests of the dead process that were still waiting are dropped.
         again.send(scan(2))
         bench.world.run(.zero)
         while bench.records.complete() { bench.world.run(.zero) }
@@ -150,7 +150,7 @@ import Testing
                 default: if bench.records.held.contains(Self.slot) { bench.records.complete() }
                 }
                 bench.world.run(.zero)
-                // What is performed is in the record, and the other way round.
+                // A request is performed if and only if it is in the record.
                 #expect(bench.wishes == scanned(bench))
             }
             let before = scanned(bench)
@@ -193,7 +193,7 @@ import Testing
         bench.world.run(.zero)
         let reports = bench.troubles.count
         #expect(reports > 20 && bench.troubles.allSatisfy { $0.contains("no space left") })
-        // That it is tried again in vain is no news.
+        // Failed retries are not reported again.
         bench.world.run(.seconds(300))
         #expect(scanned(bench) == [scan(20)] && scanned(bench, "Modest") == [scan(30)])
         #expect(bench.troubles.count == reports)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What is kept of the tables of strangers.
+/// Saved attribute tables of peers that are not bonded.
 @Suite struct TableRecordTests {
     private func table(_ services: Int) -> AttributeCache {
         var table = AttributeCache()
@@ -25,7 +25,7 @@ import Testing
         #expect(record.entries.map(\.peer) == Array(peers.dropFirst()))
         #expect(!isNew(table(1), peers[1]) && isNew(table(2), peers[1]))
         #expect(record.entries.last?.peer == peers[1])
-        // One that has grown too large is forgotten.
+        // A table that has grown too large is dropped.
         #expect(isNew(table(KnownTable.maximumAttributes + 1), peers[1]))
         #expect(record.entries.count == KnownTable.maximumPeers - 1)
         #expect(!isNew(nil, peers[1]) && isNew(nil, peers[2]))
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: PacketError.self) { try TableRecord(reading: PacketBuffer(octets + entry)) }
     }
 
-    /// A record as another program could write it.
+    /// A record as another program might write it.
     private func octets(of tables: [AttributeCache]) -> PacketBuffer {
         var (octets, count) = ([UInt8](), 0)
         for table in tables {
@@ -62,7 +62,7 @@ import Testing
         let most = Array(repeating: table(1), count: KnownTable.maximumPeers)
         #expect(try TableRecord(reading: octets(of: most)).entries.count == KnownTable.maximumPeers)
         #expect(throws: PacketError.self) { try TableRecord(reading: octets(of: most + [table(1)])) }
-        // One attribute more than `set` takes, behind the name of a peer and the length of what follows.
+        // One attribute more than `set` accepts, after a peer's identifier and the length of the rest.
         let large = table(KnownTable.maximumAttributes + 1).octets
         let length = [UInt8(large.count & 0xFF), UInt8(large.count >> 8)]
         let head = octets(of: [table(1)]).bytes.prefix(2 + 2 + 2 + 16)

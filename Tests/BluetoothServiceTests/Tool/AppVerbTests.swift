@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What tools do to apps.
+/// Commands from tools to apps.
 @Suite struct AppVerbTests {
     private final class Processes: AppManagement {
         var installedApps = ["com.example.Other", "com.example.Heart"]
@@ -62,7 +62,7 @@ import Testing
         app.happened(.left)
         app.happened(.asksForTime(true))
         #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
-        // The time that it had is not up once more.
+        // The timer that it had does not fire again.
         #expect(perform(.foreground, name, on: phone).isSuccess)
         world.run(.seconds(300))
         #expect(app.phase == .foreground)
@@ -130,7 +130,7 @@ import Testing
         let shown = phone.system.appsStatus.permissions
         #expect(shown == [PermissionStatus(app: "a", owner: 2, permission: "denied", executable: nil)])
         #expect(perform(.resetPermission, "a", of: 2, on: phone).isSuccess && phone.system.permissions.isEmpty)
-        // One that runs is meant, and of one that nobody knows that of the service's own user.
+        // A running app is preferred; for an unknown name, the command applies to the app of the service's own user.
         #expect(perform(.background, "a", on: phone).isSuccess && apps[0].phase == .background)
         #expect(perform(.revokePermission, "later", on: phone).isSuccess)
         #expect(phone.system.permission(of: AppIdentity(name: "later", owner: 0)) == .denied)
@@ -147,7 +147,7 @@ import Testing
             #expect(phone.system.preserved.isEmpty == !isKept)
             _ = manager
         }
-        // What is kept of an app that does not run goes too.
+        // The preserved state of an app that is not running is removed too.
         let app = phone.app("Heart", [.central])
         let manager = phone.manager(.central, of: app, restoring: "heart")
         app.happened(.ended(.crashed))

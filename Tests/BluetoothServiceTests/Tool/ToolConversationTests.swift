@@ -8,9 +8,9 @@ import Testing
 
 @testable import BluetoothService
 
-/// The service's side of what a tool says and hears.
+/// The service's side of a conversation with a tool.
 @Suite struct ToolConversationTests {
-    /// A tool, without a line between.
+    /// A tool that calls the service directly, without a socket.
     private final class Tool {
         private(set) var replies: [ToolReply] = []
         private(set) var conversation: ToolConversation?
@@ -35,7 +35,7 @@ import Testing
             return try JSONDecoder().decode(T.self, from: Data(try result.get().utf8))
         }
 
-        /// Why a question is not answered.
+        /// The error with which a question fails.
         func refusal(_ number: UInt32, of question: ToolQuestion) -> ServiceError? {
             ask(number, question)
             guard case .answer(number, .failure(let error))? = take().last else { return nil }
@@ -104,7 +104,7 @@ import Testing
         for text in texts {
             #expect(!text.unicodeScalars.contains { $0.value < 0x20 }, "\(text.debugDescription)")
         }
-        // What a program reads has the name as it is.
+        // JSON contains the name unescaped.
         let json = try #require(JSONText.of(device))
         #expect(try JSONDecoder().decode(DeviceStatus.self, from: Data(json.utf8)) == device)
     }
@@ -195,7 +195,7 @@ import Testing
         manager.connection.noteMisuse("Mine")
         world.run(.seconds(1))
         let (seen, all) = (try events(tool.take(), of: 1), try events(owner.take(), of: 1))
-        // As octets too: a text is printed so.
+        // In octets too, because text is printed that way.
         func tells(_ events: [MonitoredEvent]) -> Bool {
             events.contains {
                 $0.text.contains("Mine") || $0.text.contains("4d 69 6e 65") || $0.text.contains("4d696e65")
@@ -221,7 +221,7 @@ import Testing
         phone.manager(.central).close()
         let next = try events(tool.take(), of: 1)
         #expect(next.map(\.kind) == ["managers", "managers"] && next.first?.number == lost.number + 1)
-        // What was lost by the end is in the last word.
+        // The final answer counts the events lost by then.
         tool.conversation?.canSend = false
         phone.manager(.central).close()
         tool.say(.stop(number: 1))
@@ -241,7 +241,7 @@ import Testing
         tool.ask(99, .monitor(kinds: 1))
         #expect(tool.take().isEmpty)
         #expect(Tool(phone.system).refusal(1, of: .monitor(kinds: 0))?.code == .core(.invalidParameters))
-        // All the places of a system are given back by a stream that is stopped, and by a tool that is gone.
+        // Streams count against a quota of the system. Stopping a stream or closing the tool frees its share.
         for _ in 0..<100 {
             tool.say(.stop(number: 99))
             tool.ask(99, .monitor(kinds: 1))

@@ -1,24 +1,24 @@
 import EventLoops
 import Foundation
 
-/// What an app in the central role has come to, whichever process of it that was.
+/// The state of an app in the central role, across its processes.
 final class CentralMemory {
-    /// A value that was sent while the app believed itself subscribed.
+    /// A value sent while the app considered itself subscribed.
     struct Due {
         let number: Int
         let since: Instant
     }
 
-    /// To whose values it believes itself subscribed.
+    /// The apps to whose values it considers itself subscribed.
     private(set) var subscriptions: Set<WorldName> = []
     private var dues: [WorldName: [Due]] = [:]
     private var lastHeard: [WorldName: Int] = [:]
-    /// Who was connected last for whose service.
+    /// The peer that was connected last for each service.
     var peers: [WorldName: UUID] = [:]
 
     func subscribed(to target: WorldName) { subscriptions.insert(target) }
 
-    /// The app knows that nothing comes any more.
+    /// Ends a subscription of which the app expects no more values.
     func lost(_ target: WorldName) {
         subscriptions.remove(target)
         dues[target] = nil
@@ -26,12 +26,12 @@ final class CentralMemory {
 
     func lostAll() { (subscriptions, dues) = ([], [:]) }
 
-    /// Something was sent.
+    /// Notes that a value was sent.
     func expect(_ number: Int, of target: WorldName, now: Instant) {
         if subscriptions.contains(target) { dues[target, default: []].append(Due(number: number, since: now)) }
     }
 
-    /// A value has come; what is wrong with it, in words.
+    /// Notes a received value, and describes any fault.
     func heard(_ number: Int, of target: WorldName, sent: Int) -> String? {
         defer {
             lastHeard[target] = number
@@ -44,7 +44,7 @@ final class CentralMemory {
         return skipped.isEmpty ? nil : "values \(skipped.map(\.number)) of \(target) were lost in silence"
     }
 
-    /// What has not come in time to an app that has been awake since `awake`.
+    /// The values that did not arrive in time at an app that has been awake since `awake`.
     func overdue(now: Instant, awake: Instant, patience: Duration = RequestLedger.patience) -> [String] {
         dues.sorted { $0.key < $1.key }.flatMap { target, dues in
             dues.filter { now - max($0.since, awake) >= patience }.map {

@@ -3,17 +3,17 @@ import Foundation
 
 @testable import BluetoothService
 
-/// Devices with apps by lot, whose lives go as the steps say. What does not hold is written down.
+/// Devices with random apps whose lifecycle follows the steps. Records each condition that does not hold.
 final class RandomWorld {
-    /// Faults of one world that are written down.
+    /// The number of faults recorded per world.
     private static let maximumFaults = 8
 
     let test = TestWorld()
     let shape: WorldShape
     private(set) var devices: [WorldDevice] = []
-    /// What does not hold, in words.
+    /// Descriptions of the conditions that do not hold.
     private(set) var faults: [String] = []
-    /// How many values each app has sent.
+    /// The number of values that each app has sent.
     private var sent: [WorldName: Int] = [:]
 
     init(seed: UInt64) {
@@ -32,7 +32,7 @@ final class RandomWorld {
 
     func sent(by name: WorldName) -> Int { sent[name] ?? 0 }
 
-    /// What does not hold after these steps and a time of rest.
+    /// The conditions that do not hold after these steps and a time of rest.
     static func faults(after steps: [WorldStep], seed: UInt64) -> [String] {
         let world = RandomWorld(seed: seed)
         for step in steps where world.faults.isEmpty { world.take(step) }
@@ -43,7 +43,7 @@ final class RandomWorld {
 
     // MARK: Time
 
-    /// Lets time pass, and apps react.
+    /// Lets time pass and apps react.
     func pass(_ duration: Duration) {
         let end = now + duration
         while now < end {
@@ -52,7 +52,7 @@ final class RandomWorld {
         }
     }
 
-    /// Lets the apps react until there is nothing more to react to.
+    /// Lets the apps react until no events are left.
     func settle() {
         for _ in 0..<40 {
             test.run(.milliseconds(100))
@@ -69,7 +69,7 @@ final class RandomWorld {
 
     // MARK: Steps
 
-    /// Does a step, and lets the apps react.
+    /// Performs a step, and lets the apps react.
     func take(_ step: WorldStep) {
         let random = RandomSource(seed: step.lot)
         if step.kind.endsLinks { for device in devices { device.model.linksMayEnd() } }
@@ -108,7 +108,8 @@ final class RandomWorld {
         settle()
     }
 
-    /// The person leaves an app, until it sleeps or not; others use it then, or are used by it, and it is opened again or not.
+    /// The user leaves an app, which may get suspended. Other apps may interact with it then, and the user may open it
+    /// again.
     private func leave(_ app: WorldApp, _ random: RandomSource) {
         app.leave()
         guard random.below(2) == 0 else { return }
@@ -116,7 +117,7 @@ final class RandomWorld {
         guard random.below(2) == 0 else { return }
         measure(random)
         for other in apps where other.isRunning { other.central?.exchange() }
-        // Long enough for what is never answered to be seen, or not.
+        // At random, long enough for unanswered requests to become overdue.
         pass(random.below(3) == 0 ? RequestLedger.patience + .seconds(2) : .seconds(1))
         if random.below(2) == 0 { app.enter() }
     }
@@ -126,7 +127,7 @@ final class RandomWorld {
         guard device.isSwitchedOn else { return device.setPower(true, by: powerSwitch) }
         device.setPower(false, by: powerSwitch)
         settle()
-        // That it is off is known at once.
+        // Apps are notified at once that the radio is off.
         device.checkStates(after: .zero)
         guard random.below(4) > 0 else { return }
         pass(.milliseconds(Int64(random.below(1_500))))
@@ -146,13 +147,14 @@ final class RandomWorld {
         for app in apps where app.isRunning && random.below(2) == 0 { app.central?.ask(random) }
     }
 
-    /// Some apps send a value, or as many as they have room for, and those who believe themselves subscribed are to hear them.
+    /// Some apps send a value, or as many as they have credits for. The apps that consider themselves subscribed must
+    /// receive them.
     private func measure(_ random: RandomSource) {
         for app in apps where random.below(3) > 0 {
             let count = random.below(4) == 0 ? ServiceLimits.valueUpdates + 1 : 1 + Int(random.below(2))
             for _ in 0..<count { measure(app) }
         }
-        // What is on its way when a process ends goes with it.
+        // Data in flight is lost when a process ends.
         test.run(.milliseconds(250))
     }
 
@@ -167,9 +169,9 @@ final class RandomWorld {
         sensor.measure(number)
     }
 
-    // MARK: The end
+    // MARK: Final checks
 
-    /// Everything comes to rest: all devices work, all apps are in front, and have time enough.
+    /// Brings everything to rest: all devices work, all apps are in the foreground and have enough time.
     private func comeToRest() {
         for device in devices { device.model.linksMayEnd() }
         for device in devices { device.mend() }
@@ -187,7 +189,7 @@ final class RandomWorld {
         }
     }
 
-    /// What must be so once everything has come to rest: all hear and reach all whom they want, and leave nothing behind.
+    /// Checks the conditions at rest: each app receives from and reaches all its targets, and leaves nothing behind.
     private func end() {
         for app in apps {
             measure(app)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import BluetoothService
 
-/// Worlds by lot.
+/// Random worlds.
 @Suite struct RandomWorldTests {
-    /// How many seeds: `HARALD_SEEDS` in the environment, for longer runs by hand; beginning with `HARALD_FIRST_SEED`, and of each
-    /// world all steps or those of `HARALD_STEPS`, a list of numbers.
+    /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment. The first seed is
+    /// `HARALD_FIRST_SEED`. Each world runs all its steps, or those in `HARALD_STEPS`, a list of numbers.
     private static let seeds = number("HARALD_SEEDS") ?? 20
     private static let first = number("HARALD_FIRST_SEED") ?? 1
 
-    /// Failing seeds that are made short and told of.
+    /// The number of failing seeds to shrink and report.
     private static let maximumFailed = 5
 
     private static let chosen = ProcessInfo.processInfo.environment["HARALD_STEPS"].map { list in

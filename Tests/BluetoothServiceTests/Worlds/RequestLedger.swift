@@ -3,13 +3,13 @@ import Foundation
 
 @testable import BluetoothService
 
-/// What an app has asked of peripherals and waits for: each request ends by its answer, or by the end of the connection, of power or
-/// of the app (behaviours 1.6, 3.39, 4.20).
+/// An app's pending requests to peripherals. Each request ends with its response, or with the end of the connection, of
+/// power or of the app (behaviours 1.6, 3.39, 4.20).
 struct RequestLedger {
-    /// A request that was answered by nothing for longer than an attribute protocol may be silent (behaviour 5.23).
+    /// How long a request may stay pending: longer than an ATT transaction may last (behaviour 5.23).
     static let patience = Duration.seconds(40)
 
-    /// What kind of answer ends it.
+    /// The kind of response that ends a request.
     enum Kind: Hashable {
         case services, characteristics, read, write, notify, rssi, cancel
     }
@@ -24,17 +24,17 @@ struct RequestLedger {
     private(set) var entries: [UInt32: Entry] = [:]
     private var last: UInt32
 
-    /// - Parameter first: No number of another app's requests is the same.
+    /// - Parameter first: The base of the request numbers, distinct from those of all other apps.
     init(first: UInt32) { last = first }
 
-    /// A number for a request.
+    /// Adds a request, and returns its number.
     mutating func add(_ kind: Kind, of peer: UUID, at attribute: AttributeHandle? = nil, now: Instant) -> UInt32 {
         last += 1
         entries[last] = Entry(kind: kind, peer: peer, attribute: attribute, since: now)
         return last
     }
 
-    /// Takes an answer; what is wrong with it, in words.
+    /// Removes the request for a response, and describes any fault.
     mutating func take(_ event: PeerEvent, number: UInt32, of peer: UUID) -> String? {
         guard let entry = entries.removeValue(forKey: number) else {
             return "an answer to nothing, \(number): \(event)"
@@ -43,19 +43,19 @@ struct RequestLedger {
         return nil
     }
 
-    /// The connection is over, and all that was asked there.
+    /// Removes the requests of a connection that has ended.
     mutating func forget(_ peer: UUID) { entries = entries.filter { $0.value.peer != peer } }
 
     mutating func forgetAll() { entries = [:] }
 
     func isIdle(_ peer: UUID) -> Bool { !entries.contains { $0.value.peer == peer } }
 
-    /// Whether a subscription is being made or ended.
+    /// Whether a change to a subscription is pending.
     func changesNotification(of attribute: AttributeHandle, of peer: UUID) -> Bool {
         entries.contains { $0.value.kind == .notify && $0.value.attribute == attribute && $0.value.peer == peer }
     }
 
-    /// What was not answered in time by an app that has been awake since `awake`.
+    /// The requests not answered in time, for an app that has been awake since `awake`.
     func overdue(now: Instant, awake: Instant) -> [String] {
         entries.sorted { $0.key < $1.key }.filter { now - max($0.value.since, awake) > Self.patience }.map {
             "\($0.value.kind) was never answered"

@@ -2,31 +2,31 @@ import Foundation
 
 @testable import BluetoothService
 
-/// What is kept of a device's apps, by the rules as they are written in chapter 10 of Behaviours.md, and by nothing else: of the
-/// service's own code only the messages are used.
+/// The preserved state of a device's apps, derived solely from the rules in chapter 10 of Behaviours.md. Of the
+/// service's own code it uses only the messages.
 struct RestorationModel {
-    /// How much of what a manager had is known from outside.
+    /// How much of a manager's state is known from outside.
     enum Certainty: Comparable {
-        /// Nothing.
+        /// None of it.
         case none
-        /// What it had asked for: a connection may have come about or ended without its knowledge.
+        /// The requests are known, but a connection may have come up or ended unnoticed.
         case wishes
-        /// All.
+        /// All of it.
         case all
     }
 
-    /// A peripheral that a central manager wants.
+    /// A peripheral that a central manager has a connection request for.
     struct Peer: Equatable {
-        /// Nil where it is not known from outside.
+        /// Nil if unknown from outside.
         var isConnected: Bool? = false
-        /// Whether it may be wanted no more, since a link that ends takes the wish with it (behaviour 3.1).
+        /// Whether the request may be gone, because a lost link ends it (behaviour 3.1).
         var isOptional = false
-        /// Services and characteristics by handle, and which of them notify.
+        /// Services and characteristics by handle, and the subset that notifies.
         var found: Set<AttributeHandle> = []
         var notifying: Set<AttributeHandle> = []
     }
 
-    /// What a manager is to find (behaviours 10.8, 10.12).
+    /// The state that a manager must be restored with (behaviours 10.8, 10.12).
     enum Manager {
         case central(scan: ScanRequest?, peers: [UUID: Peer])
         case peripheral(
@@ -42,7 +42,7 @@ struct RestorationModel {
     struct Kept {
         var manager: Manager
         var certainty: Certainty
-        /// Whether it outlives the system too: of an app as on a Mac nothing does (behaviour 10.22).
+        /// Whether the state survives a restart of the system; that of a Mac-style app never does (behaviour 10.22).
         let isRecorded: Bool
         /// Whether links may have ended since.
         var linksMayHaveEnded = false
@@ -52,12 +52,12 @@ struct RestorationModel {
     }
 
     let version: SystemVersion
-    /// By app, and of each role the one manager.
+    /// By app; each role has a single manager.
     private(set) var kept: [Int: [ManagerRole: Kept]] = [:]
 
     init(_ version: SystemVersion) { self.version = version }
 
-    /// A process is gone, with these managers that have an identifier (behaviours 10.1, 10.15 to 10.18).
+    /// Preserves the managers with an identifier when a process ends (behaviours 10.1, 10.15 to 10.18).
     mutating func processEnded(
         _ app: Int,
         _ end: AppEnd,
@@ -65,7 +65,7 @@ struct RestorationModel {
         _ managers: [ManagerRole: Kept]
     ) {
         guard keeps(declaration, after: end) else { return kept[app] = nil }
-        // What it had not made anew by then is still there.
+        // State of managers that the process had not recreated is still preserved.
         kept[app, default: [:]].merge(managers) { $1 }
         if kept[app]?.isEmpty == true { kept[app] = nil }
     }
@@ -78,28 +78,28 @@ struct RestorationModel {
         }
     }
 
-    /// The person ends an app that has no process.
+    /// The user quits an app that has no process.
     mutating func personEnds(_ app: Int, _ declaration: AppDeclaration) {
         if !keeps(declaration, after: .forceQuit) { kept[app] = nil }
     }
 
-    /// Bluetooth is switched off (behaviours 10.15, 10.16, 10.18).
+    /// Bluetooth is turned off (behaviours 10.15, 10.16, 10.18).
     mutating func switchedOff(by powerSwitch: PowerSwitch) {
         if powerSwitch == .settings || version.major <= 10 { kept = [:] }
     }
 
-    /// A radio that was gone for an app is back: what it wanted begins anew (behaviour 10.15). One that was there for others all the
-    /// time may still have links.
+    /// The radio returns for an app, and its requests start over (behaviour 10.15). Links may still exist if the radio
+    /// was never off for other apps.
     mutating func radioIsBack(for app: Int, forAll: Bool) {
         kept[app] = kept[app]?.mapValues { $0.anew(isConnected: forAll ? false : nil) }
     }
 
-    /// Something has happened that links may end by.
+    /// Notes an event that may have ended links.
     mutating func linksMayEnd() {
         for app in kept.keys { for role in kept[app, default: [:]].keys { kept[app]?[role]?.linksMayHaveEnded = true } }
     }
 
-    /// The device, or its service, has begun anew.
+    /// The device or its service has restarted.
     mutating func systemBeganAnew() {
         guard version.major > 10 else { return kept = [:] }
         kept = kept.mapValues { $0.filter(\.value.isRecorded).mapValues { $0.anew(isConnected: false) } }.filter {
@@ -107,18 +107,18 @@ struct RestorationModel {
         }
     }
 
-    /// An app takes what is kept for a manager.
+    /// Removes and returns the state preserved for a manager.
     mutating func take(_ app: Int, _ role: ManagerRole) -> Kept? {
         defer { if kept[app]?.isEmpty == true { kept[app] = nil } }
         return kept[app]?.removeValue(forKey: role)
     }
 
-    /// What an app does not make within a while is given up (behaviour 10.6).
+    /// Discards the state of managers that an app has not created in time (behaviour 10.6).
     mutating func giveUp(_ app: Int) { kept[app] = nil }
 }
 
 extension RestorationModel.Kept {
-    /// With a new radio nobody is connected, and nobody has subscribed (behaviours 1.9, 1.13, 5.19).
+    /// After a radio reset there are no connections and no subscribers (behaviours 1.9, 1.13, 5.19).
     fileprivate func anew(isConnected: Bool?) -> Self {
         var new = self
         switch manager {
@@ -133,7 +133,7 @@ extension RestorationModel.Kept {
         return new
     }
 
-    /// What is wrong with what a manager was told first, in words.
+    /// Describes what is wrong with a manager's first event.
     func fault(in event: Event?) -> String? {
         switch (manager, event) {
         case (.central(let scan, let peers), .central(.willRestore(let state))):

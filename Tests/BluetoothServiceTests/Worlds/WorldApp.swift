@@ -4,18 +4,18 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// An app of a ``RandomWorld``: its process, if it has one, and what that makes.
+/// An app of a ``RandomWorld``: its process, if any, and the managers in it.
 final class WorldApp {
     let shape: WorldShape.App
     private(set) var process: InProcessConnection?
     private(set) var central: WorldCentral?
     private(set) var peripheral: WorldPeripheral?
     let memory = CentralMemory()
-    /// Since when it has run without a pause.
+    /// When it last started to run without interruption.
     private(set) var awakeSince = Instant.zero
-    /// When its process came to a new service by itself; nil for one that has known no other.
+    /// When its process reconnected to a restarted service. Nil for a process that has used one service only.
     private var reopening: Instant?
-    /// How often the radio had changed for the app when it last looked.
+    /// The number of radio changes for the app when it last read its events.
     private var seenChanges = 0
     private unowned let world: RandomWorld
     private unowned let device: WorldDevice
@@ -31,9 +31,9 @@ final class WorldApp {
     var phase: AppPhase? { process?.phase }
     var isRunning: Bool { phase == .foreground || phase == .background }
 
-    // MARK: Its life
+    // MARK: Lifecycle
 
-    /// A process begins, and makes its managers at once (behaviour 10.6).
+    /// Starts a process that creates its managers at once (behaviour 10.6).
     func launch(inBackground: Bool) {
         let process = open(inBackground: inBackground)
         if !shape.targets.isEmpty {
@@ -48,7 +48,7 @@ final class WorldApp {
             new.expected = kept
             peripheral = new
         }
-        // What happened while there was no process is told like what happened in a sleep.
+        // Events while there was no process are delivered like those of a suspended app.
         central?.witness.hasSlept = true
         peripheral?.witness.hasSlept = true
         device.model.giveUp(number)
@@ -73,14 +73,14 @@ final class WorldApp {
         )
     }
 
-    /// The person opens it.
+    /// The user opens the app.
     func enter() {
         if process == nil { launch(inBackground: false) } else { process?.happened(.entered) }
     }
 
     func leave() { process?.happened(.left) }
 
-    /// Its process ends, and what its managers had is kept by the rules.
+    /// Ends the process. The rules decide what is preserved of its managers.
     func end(_ end: AppEnd) {
         guard let process else {
             if end == .forceQuit {
@@ -95,7 +95,7 @@ final class WorldApp {
             kept[.peripheral] = keep(peripheral.kept, peripheral.manager, peripheral.expected)
             if peripheral.asksNow { kept[.peripheral]?.certainty = .none }
         }
-        // What it had asked another service for may be there as well as what it has asked this one for.
+        // Requests to the previous service may be in effect as well as those to this one.
         if let reopening, world.now - reopening <= PreservedApp.patience {
             for role in kept.keys { kept[role]?.certainty = .none }
         }
@@ -105,7 +105,7 @@ final class WorldApp {
         letGo()
     }
 
-    /// What was told and not looked at goes with the process.
+    /// Undelivered events are lost with the process.
     private func keep(
         _ view: (manager: RestorationModel.Manager, isQuiet: Bool),
         _ manager: TestManager,
@@ -120,7 +120,7 @@ final class WorldApp {
 
     private func letGo() { (process, central, peripheral) = (nil, nil, nil) }
 
-    /// The service has ended without a word, and the process goes on with the next one.
+    /// The service ends without warning, and the process continues with the next one.
     func reopen() {
         guard let process else { return }
         let inBackground = process.phase != .foreground
@@ -131,7 +131,7 @@ final class WorldApp {
         memory.lostAll()
     }
 
-    /// It is somewhere else in its life.
+    /// Notes a change of phase.
     func moved(to phase: AppPhase) {
         guard phase == .suspended else { return }
         central?.witness.hasSlept = true
@@ -139,9 +139,9 @@ final class WorldApp {
         awakeSince = world.now
     }
 
-    // MARK: What it does
+    // MARK: Activity
 
-    /// Reacts to what it was told, if it runs; whether there was anything.
+    /// Reacts to pending events if the app is running, and returns whether there were any.
     @discardableResult
     func look() -> Bool {
         guard isRunning else {
@@ -159,7 +159,7 @@ final class WorldApp {
         return !told.isEmpty || !asked.isEmpty
     }
 
-    /// What did not end in time.
+    /// Reports what did not end in time.
     func checkDeadlines() {
         guard isRunning else { return }
         let late =
@@ -169,7 +169,7 @@ final class WorldApp {
         for text in late { world.fault("\(shape.name): \(text)") }
     }
 
-    /// Whether its managers were told what the radio is for it.
+    /// Checks that the last state its managers received is the state of its radio.
     func checkState(_ state: ManagerState) {
         guard isRunning else { return }
         for told in [central?.witness.last, peripheral?.witness.last] where told != nil && told != state {
@@ -181,7 +181,7 @@ final class WorldApp {
 }
 
 extension WorldApp {
-    /// How it stands, in words.
+    /// A description of its state.
     var story: String {
         let phase = phase.map { "\($0)" } ?? "no process"
         let one = central.map {

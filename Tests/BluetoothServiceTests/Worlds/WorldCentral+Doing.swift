@@ -5,7 +5,7 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-// MARK: - What it does
+// MARK: - Activity
 
 extension WorldCentral {
     func setNotify(_ isEnabled: Bool, _ handle: AttributeHandle, of peer: UUID) {
@@ -25,7 +25,7 @@ extension WorldCentral {
         ask(.discoverServices(targets.map(\.service)), .services, of: peer)
     }
 
-    /// Goes on with what is left to do (behaviour 10.13), now and then.
+    /// Continues with the remaining steps (behaviour 10.13), at intervals.
     func goOn() {
         guard isOn else { return }
         for (peer, use) in connected where !use.isCancelling && !use.isComplete && ledger.isIdle(peer) {
@@ -39,7 +39,7 @@ extension WorldCentral {
         send(wanted.map { .startScan($0) } ?? .stopScan)
     }
 
-    /// Begins its scan afresh, and looks at its peripherals once more.
+    /// Restarts its scan, and explores its peripherals once more.
     func lookAgain() {
         guard isOn else { return }
         if let scan {
@@ -49,12 +49,12 @@ extension WorldCentral {
         for (peer, use) in connected where !use.isCancelling { look(at: peer) }
     }
 
-    /// Peripherals that are connected, always in the same order.
+    /// The connected peripherals, always in the same order.
     var connected: [(UUID, Use)] {
         uses.filter(\.value.isConnected).sorted { $0.key.uuidString < $1.key.uuidString }
     }
 
-    /// Asks something by lot.
+    /// Sends a random request.
     func ask(_ random: RandomSource) {
         guard isOn, let (peer, use) = connected.first(where: { !$0.1.isCancelling && !$0.1.services.isEmpty }) else {
             return
@@ -68,7 +68,7 @@ extension WorldCentral {
         }
     }
 
-    /// Reads and writes whatever it has found.
+    /// Reads and writes every characteristic it has discovered.
     func exchange() {
         for (peer, use) in connected where !use.isCancelling {
             for (handle, found) in use.characteristics.sorted(by: { $0.key < $1.key }) {
@@ -97,17 +97,17 @@ extension WorldCentral {
         }
     }
 
-    /// Wants to hear everybody again.
+    /// Resubscribes to all targets.
     func unmute() {
         muted = []
         for (peer, use) in connected where !use.isCancelling && !use.isComplete { look(at: peer) }
     }
 }
 
-// MARK: - What is known of it
+// MARK: - Observable state
 
 extension WorldCentral {
-    /// What is to be kept of it.
+    /// The state to preserve.
     var kept: (manager: RestorationModel.Manager, isQuiet: Bool) {
         let peers = uses.mapValues { use in
             RestorationModel.Peer(
@@ -119,7 +119,7 @@ extension WorldCentral {
         return (.central(scan: scan, peers: peers), ledger.entries.isEmpty)
     }
 
-    /// Whose values it is about to subscribe to or not.
+    /// Whether a subscription to this target is about to change.
     func isChanging(_ target: WorldName) -> Bool {
         uses.contains { peer, use in
             use.isCancelling
@@ -129,6 +129,6 @@ extension WorldCentral {
         }
     }
 
-    /// Whether it hears all whom it wants to hear.
+    /// Whether it is subscribed to all its targets, with nothing pending.
     var isSettled: Bool { isOn && memory.subscriptions == Set(targets) && ledger.entries.isEmpty && scan == nil }
 }

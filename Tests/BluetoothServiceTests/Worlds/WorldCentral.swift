@@ -5,14 +5,14 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// An app in the central role: looks for the services of its targets, connects, subscribes, reads and writes.
+/// An app in the central role: scans for the services of its targets, connects, subscribes, reads and writes.
 final class WorldCentral {
     struct Found {
         let target: WorldName
         let uuid: BluetoothUUID
     }
 
-    /// A peripheral that it wants.
+    /// A peripheral in use.
     struct Use {
         var isConnected = false
         var isCancelling = false
@@ -33,11 +33,11 @@ final class WorldCentral {
     private(set) var isOn = false
     var scan: ScanRequest?
     var uses: [UUID: Use] = [:]
-    /// Whom it does not want to hear.
+    /// The targets whose notifications are turned off.
     var muted: Set<WorldName> = []
     var ledger: RequestLedger
     var witness = StateWitness()
-    /// What it is to be told first; taken with that.
+    /// The first event to expect; removed when it arrives.
     var expected: RestorationModel.Kept?
     private(set) var hasBegun = false
     private unowned let world: RandomWorld
@@ -69,7 +69,7 @@ final class WorldCentral {
         send(.peer(peer, .ask(number, request)))
     }
 
-    /// The service is gone, and another one is there.
+    /// The service has ended, and a new one is running.
     func reopened(_ manager: TestManager) {
         react(.stateChanged(.resetting), isOfLine: true)
         self.manager = manager
@@ -77,7 +77,7 @@ final class WorldCentral {
         hasBegun = false
     }
 
-    // MARK: What it is told
+    // MARK: Events
 
     func react(_ event: Event, isOfLine: Bool = false) {
         if !isOfLine, !hasBegun { begin(with: event) }
@@ -114,7 +114,7 @@ final class WorldCentral {
         memory.lostAll()
     }
 
-    /// Wants those back whom it knows.
+    /// Reconnects to all known peers.
     private func reconnect() {
         for peer in Set(memory.peers.values).sorted(by: { $0.uuidString < $1.uuidString }) { connect(peer) }
     }

@@ -8,7 +8,7 @@ import Privacy
 
 @testable import BluetoothService
 
-/// A device of a ``RandomWorld``: its controller, which can be pulled out, its storage, and one system after the other.
+/// A device of a ``RandomWorld``: a controller that can be unplugged, storage, and a series of systems.
 final class WorldDevice: AppLauncher {
     let shape: WorldShape.Device
     private(set) var apps: [WorldApp] = []
@@ -17,12 +17,12 @@ final class WorldDevice: AppLauncher {
     private(set) var isSwitchedOn = true
     private(set) var isInRange = true
     private(set) var denied: Set<Int> = []
-    /// How often the radio has changed for an app.
+    /// The number of radio changes for each app.
     private var changes: [Int: Int] = [:]
-    /// Since when it advertises and scans for nobody.
+    /// When it started to advertise or scan without any app requesting it.
     private var advertisesForNobody: Instant?
     private var scansForNobody: Instant?
-    /// When anything of the above changed last.
+    /// When one of the properties above last changed.
     private(set) var lastChange = Instant.zero
 
     private let number: Int
@@ -56,7 +56,7 @@ final class WorldDevice: AppLauncher {
 
     func changes(for app: Int) -> Int { changes[app] ?? 0 }
 
-    /// What the radio is for an app (behaviours 1.3, 1.18).
+    /// The radio state for an app (behaviours 1.3, 1.18).
     func state(for app: Int) -> ManagerState {
         if denied.contains(app) { return .unauthorized }
         if !isSwitchedOn { return .poweredOff }
@@ -87,7 +87,7 @@ final class WorldDevice: AppLauncher {
             guard case .appMoved(let phase) = observation.happening else { return }
             self?.apps.first { $0.shape.identity == observation.subject.app }?.moved(to: phase)
         }
-        // Whoever has the switch in hand says how it stands.
+        // The setting belongs to the device and outlasts the system.
         if !isSwitchedOn { new.setPower(false, by: .controlCentre) }
         new.start()
         world.test.run(.milliseconds(1))
@@ -101,7 +101,7 @@ final class WorldDevice: AppLauncher {
         return line
     }
 
-    /// The system is gone without a word, and with it whatever it had in hand.
+    /// The system ends without warning and loses all its unsaved state.
     private func vanish() {
         system.records.close()
         system.launcher = nil
@@ -112,7 +112,7 @@ final class WorldDevice: AppLauncher {
         world.test.run(.milliseconds(1))
     }
 
-    /// The device is switched off and on.
+    /// The device restarts.
     func restart() {
         for app in apps { app.end(.deviceRestarted) }
         vanish()
@@ -123,7 +123,7 @@ final class WorldDevice: AppLauncher {
         noteChange()
     }
 
-    /// The service ends by a fault of its own, and is there again; the processes of apps go on.
+    /// The service crashes and restarts; the processes of apps continue.
     func killService() {
         for app in apps { app.look() }
         vanish()
@@ -133,14 +133,14 @@ final class WorldDevice: AppLauncher {
         for app in apps { app.reopen() }
     }
 
-    // MARK: What becomes of the radio
+    // MARK: Changes of the radio
 
     private func noteChange() {
         lastChange = world.now
         for app in shape.apps { changes[app.name.app, default: 0] += 1 }
     }
 
-    /// Changes something of the radio; what the model says of it follows from what the radio was and is for each app.
+    /// Changes the radio. The effect on the model follows from each app's radio state before and after.
     private func change(_ body: () -> Void) {
         let before = shape.apps.map { state(for: $0.name.app) }
         let hadRadio = isSwitchedOn && isPlugged
@@ -178,12 +178,12 @@ final class WorldDevice: AppLauncher {
         system.setPermission(isGiven ? .allowedAlways : .denied, for: app.shape.identity)
     }
 
-    /// Gives a controller the time that it needs until it works: nobody is launched between two states of the radio.
+    /// Waits until the controller works, so that no app is launched between two states of the radio.
     private func comeUp() {
         if isSwitchedOn, isPlugged { world.test.run(.milliseconds(500)) }
     }
 
-    /// Those whom it is linked to hear it no more, or may hear it again.
+    /// Moves the device out of its peers' range, which ends its links, or back into it.
     func setInRange(_ isInRange: Bool) {
         self.isInRange = isInRange
         controller?.isInRange = isInRange
@@ -194,7 +194,7 @@ final class WorldDevice: AppLauncher {
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append((app, managers)) }
 
-    /// Launches what the system wants launched, off its loop.
+    /// Performs the launches that the system has requested, off its loop.
     func launchWanted() {
         let wanted = launches
         launches = []
@@ -211,7 +211,7 @@ final class WorldDevice: AppLauncher {
         }
     }
 
-    /// Everything is as it is on a device that works.
+    /// Repairs everything, so that the device works.
     func mend() {
         setInRange(true)
         setPlugged(true)
@@ -219,7 +219,7 @@ final class WorldDevice: AppLauncher {
         for app in apps where denied.contains(app.shape.name.app) { setPermission(true, app) }
     }
 
-    /// Whether the radio does nothing for long that nobody wants, or wanted when its process ended.
+    /// Checks that the radio is not busy for long without a request, current or preserved.
     func checkRadio(after patience: Duration) {
         let kept = model.kept.values.flatMap(\.values)
         let isAdvertised = apps.contains { $0.peripheral?.isAdvertising != nil } || kept.contains(where: \.mayAdvertise)
@@ -235,7 +235,7 @@ final class WorldDevice: AppLauncher {
         check(isScanning && !isLookedFor, &scansForNobody, "scans")
     }
 
-    /// Whether apps know what the radio is, long after it changed.
+    /// Checks that apps have the current radio state, long after the last change.
     func checkStates(after patience: Duration) {
         guard world.now - lastChange >= patience else { return }
         for app in apps { app.checkState(state(for: app.shape.name.app)) }

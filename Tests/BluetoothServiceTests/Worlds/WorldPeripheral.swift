@@ -5,23 +5,23 @@ import ServiceMessages
 
 @testable import BluetoothService
 
-/// An app in the peripheral role, which publishes, advertises, answers, and counts the room that it has.
+/// An app in the peripheral role: publishes, advertises, responds, and counts its credits.
 final class WorldPeripheral {
     let name: WorldName
     private(set) var manager: TestManager
     private(set) var isOn = false
-    /// Nil before it was asked for, false until there was an answer.
+    /// Nil before the request, and false until it is confirmed.
     private(set) var isPublished: Bool?
     private(set) var isAdvertising: Bool?
     private(set) var room = ServiceLimits.valueUpdates
     private(set) var subscribers: Set<UUID> = []
-    /// When what waits for an answer was asked.
+    /// When the pending request was made.
     private var askedAt: Instant?
     private var lastAttempt: Instant?
-    /// What it was asked for so far; some of that it refuses.
+    /// The number of requests received so far; the app refuses some of them.
     private var questions = 0
     var witness = StateWitness()
-    /// What it is to be told first; taken with that.
+    /// The first event to expect; removed when it arrives.
     var expected: RestorationModel.Kept?
     private(set) var hasBegun = false
     private unowned let world: RandomWorld
@@ -36,7 +36,7 @@ final class WorldPeripheral {
 
     private func send(_ request: PeripheralRequest) { manager.send(.peripheral(request)) }
 
-    /// The service is gone, and another one is there.
+    /// The service has ended, and a new one is running.
     func reopened(_ manager: TestManager) {
         react(.stateChanged(.resetting), isOfLine: true)
         self.manager = manager
@@ -71,7 +71,7 @@ final class WorldPeripheral {
         guard !isOn else { return }
         room = ServiceLimits.valueUpdates
         subscribers = []
-        // What was not answered by then is lost (behaviour 1.6).
+        // Requests without a response so far are lost (behaviour 1.6).
         if isPublished == false { isPublished = nil }
         if isAdvertising == false { isAdvertising = nil }
         // Behaviour 1.13.
@@ -116,15 +116,15 @@ final class WorldPeripheral {
         if isPublished != false, isAdvertising != false { askedAt = nil }
     }
 
-    /// Every third question is refused.
+    /// Refuses every third request.
     private func verdict(_ refusal: ATTStatus) -> ATTStatus {
         questions += 1
         return questions.isMultiple(of: 3) ? refusal : .success
     }
 
-    // MARK: What it does
+    // MARK: Activity
 
-    /// Publishes, and advertises where it may start that (behaviour 7.25).
+    /// Publishes, and advertises where it may start to (behaviour 7.25).
     func goOn(inFront: Bool) {
         guard isOn else { return }
         if isPublished == nil {
@@ -139,7 +139,7 @@ final class WorldPeripheral {
         send(.startAdvertising(name.advertising))
     }
 
-    /// Only with power and room.
+    /// Whether it has power, a published service and credits.
     var canMeasure: Bool { isOn && isPublished == true && room > 0 }
 
     func measure(_ number: Int) {
@@ -148,9 +148,9 @@ final class WorldPeripheral {
         send(.updateValue(WorldName.measurementID, value: value, centrals: nil))
     }
 
-    // MARK: What is known of it
+    // MARK: Observable state
 
-    /// What is to be kept of it.
+    /// The state to preserve.
     var kept: (manager: RestorationModel.Manager, isQuiet: Bool) {
         let subscribers = subscribers.map {
             RestoredSubscription(
@@ -166,7 +166,7 @@ final class WorldPeripheral {
         return (manager, askedAt == nil)
     }
 
-    /// Whether it asks for something at this very instant: that may have reached the service before its process ends, or not.
+    /// Whether a request was made at this very instant: it may or may not reach the service before the process ends.
     var asksNow: Bool { askedAt == world.now }
 
     func overdue(awake: Instant) -> [String] {

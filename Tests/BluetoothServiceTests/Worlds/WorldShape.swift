@@ -3,7 +3,7 @@ import EventLoops
 
 @testable import BluetoothService
 
-/// Names an app of a ``RandomWorld``, and with it all that the app publishes and sends.
+/// Names an app of a ``RandomWorld``, and identifies all that the app publishes and sends.
 struct WorldName: Hashable, Comparable, CustomStringConvertible {
     let device: Int
     let app: Int
@@ -11,11 +11,11 @@ struct WorldName: Hashable, Comparable, CustomStringConvertible {
     var description: String { "\(device).\(app)" }
     var signature: [UInt8] { [UInt8(device), UInt8(app)] }
     var service: BluetoothUUID { uuid(0) }
-    /// Notifies: the signature, and a number that grows.
+    /// Notifies the signature and an increasing number.
     var measurement: BluetoothUUID { uuid(1) }
-    /// The app is asked for each read, and answers with its signature.
+    /// Dynamic: the app responds to each read with its signature.
     var reading: BluetoothUUID { uuid(2) }
-    /// Takes writes that begin with the signature.
+    /// Accepts writes that begin with the signature.
     var note: BluetoothUUID { uuid(3) }
 
     private func uuid(_ number: UInt16) -> BluetoothUUID {
@@ -26,12 +26,12 @@ struct WorldName: Hashable, Comparable, CustomStringConvertible {
         (one.device, one.app) < (other.device, other.app)
     }
 
-    // All apps name what they publish alike, so that nothing but the service keeps them apart.
+    // All apps use the same identifiers, so that only the service keeps them apart.
     static let serviceID = LocalAttributeID(1)
     static let measurementID = LocalAttributeID(2)
     static let readingID = LocalAttributeID(3)
     static let noteID = LocalAttributeID(4)
-    /// And so all apps name their managers, of either role.
+    /// All apps use the same identifier for their managers, of either role.
     static let restoreIdentifier = "main"
 
     var localService: LocalService {
@@ -50,12 +50,12 @@ struct WorldName: Hashable, Comparable, CustomStringConvertible {
     var advertising: AdvertisingRequest { AdvertisingRequest(localName: "D\(device)", services: [service]) }
 }
 
-/// What there is in a world: devices, and apps on them.
+/// The devices of a world, and their apps.
 struct WorldShape {
     struct Device {
         let version: SystemVersion
         let linger: Duration
-        /// Whether it has the address of before when it begins anew.
+        /// Whether it keeps its address across restarts.
         let keepsAddress: Bool
         let apps: [App]
     }
@@ -63,7 +63,7 @@ struct WorldShape {
     struct App {
         let name: WorldName
         var declaration = AppDeclaration()
-        /// Of which apps it reads and hears; nobody's for one without the central role.
+        /// The apps that it reads and subscribes to; empty without the central role.
         var targets: [WorldName] = []
         var isPeripheral = false
         var restoresCentral = false
@@ -76,7 +76,8 @@ struct WorldShape {
 
     var apps: [App] { devices.flatMap(\.apps) }
 
-    /// Two or three devices with one to three apps each; the first app of all is one that uses the first of the second device.
+    /// Two or three devices with one to three apps each. The first app of the first device uses the first app of the
+    /// second.
     init(seed: UInt64) {
         let random = RandomSource(seed: seed).split(2)
         func lot(_ one: UInt64, in many: UInt64) -> Bool { random.below(many) < one }
@@ -122,14 +123,14 @@ struct WorldShape {
     }
 }
 
-/// What happens in a world, and what its own randomness follows from: so that one can be left out without changing those after it.
+/// An action in a world with its own random seed, so that leaving a step out does not change the steps after it.
 struct WorldStep: CustomStringConvertible {
     enum Kind: CaseIterable {
         case wait, sleep, measure, ask, lookAgain
         case leave, enter, crash, removeFromMemory, forceQuit, relaunch
         case switchPower, unplug, killService, restart, moveAway, permission
 
-        /// Whether links may end by it.
+        /// Whether the step may end links.
         var endsLinks: Bool {
             switch self {
             case .wait, .sleep, .measure, .lookAgain, .leave, .enter: false
@@ -139,7 +140,7 @@ struct WorldStep: CustomStringConvertible {
             }
         }
 
-        /// How often it is drawn.
+        /// The relative frequency of the kind.
         fileprivate var weight: Int {
             switch self {
             case .measure, .ask: 4
@@ -154,14 +155,14 @@ struct WorldStep: CustomStringConvertible {
 
     let kind: Kind
     let lot: UInt64
-    /// Which one of its world's it is.
+    /// The position among the steps of its world.
     let number: Int
 
     var description: String { "\(number) \(kind)" }
 
     private static let urn = Kind.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 
-    /// So many steps by lot.
+    /// Random steps.
     static func steps(_ count: Int, seed: UInt64) -> [WorldStep] {
         let random = RandomSource(seed: seed).split(1)
         return (0..<count).map {

@@ -2,21 +2,22 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 
-/// One end of a channel, as apps write it: the streams are scheduled in a run loop and their delegate reads and writes.
+/// One end of a channel as apps implement it: the streams are scheduled in a run loop, and their delegate reads and
+/// writes.
 final class ChannelUser: NSObject, StreamDelegate, @unchecked Sendable {
-    // Safe: touched by the test and in callbacks, for whose end the world waits.
+    // Safe: accessed by the test, and in callbacks that the world waits for.
 
     private(set) var channel: CBL2CAPChannel!
     private(set) var events: [String] = []
     private(set) var received = Data()
     private(set) var sent = 0
-    /// What is to be sent.
+    /// The data to send.
     var outgoing: Data
-    /// Whether what comes is read.
+    /// Whether to read incoming data.
     var isReading = true
-    /// How much is written or read at a time.
+    /// The number of octets to read or write at a time.
     var portion = 4_096
-    /// Called on the run loop, with each event.
+    /// Called on the run loop for each event.
     var onEvent: ((ChannelUser, Stream.Event) -> Void)?
 
     init(_ channel: CBL2CAPChannel, in runLoop: RunLoop?, outgoing: Data = Data()) {
@@ -59,21 +60,21 @@ final class ChannelUser: NSObject, StreamDelegate, @unchecked Sendable {
         sent += max(output.write(portion, maxLength: portion.count), 0)
     }
 
-    /// Closes both streams and lets go of the channel, as most apps do.
+    /// Closes both streams and releases the channel, as most apps do.
     func close() {
         for stream in streams { stream.close() }
         channel = nil
     }
 
-    /// Lets go of the channel alone.
+    /// Releases the channel without closing its streams.
     func drop() {
         channel = nil
     }
 }
 
-/// Publishes channels, and takes those that come.
+/// Publishes channels, and accepts incoming ones.
 final class ChannelPublisher: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: touched by the test and in callbacks, for whose end the world waits.
+    // Safe: accessed by the test, and in callbacks that the world waits for.
 
     static let service = CBUUID(string: "6368616E-6E65-4C73-8000-000000000001")
 
@@ -81,9 +82,9 @@ final class ChannelPublisher: NSObject, CBPeripheralManagerDelegate, @unchecked 
     private(set) var psms: [CBL2CAPPSM] = []
     private(set) var log: [String] = []
     var users: [ChannelUser] = []
-    /// What is sent on each channel that comes.
+    /// The data to send on each incoming channel.
     var outgoing = Data()
-    /// Whether channels that come are kept.
+    /// Whether to keep incoming channels.
     var isKeeping = true
     private let runLoop: RunLoop?
 
@@ -131,14 +132,14 @@ final class ChannelPublisher: NSObject, CBPeripheralManagerDelegate, @unchecked 
 
 /// Connects, and opens channels.
 final class ChannelOpener: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: touched by the test and in callbacks, for whose end the world waits.
+    // Safe: accessed by the test, and in callbacks that the world waits for.
 
     private(set) var manager: CBCentralManager!
     private(set) var peripheral: CBPeripheral?
     private(set) var log: [String] = []
     private(set) var lastError: (any Error)?
     var users: [ChannelUser] = []
-    /// What is sent on each channel.
+    /// The data to send on each channel.
     var outgoing = Data()
     var isKeeping = true
     private let runLoop: RunLoop?

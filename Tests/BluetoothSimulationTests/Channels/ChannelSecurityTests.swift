@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Channels that need encryption.
+/// Channels that require encryption.
 @Suite struct ChannelSecurityTests {
     private func seat(_ world: ChannelWorld, agree: Bool) {
         world.phone.person.behaves(agree ? .agrees(lookingAt: [world.station]) : .declines, after: .seconds(1))
@@ -35,7 +35,7 @@ import Testing
         #expect(world.publisher.users.isEmpty)
     }
 
-    /// How the wish for a channel can be overtaken.
+    /// Events that overtake a request for a channel.
     enum Overtaking: CaseIterable {
         case cancelled, lost, switchedOff, unplugged
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// L2CAP channels from app to app.
+/// L2CAP channels between apps.
 @Suite struct ChannelTests {
     @Test(
         "behaviours 8.1, 8.2, 8.6, 8.10, 8.13: a megabyte goes each way through streams as it was",
@@ -51,7 +51,7 @@ import Testing
             #expect(user.events.sorted() == ["in end", "in open", "out end", "out open"])
             #expect(user.input.streamStatus == .atEnd && user.output.streamStatus == .atEnd)
             #expect(!user.output.hasSpaceAvailable && !user.input.hasBytesAvailable)
-            // Too late.
+            // Too late: the channel is closed.
             #expect(user.output.write([1], maxLength: 1) == -1)
             #expect((user.output.streamError as NSError?)?.code == Int(EPIPE))
             #expect(user.input.streamError == nil)
@@ -114,7 +114,7 @@ import Testing
         #expect(world.opener.isConnected)
     }
 
-    /// How a channel can end by what is done at one end.
+    /// The ways in which one end can end a channel.
     enum Ending: CaseIterable {
         case closed, dropped, cancelled, unplugged, switchedOff, gone
     }
@@ -202,7 +202,7 @@ import Testing
             phone.write(); return false
         }
         let sent = phone.sent
-        // Two windows between app and service, what the controllers and the link have room for, and what L2CAP may have.
+        // Two windows between app and service, the buffers of the controllers and the link, and the L2CAP credits.
         #expect(sent > 65_536 && sent < 2 * 32_768 + 4 * 2_048 + 20_000, "\(sent)")
         #expect(!phone.output.hasSpaceAvailable)
         world.run(.seconds(60)) {
@@ -221,7 +221,7 @@ import Testing
         let (phone, station) = try world.open()
         #expect(phone.output.hasSpaceAvailable && !phone.input.hasBytesAvailable)
         #expect(phone.input.streamStatus == .open && phone.output.streamStatus == .open)
-        // Nothing comes while one waits in virtual time, and so nobody does.
+        // Blocking would stop virtual time and wait for ever, so these calls do not block.
         var octet: UInt8 = 0
         #expect(phone.input.read(&octet, maxLength: 1) == -1)
         #expect(phone.output.write([1, 2, 3], maxLength: 3) == 3)

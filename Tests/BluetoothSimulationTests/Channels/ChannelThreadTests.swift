@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Streams in the run loop of a thread that is not the one that lets time pass.
+/// Streams in the run loop of a thread other than the one that advances time.
 @Suite struct ChannelThreadTests {
-    /// A thread that does nothing but run its run loop.
+    /// A thread that only runs its run loop.
     private final class RunLoopThread: @unchecked Sendable {
-        // Safe: set before the thread says that it is there, but for the mutex.
+        // Safe: set before the thread signals that it runs, except for the mutex.
         private(set) var runLoop: RunLoop!
         private(set) var thread: Thread!
-        // Without it the run loop would return.
+        // Without a timer, the run loop would return.
         private let anchor = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { $0.invalidate() }
         private let isOver = DispatchSemaphore(value: 0)
         let strays = Mutex(0)
@@ -28,19 +28,19 @@ import Testing
             isThere.wait()
         }
 
-        /// Notes events that come elsewhere.
+        /// Counts events that arrive on another thread.
         func watch(_ user: ChannelUser) {
             user.onEvent = { [self] _, _ in if Thread.current != thread { strays.withLock { $0 += 1 } } }
         }
 
-        /// Lets the thread end, once nothing else keeps its run loop.
+        /// Lets the thread end as soon as nothing else keeps its run loop alive.
         func end() -> Bool {
             anchor.fireDate = Date(timeIntervalSinceReferenceDate: 0)
             return isOver.wait(timeout: .now() + 20) == .success
         }
     }
 
-    /// Sends octets each way, and gives the packets of it.
+    /// Sends data in both directions, and returns the recorded packets.
     private func exchange(on thread: RunLoopThread) throws -> [UInt8] {
         let world = ChannelWorld(runLoop: thread.runLoop, lossRate: 0.1)
         world.opener.outgoing = ChannelWorld.noise(50_000, seed: 1)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import BluetoothService
 
-/// Two devices with an app each, in virtual time: one publishes channels, and the other opens them. The streams are in the run loop of
-/// the test, unless told otherwise.
+/// Two devices with an app each, in virtual time: one publishes channels, and the other opens them. The streams run in
+/// the run loop of the test by default.
 final class ChannelWorld {
     let world: SimulatedWorld
     let phone: SimulatedDevice
@@ -27,7 +27,7 @@ final class ChannelWorld {
         opener = phone.launch("opener") { _ in ChannelOpener(in: runLoop) }
     }
 
-    /// Lets time pass until something is true.
+    /// Advances time until `condition` holds.
     @discardableResult
     func run(_ duration: Duration = .seconds(20), until condition: () -> Bool = { false }) -> Bool {
         let end = world.now + duration
@@ -38,7 +38,7 @@ final class ChannelWorld {
         return true
     }
 
-    /// Goes as far as a connection, and channels that are published on one side.
+    /// Connects, and publishes channels on one side.
     @discardableResult
     func connect(needsEncryption: Bool = false, count: Int = 1) throws -> [CBL2CAPPSM] {
         run { publisher.log.contains("state 5") }
@@ -48,7 +48,7 @@ final class ChannelWorld {
         return publisher.psms
     }
 
-    /// Goes as far as an open channel.
+    /// Connects, and opens a channel.
     func open() throws -> (opener: ChannelUser, publisher: ChannelUser) {
         opener.open(try connect()[0])
         run { !opener.users.isEmpty && !publisher.users.isEmpty }

@@ -6,16 +6,16 @@ import EventLoops
 import Radio
 import Synchronization
 
-/// A world of apps at random, whose processes end at all moments and on all threads, and begin again. One seed is to give one story and one
-/// set of captures, wherever it runs.
+/// A world of random apps whose processes end at arbitrary times and on any thread, and start again. Each seed must
+/// produce one story and one set of captures, on every machine.
 final class SeededLives {
-    /// What a world is told by.
+    /// Digests that identify a run.
     struct Digests: Equatable, CustomStringConvertible {
-        /// What apps were called with, where they were in their lives, and when, in order.
+        /// The callbacks and phases of all apps in order, with their times.
         let story: String
-        /// What hosts and controllers sent each other.
+        /// The packets between hosts and controllers.
         let packets: String
-        /// What was on the air.
+        /// The packets on the air.
         let air: String
 
         var description: String { "story=\(story) packets=\(packets) air=\(air)" }
@@ -31,7 +31,7 @@ final class SeededLives {
         let app: String
     }
 
-    /// The belts' apps as they run now.
+    /// The current instances of the belts' apps.
     private final class Belts: Sendable {
         private let sensors = Mutex<[Int: Sensor]>([:])
 
@@ -64,7 +64,7 @@ final class SeededLives {
         for number in 0..<1 + Int(random.below(2)) { addPhone(number) }
     }
 
-    /// Lets a world of this seed live for so many steps.
+    /// Runs a world with this seed for a number of steps.
     static func digests(seed: UInt64, steps: Int = 24) -> (digests: Digests, story: [String]) {
         let lives = SeededLives(seed: seed)
         for _ in 0..<steps { lives.step() }
@@ -73,7 +73,7 @@ final class SeededLives {
         return (digests, lives.story.lines)
     }
 
-    // MARK: What there is
+    // MARK: Setup
 
     private func addDevice(_ name: String, at x: Double) -> SimulatedDevice {
         let device = world.addDevice(named: name, at: Position(x: x)) { [packets] in packets.add($0) }
@@ -82,9 +82,9 @@ final class SeededLives {
         return device
     }
 
-    /// Takes lines of a device to the story, with their time.
+    /// Adds a device's lines to the story, with their time.
     private func note(_ name: String) -> @Sendable (String) -> Void {
-        // The loop has what notes the lines.
+        // Weak: the loop retains the closure.
         { [weak loop = world.loop, story] line in
             guard let loop else { return }
             story.add("\(loop.waitFor { loop.now.nanoseconds }) \(name): \(line)")
@@ -118,7 +118,7 @@ final class SeededLives {
         let note = note("\(device.name), \(name)")
         let identifier = random.below(4) > 0 ? Collector.identifier : nil
         let modes: AppDeclaration.BackgroundModes = random.below(3) > 0 ? .central : []
-        // Some end by themselves, in the callback that brings something.
+        // Some processes end themselves in a callback.
         let faults = ["value [0, 7]", "disconnected", "connected", "restored"]
         let fault = random.below(2) == 0 ? faults[Int(random.below(UInt64(faults.count)))] : nil
         let crashes = 1 + Int(random.below(3))
@@ -146,7 +146,7 @@ final class SeededLives {
         residents.append(Resident(device: device, app: name))
     }
 
-    // MARK: What happens
+    // MARK: Steps
 
     private func step() {
         let step = Step.allCases[Int(random.below(UInt64(Step.allCases.count)))]
@@ -188,7 +188,7 @@ final class SeededLives {
         }
     }
 
-    /// Stops the world after a few more lines, wherever it is then, and ends a process there.
+    /// Stops the world after a few more lines, whatever is in progress, and ends a process there.
     private func endAtAWord(_ resident: Resident) {
         let end = end(of: resident)
         let isElsewhere = random.below(2) == 0
@@ -198,7 +198,7 @@ final class SeededLives {
 
     private func endBetweenSteps(_ resident: Resident) { stopSoon(end(of: resident)) }
 
-    /// Runs until a few more lines have been noted, and does something between two steps of the loop.
+    /// Runs until a few more lines have been added, and calls `body` between two steps of the loop.
     private func stopSoon(_ body: @Sendable () -> Void) {
         let count = story.count + 1 + Int(random.below(4))
         measure(2)
@@ -220,7 +220,7 @@ final class SeededLives {
         }
     }
 
-    /// Does something on another thread, and waits for that.
+    /// Calls `body` on another thread, and waits for it.
     private func elsewhere(_ body: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         DispatchQueue(label: "elsewhere").async(group: group, execute: body)

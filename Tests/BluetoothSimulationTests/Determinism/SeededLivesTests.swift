@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Whether a run depends on its seed alone. Scripts/determinism compares runs on one core, on all cores, beside busy neighbours, and under
-/// ThreadSanitizer.
+/// Whether a run depends on its seed alone. Scripts/determinism compares runs on one core, on all cores, on a busy
+/// machine, and under ThreadSanitizer.
 @Suite struct SeededLivesTests {
     private static func value(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
     private static func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
@@ -18,8 +18,8 @@ import Testing
         }
     }
 
-    /// `HARALD_DIGESTS` names the file, `HARALD_FIRST_SEED` and `HARALD_SEEDS` the worlds; in the directory `HARALD_STORIES`, if there is
-    /// one, each world leaves its story.
+    /// `HARALD_DIGESTS` names the output file. `HARALD_FIRST_SEED` and `HARALD_SEEDS` select the worlds. If
+    /// `HARALD_STORIES` names a directory, each world writes its story there.
     @Test("the digests of worlds are written where the environment says")
     func theDigestsAreWritten() throws {
         guard let path = Self.value("HARALD_DIGESTS") else { return }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What was told so far, in order: a digest of it, and its lines.
+/// The story so far: its digest and its lines.
 final class StoryDigest: Sendable {
     private struct State {
         // FNV-1a, 64 bits.
@@ -23,7 +23,7 @@ final class StoryDigest: Sendable {
         }
     }
 
-    /// Adds octets of a capture, which are not kept.
+    /// Adds captured octets to the digest without keeping them.
     func add(_ octets: [UInt8]) { state.withLock { $0.add(octets) } }
 
     var lines: [String] { state.withLock { $0.lines } }

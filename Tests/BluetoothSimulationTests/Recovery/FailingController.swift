@@ -3,54 +3,54 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// A controller whose firmware fails at one of its commands, and stays so until it is mended in one way and no lesser one.
+/// A controller whose firmware fails at a given command, and stays broken until a cure of sufficient strength.
 ///
-/// It lies in front of a controller that works, so it is what the host sees of it.
+/// It wraps a working controller and replaces what the host sees of it.
 final class FailingController: @unchecked Sendable {
-    // Safe: touched on the loop only, and by the test while the loop stands still.
+    // Safe: accessed only on the loop, and by the test while the loop is idle.
 
-    /// What it does from then on.
+    /// How it behaves from then on.
     enum Fault: CaseIterable, Sendable {
-        /// It says nothing more, to Reset neither.
+        /// It sends nothing more, and does not respond to Reset either.
         case silent
-        /// It answers, and gives leave for no other command.
+        /// It responds, but grants no further command credits.
         case noCredits
-        /// It reports a hardware error, and says nothing more; also after each reset, some commands later.
+        /// It reports a hardware error and falls silent; likewise after each reset, some commands later.
         case hardwareError
-        /// It answers with octets that are no answer.
+        /// It responds with octets that are no valid response.
         case garbage
-        /// Its line ends; also each new one, some commands later.
+        /// Its transport closes; likewise each new one, some commands later.
         case lineEnds
         /// It works after each reset, and falls silent some commands later.
         case degraded
-        /// It does not say that data have left.
+        /// It does not report sent data as completed.
         case keepsData
 
-        /// What mends it at the least: no line that has ended is mended by Reset, nor who does not answer to that.
+        /// The weakest cure: Reset cannot repair a closed transport, nor a controller that does not respond to it.
         var leastCure: RecoveryStep { [.lineEnds, .silent, .garbage].contains(self) ? .reopen : .reset }
     }
 
-    /// Commands that it takes after a reset that does not mend it.
+    /// The number of commands that work after a reset that is no cure.
     static let respite = 10
 
     let fault: Fault
-    /// What mends it.
+    /// The step that repairs it.
     let cure: RecoveryStep
-    /// The number of the command that it fails at, from 0.
+    /// The index of the command at which it fails.
     let command: Int
-    /// Whether there is a way to reset the device.
+    /// Whether the device can be reset.
     var canResetDevice = true
-    /// Whether nobody ever hears what came of that.
+    /// Whether a device reset never completes.
     var resetHangs = false
 
-    /// The commands so far.
+    /// The number of commands so far.
     private(set) var commands = 0
-    /// How often it has done something wrong.
+    /// The number of faulty actions so far.
     private(set) var misdeeds = 0
-    /// What has mended it.
+    /// The step that repaired it.
     private(set) var mendedBy: RecoveryStep?
     private(set) var isBroken = false
-    /// Commands until it fails again, while it is broken.
+    /// The number of commands until it fails again, while it is broken.
     private var left = 0
     private var isStuck: Bool { isBroken && left <= 0 }
 
@@ -58,7 +58,7 @@ final class FailingController: @unchecked Sendable {
         (self.fault, self.command, self.cure) = (fault, command, cure)
     }
 
-    /// Its power has been away.
+    /// Power has been removed and restored.
     func powerCycle() { heal(by: .powerOff) }
 
     private func heal(by step: RecoveryStep) {
@@ -72,7 +72,7 @@ final class FailingController: @unchecked Sendable {
         return FailingLine(transport, of: self, loop: loop)
     }
 
-    /// What becomes of a command.
+    /// How a command is handled.
     fileprivate enum Fate {
         case pass, lost, hardwareError, lineEnds
     }
@@ -100,7 +100,7 @@ final class FailingController: @unchecked Sendable {
         return outcome
     }
 
-    /// What becomes of a packet for the host.
+    /// Applies the fault to a packet for the host.
     fileprivate func show(_ packet: HCIPacket) -> HCIPacket? {
         guard isStuck else { return packet }
         switch fault {
@@ -134,7 +134,7 @@ final class FailingController: @unchecked Sendable {
     }
 }
 
-/// A line to such a controller.
+/// A transport to such a controller.
 private final class FailingLine: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
@@ -180,7 +180,7 @@ private final class FailingLine: HCITransport {
     func resetDevice(_ completion: @escaping (DeviceReset) -> Void) {
         close()
         let controller = controller
-        // As long as a driver takes for its firmware.
+        // About as long as a driver takes to load firmware.
         loop.schedule(after: .seconds(2)) {
             let result = controller.resetDevice()
             if !controller.resetHangs { completion(result) }

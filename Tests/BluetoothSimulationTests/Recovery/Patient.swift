@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothSimulation
 
-/// A way to die, and what mends it.
+/// A fault, and the step that cures it.
 struct Failure: Sendable, CustomTestStringConvertible {
     var fault: FailingController.Fault
     var cure: RecoveryStep
@@ -13,29 +13,30 @@ struct Failure: Sendable, CustomTestStringConvertible {
     static let all = FailingController.Fault.allCases.flatMap { fault in
         RecoveryStep.allCases.filter { $0.rawValue >= fault.leastCure.rawValue }.map { Failure(fault: fault, cure: $0) }
     }
-    /// Those that need no data to show.
+    /// The failures that show without data traffic.
     static let ofCommands = all.filter { $0.fault != .keepsData }
 }
 
-/// A device whose controller fails, and a person who takes its power away when told that only that helps.
+/// A device with a failing controller, and a person who power-cycles the controller when advised that nothing else
+/// helps.
 struct Patient {
     let device: SimulatedDevice
     let controller: FailingController
-    /// What was done about it.
+    /// The recovery reports so far.
     let reports = Locked<[RecoveryReport]>([])
-    /// How often a person was told.
+    /// The number of times the person was advised.
     let advices = Locked(0)
 
     private var world: SimulatedWorld { device.world }
 
-    /// Puts another controller into a device.
+    /// Replaces the controller of a device by a failing one.
     init(_ device: SimulatedDevice, _ failure: Failure, at command: Int, canResetDevice: Bool = true) {
         self.device = device
         let made = FailingController(failure.fault, at: command, mendedBy: failure.cure)
         made.canResetDevice = canResetDevice
         controller = made
         device.setController(isPluggedIn: false)
-        // The device notices.
+        // The system notices the missing controller.
         device.world.run(for: .milliseconds(10))
         let (loop, parts, reports, advices) = (device.world.loop, device.parts, reports, advices)
         loop.waitFor {
@@ -51,7 +52,7 @@ struct Patient {
         device.setController(isPluggedIn: true)
     }
 
-    /// The numbers of the steps that were taken, in order; one that was taken several times in a row counts once.
+    /// The numbers of the recovery steps in order. Consecutive repetitions count once.
     var steps: [Int] {
         let taken = reports.value.compactMap { report -> Int? in
             if case .took(let step, _) = report { step.rawValue } else { nil }
@@ -59,7 +60,7 @@ struct Patient {
         return taken.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
-    /// Lets time pass until something holds, with the person there.
+    /// Advances time until `condition` holds. The person acts on advice.
     @discardableResult
     func live(for time: Duration, until condition: @Sendable () -> Bool) -> Bool {
         let (advices, controller) = (advices, controller)
@@ -73,7 +74,7 @@ struct Patient {
         return world.run(for: time, until: condition)
     }
 
-    /// What is wrong after the controller has died and come back.
+    /// Describes what is wrong after the controller has failed and recovered.
     func faults(_ failure: Failure) -> [String] {
         let controller = controller
         var faults: [String] = []

@@ -7,15 +7,15 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Controllers that die at a command of bring-up, connection, discovery or pairing, in each way, and are mended by each step: they
-/// come back, and apps go on without being started anew.
+/// Controllers that fail at each command of bring-up, connection, discovery or pairing, in each way, and are repaired
+/// by each step. They recover, and apps continue without being relaunched.
 @Suite struct RecoveryTests {
-    /// Whether to try everything in the middle of connections too, which takes minutes: `HARALD_THOROUGH=1`.
+    /// Whether to test every command of connections too, which takes minutes: `HARALD_THOROUGH=1`.
     private static let isThorough = ProcessInfo.processInfo.environment["HARALD_THOROUGH"] != nil
 
-    /// An app that only looks whether there is a radio.
+    /// An app that only records the radio state.
     private final class Watcher: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-        // Safe: what has no lock is set once.
+        // Safe: state without a lock is set once.
         let states = Locked<[CBManagerState]>([])
         private var manager: CBCentralManager!
 
@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Bring-up
 
-    /// A device with nobody around it, so that time costs nothing.
+    /// A device without neighbours, so that virtual time costs little.
     private func alone(_ failure: Failure, at command: Int, canResetDevice: Bool = true) -> (Patient, Watcher) {
         let device = SimulatedWorld(seed: 5).addDevice(named: "Phone")
         let watcher = device.launch("watcher") { _ in Watcher() }
@@ -54,8 +54,7 @@ import Testing
     func aControllerDiesAtEachCommandOfItsBringUp(failure: Failure) throws {
         let count = try bringUpCommands()
         #expect(count > 15)
-        // Who gets no leave for more commands, and has none, has no reason to complain.
-        // A Reset that is not answered is mended by no other.
+        // Withholding credits after the last command does no harm. Another Reset does not repair an unanswered Reset.
         let first = failure.cure == .reset ? 1 : 0
         for command in first..<(failure.fault == .noCredits ? count - 1 : count) {
             let (patient, watcher) = alone(failure, at: command)
@@ -74,13 +73,13 @@ import Testing
     func theStepsComeInOrder() {
         let (patient, watcher) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
         let world = patient.device.world
-        // Nobody comes: it is tried again and again, ever more rarely.
+        // The person does nothing: recovery retries at ever longer intervals.
         world.run(for: .seconds(600))
         let taken = patient.reports.value.compactMap { report -> Int? in
             if case .took(let step, _) = report { step.rawValue } else { nil }
         }
         let resets = Array(repeating: 1, count: HCIHost.maximumResets)
-        // The first bring-up, then one on each new line.
+        // The first bring-up, then one on each new transport.
         #expect(Array(taken.prefix(12)) == resets + [2] + resets + [3] + resets + [4])
         #expect(patient.steps.filter { $0 == 2 }.count == 1 && patient.steps.filter { $0 == 3 }.count == 1)
         let rounds = patient.steps.filter { $0 == 4 }.count
@@ -90,7 +89,7 @@ import Testing
         #expect(watcher.states.value.last == .unsupported)
         let status = patient.device.withSystem { $0.status.recovery }
         #expect(status?.step == 4 && status?.advice?.contains("power the controller off") == true)
-        // Then somebody does come.
+        // Later, the person acts after all.
         patient.device.setController(isPluggedIn: false)
         world.run(for: .seconds(1))
         patient.controller.powerCycle()
@@ -130,13 +129,13 @@ import Testing
         let (controller, world) = (patient.controller, patient.device.world)
         controller.resetHangs = true
         #expect(patient.live(for: .seconds(100)) { controller.mendedBy == .resetDevice })
-        // The reset itself has taken two seconds.
+        // The reset itself took two seconds.
         world.run(for: RecoveryLadder.deviceResetTimeout - .seconds(3))
         #expect(watcher.states.value.last != .poweredOn)
         world.run(for: .seconds(2))
         #expect(watcher.states.value.last == .poweredOn)
         #expect(patient.faults(failure) == [])
-        // The one that was waited for is forgotten, and so is the time for it.
+        // The pending reset and its time-out are cancelled.
         world.run(for: RecoveryLadder.deviceResetTimeout)
         #expect(patient.steps == [1, 2, 3] && watcher.states.value.last == .poweredOn)
     }
@@ -145,11 +144,11 @@ import Testing
     func whatComesBackBeginsAtTheBottom() {
         let (patient, _) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
         let (device, world) = (patient.device, patient.device.world)
-        // Up the ladder, with pauses of half a minute.
+        // The ladder is climbed, and pauses last half a minute.
         world.run(for: .seconds(400))
         let isClimbed = device.withSystem { $0.recovery.state != .well && $0.status.recovery?.step == 4 }
         #expect(isClimbed)
-        // In such a pause there is no line whose end would tell.
+        // In such a pause no transport is open that could close.
         for _ in 0..<600 {
             if case .missing = device.withSystem({ $0.power.phase }) { break }
             world.run(for: .milliseconds(100))
@@ -166,7 +165,7 @@ import Testing
     @Test("managers see resetting and nothing else while a controller that has worked is mended", arguments: [2, 3])
     func managersSeeResetting(cure: Int) throws {
         let failure = Failure(fault: .silent, cure: try #require(RecoveryStep(rawValue: cure)))
-        // Reading the power is no command of bring-up: the app's scan is the first one after it.
+        // Fails at the first command after bring-up, which is that of the app's scan.
         let (patient, watcher) = alone(failure, at: try bringUpCommands())
         patient.device.world.run(for: .seconds(1))
         #expect(watcher.states.value == [.poweredOn, .resetting, .unsupported, .poweredOn])
@@ -179,7 +178,7 @@ import Testing
 
     // MARK: Sessions
 
-    /// A phone whose app wants a protected value of a sensor.
+    /// A phone whose app reads a protected value of a sensor.
     private struct Session {
         let trust: TrustWorld
         let patient: Patient
@@ -191,8 +190,8 @@ import Testing
             reader = trust.phone.launch("reader") { _ in TenaciousReader() }
         }
 
-        /// Runs until the app has its value. A person forgets a peer that has forgotten this device, and the app looks again for a
-        /// stranger that has another address by now (behaviour 3.1).
+        /// Runs until the app has read its value. The person forgets a peer that has lost its bond, and the app scans
+        /// again for an unbonded peer whose address has changed (behaviour 3.1).
         func reads() -> Bool {
             let reader = reader
             for _ in 0..<12 {
@@ -208,7 +207,7 @@ import Testing
 
         func faults(_ failure: Failure) -> [String] {
             guard reads() else { return ["the value was not read"] }
-            // It may have been read in spite of all, with the rest still to come.
+            // The value may have been read before the controller is repaired.
             let controller = patient.controller
             patient.live(for: .seconds(900)) { controller.mendedBy != nil }
             trust.world.run(for: .seconds(2))
@@ -216,7 +215,7 @@ import Testing
         }
     }
 
-    /// The commands of a life without a fault, from the first Reset to the protected value.
+    /// The number of commands in a run without a fault, from the first Reset to the protected value.
     private func commands(of side: UnpluggingTests.Side) throws -> Int {
         let session = Session(Failure(fault: .silent, cure: .reset), at: .max, side: side)
         try #require(session.reads())

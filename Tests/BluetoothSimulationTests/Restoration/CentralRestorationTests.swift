@@ -6,7 +6,7 @@ import Foundation
 import Radio
 import Testing
 
-/// Central managers that outlive the process of their app.
+/// Central managers that outlive their app's process.
 @Suite struct CentralRestorationTests {
     enum Death: CaseIterable { case crash, memory }
 
@@ -105,7 +105,8 @@ import Testing
         world.phone.open("collector")
         world.world.run(for: .seconds(5))
         #expect(world.collected.take() == ["launched by the person, with []", "state 5"])
-        // It scans. Killed so, the scan goes on for the mode, and finds.
+        // It is scanning. After a kill in this state the scan continues for the background mode, and discovers the
+        // belt.
         world.collector.removeFromMemory()
         world.belt.move(to: .init(x: 1))
         world.world.run(for: .seconds(10))
@@ -135,7 +136,7 @@ import Testing
                 "state 5", "disconnected",
             ]
         )
-        // It has asked for the connection again, and is killed once more while it waits.
+        // It has requested the connection again, and is killed once more while the request is pending.
         world.collector.crash()
         world.world.run(for: .seconds(600))
         #expect(world.collected.take().isEmpty)

@@ -5,12 +5,12 @@ import EventLoops
 import Foundation
 import Testing
 
-/// Which apps come back after what (behaviours 10.15 to 10.18): a test for each cell of that table.
+/// Which apps are relaunched after which event (behaviours 10.15 to 10.18): a test for each cell of that table.
 @Suite struct ComingBackTests {
-    /// What becomes of an app, or of what is kept of one.
+    /// How an app, or its preserved state, ends.
     enum End: CaseIterable {
         case crash, memory, forceQuit
-        /// While the app runs, and when it has been killed before.
+        /// `restart` happens while the app runs; the others follow a crash.
         case restart, crashAndRestart
         case crashAndSettings, crashAndControlCentre
     }
@@ -20,7 +20,7 @@ import Testing
         let version: Int
         let usesAccessorySetup: Bool
 
-        /// What the rules say.
+        /// Whether the app is relaunched, according to the rules.
         var comesBack: Bool {
             switch end {
             case .crash, .memory: true

@@ -6,15 +6,15 @@ import Foundation
 import Radio
 import Testing
 
-/// What an app asks for in the last callback before its process ends.
+/// Requests in the last callback before a process ends.
 @Suite struct LastWordsTests {
-    /// When the process ends, counted from the callback that asks for something.
+    /// When the process ends, relative to the callback that makes a request.
     enum Moment: CaseIterable {
         /// On the thread that runs the world, after the run.
         case afterTheRun
         /// On the thread that runs the world, as soon as the callback has returned.
         case betweenTwoSteps
-        /// On a thread that the world does not know.
+        /// On a thread outside the world.
         case onAnotherThread
     }
 

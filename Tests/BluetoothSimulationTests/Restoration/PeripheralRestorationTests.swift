@@ -6,11 +6,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Peripheral managers that outlive the process of their app.
+/// Peripheral managers that outlive their app's process.
 @Suite struct PeripheralRestorationTests {
-    /// A central that reads the note of a belt whenever it is told to.
+    /// A central that reads a belt's note when the test asks.
     private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-        // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+        // Safe: everything is accessed only on the queue, except for the manager, which is set once.
         let journal = Journal()
         private let queue = DispatchQueue(label: "reader")
         private var manager: CBCentralManager!
@@ -133,7 +133,7 @@ import Testing
         let reader = world.phone.launch("reader") { _ in Reader() }
         world.world.run(for: .seconds(5))
         _ = (reader.journal.take(), world.sensed.take())
-        // The app sleeps when the question comes, wakes for it, and dies before it says anything.
+        // The app is suspended when the request arrives, is resumed for it, and dies before it responds.
         world.sensorApp.leave()
         world.world.run(for: .seconds(31))
         let app = world.sensorApp

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Devices that are switched off and on again.
+/// Devices that restart.
 @Suite struct RestartTests {
     @Test(
         "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made anew, and launches the app, which subscribes"
@@ -54,7 +54,7 @@ import Testing
         world.world.run(for: .seconds(2))
         #expect(world.belt.advertisedAddress != nil)
         #expect(world.sensed.take() == [])
-        // The belt has another address now, and has to be found anew (behaviour 11.6).
+        // The belt's address has changed, so it has to be discovered again (behaviour 11.6).
         world.lookAnew()
         #expect(
             world.sensed.take() == [
@@ -64,7 +64,7 @@ import Testing
             ]
         )
         #expect(world.collected.take().suffix(2) == ["connected", "notifying true"])
-        // It sleeps by now.
+        // The belt's app is suspended by now.
         world.belt.open("sensor")
         world.measure(61)
         #expect(world.collected.take() == ["value [0, 61]"])
@@ -117,7 +117,7 @@ import Testing
                 }
             }
             world.world.run(for: .seconds(20))
-            // The person looks after both.
+            // The person opens both apps.
             world.belt.open("sensor")
             world.lookAnew()
             _ = world.collected.take()

@@ -5,12 +5,12 @@ import EventLoops
 import Foundation
 import Synchronization
 
-/// What the apps of a device have heard, over all their launches.
+/// The events of a device's apps, across all launches.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     private let listener: @Sendable (String) -> Void
 
-    /// - Parameter listener: Called with each line, where it is noted.
+    /// - Parameter listener: Called with each line, on the thread that adds it.
     init(_ listener: @escaping @Sendable (String) -> Void = { _ in }) {
         self.listener = listener
     }
@@ -20,10 +20,10 @@ final class Journal: Sendable {
         listener(line)
     }
 
-    /// What was noted since the last time that it was taken.
+    /// The lines since the last call of ``take()``.
     var all: [String] { lines.withLock { $0 } }
 
-    /// Takes what was noted so far.
+    /// Removes and returns the lines so far.
     func take() -> [String] {
         lines.withLock { lines in
             defer { lines = [] }
@@ -45,10 +45,10 @@ enum Belt {
     static let note = CBUUID(string: "2A39")
 }
 
-/// An app in the central role as Apple tells to write it (behaviour 10.13): it looks for a belt, connects and subscribes, and goes on
-/// where it was.
+/// An app in the central role, written as Apple advises (behaviour 10.13): it scans for a belt, connects, subscribes,
+/// and continues where it left off.
 final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+    // Safe: everything is accessed only on the queue, except for the manager, which is set once.
     private let journal: Journal
     private var manager: CBCentralManager!
     private var belt: CBPeripheral?
@@ -80,7 +80,7 @@ final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
             )
             peripheral.delegate = self
             belt = peripheral
-            // Not yet a time for commands (behaviour 10.11).
+            // Too early for commands (behaviour 10.11).
             peripheral.readRSSI()
         }
     }
@@ -147,9 +147,9 @@ final class Collector: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate,
     }
 }
 
-/// An app in the peripheral role: a belt that measures when it is told to, and keeps a note.
+/// An app in the peripheral role: a belt that measures when the test asks, and stores a note.
 final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the queue alone, but for the manager, which is made once.
+    // Safe: everything is accessed only on the queue, except for the manager, which is set once.
     private let journal: Journal
     private let queue = DispatchQueue(label: "sensor")
     private var manager: CBPeripheralManager!
@@ -164,7 +164,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
         manager = CBPeripheralManager(delegate: self, queue: queue, options: options)
     }
 
-    /// Sends a measurement to whoever has subscribed; says whether there was room.
+    /// Sends a measurement to the subscribers, and returns whether the queue accepted it.
     @discardableResult
     func measure(_ value: UInt8) -> Bool {
         queue.sync {
@@ -233,7 +233,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
     }
 }
 
-/// A phone that collects what a belt measures; both apps are installed, and can be launched by the system.
+/// A phone that collects the measurements of a belt. Both apps are installed, so that the system can launch them.
 final class RestorationWorld {
     let world = SimulatedWorld(seed: 77)
     let phone: SimulatedDevice
@@ -244,7 +244,7 @@ final class RestorationWorld {
         let sensor = Mutex<Sensor?>(nil)
     }
 
-    /// The belt's app as it runs now.
+    /// The current instance of the belt's app.
     private let running = Running()
 
     init(
@@ -284,7 +284,7 @@ final class RestorationWorld {
         return app
     }
 
-    /// Goes as far as a phone that hears of each measurement.
+    /// Connects and subscribes the phone to measurements.
     func collect(keepingSensed: Bool = false) {
         phone.open("collector")
         world.run(for: .seconds(5))
@@ -292,7 +292,7 @@ final class RestorationWorld {
         if !keepingSensed { _ = sensed.take() }
     }
 
-    /// The person ends the phone's app and opens it again, which looks for a belt once more.
+    /// The person quits and reopens the phone's app, which scans for a belt again.
     func lookAnew() {
         collector.forceQuit()
         phone.open("collector")
@@ -304,6 +304,6 @@ final class RestorationWorld {
         world.run(for: .seconds(1))
     }
 
-    /// The test lets go of the belt's app, whose process is gone.
+    /// Drops the test's reference to the belt's app after its process has ended.
     func forgetSensor() { running.sensor.withLock { $0 = nil } }
 }

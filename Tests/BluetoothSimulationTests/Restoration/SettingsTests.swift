@@ -7,7 +7,7 @@ import Foundation
 import Radio
 import Testing
 
-/// What a person does to a device beside its switch for Bluetooth.
+/// Changes to a device's settings other than turning Bluetooth off.
 @Suite struct SettingsTests {
     private static let launched = [
         "launched for [\"central collector\"]", "restores in state 0", "restored Belt, state 1", "state 5", "connected",
@@ -85,7 +85,7 @@ import Testing
         person.switchesAirplaneMode(false)
         world.world.run(for: .seconds(1))
         #expect(world.collected.take().isEmpty)
-        // Switched off beside it, Bluetooth goes with it from then on.
+        // Bluetooth turned off during airplane mode stays coupled to it from then on.
         person.switchesAirplaneMode(true)
         world.phone.setPower(false)
         person.switchesAirplaneMode(false)
@@ -113,7 +113,7 @@ import Testing
         world.phone.open("collector")
         world.world.run(for: .seconds(1))
         #expect(world.collected.take().last == "state 3")
-        // The same again changes nothing.
+        // Setting the same permission again changes nothing.
         world.phone.person.changesPermission(ofApp: "collector", to: .denied)
         #expect(world.collector.phase == .foreground)
         world.phone.person.changesPermission(ofApp: "collector", to: .allowedAlways)

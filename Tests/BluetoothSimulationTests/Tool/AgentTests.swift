@@ -6,7 +6,7 @@ import Testing
 
 @testable import harald
 
-/// A keyboard that nobody reads from: the test types into the prompter.
+/// A keyboard without input: the test types into the prompter.
 private struct StillKeyboard: Keyboard {
     func discardPending() {}
     func read() -> [UInt8]? {
@@ -15,7 +15,7 @@ private struct StillKeyboard: Keyboard {
     }
 }
 
-/// What `harald agent` makes of the questions of a service.
+/// How `harald agent` handles the questions of a service.
 @Suite struct AgentTests {
     private final class Bench {
         let prompter: TerminalPrompter
@@ -129,7 +129,7 @@ private struct StillKeyboard: Keyboard {
             ]
         )
         bench.type("no\n")
-        // Of a device the address stands beside what it calls itself.
+        // For a device, the address is shown next to the name that it claims.
         bench.pair(3, .confirm, name: "Mail")
         #expect(bench.take().first?.contains("\"Mail\" (C0:FF:EE:00:00:01)") == true)
     }

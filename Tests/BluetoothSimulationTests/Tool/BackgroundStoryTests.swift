@@ -4,7 +4,7 @@ import Testing
 
 @testable import harald
 
-/// `harald demo background`.
+/// Tests of `harald demo background`.
 @Suite struct BackgroundStoryTests {
     private func told(_ seed: UInt64) -> [String] {
         let lines = Mutex<[String]>([])

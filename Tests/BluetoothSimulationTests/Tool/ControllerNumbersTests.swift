@@ -20,7 +20,7 @@ import Testing
         #expect(numbers.take() == (2, 2))
         #expect(numbers.take() == (3, 2))
         #expect(numbers.take() == (5, 1))
-        // What was not given out, or was given back before, changes nothing.
+        // Returning a number that is free or was never allocated changes nothing.
         numbers.giveBack(9)
         numbers.giveBack(5)
         numbers.giveBack(5)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import harald
 
-/// A wrapped package is compiled again when the directory of the modules has another name, and only then.
+/// A wrapped package is recompiled if and only if the modules directory changes its name.
 @Suite struct ModuleDirectoriesTests {
     @Test func modulesOfTheSameLibraryAreWhereTheyWere() throws {
         let built = try BuiltLibrary()
@@ -39,7 +39,7 @@ import Testing
     }
 }
 
-/// What a build of the libraries leaves, as far as it is looked at, in a directory that goes with this object.
+/// The relevant output of a library build, in a directory that is removed with this object.
 private final class BuiltLibrary {
     private let above = FileManager.default.temporaryDirectory.appendingPathComponent("wrapping-\(UUID().uuidString)")
 
@@ -65,7 +65,7 @@ private final class BuiltLibrary {
         try TextFile.write(text, to: path(name))
     }
 
-    /// What a package finds that is compiled with these modules.
+    /// A file as the package finds it when compiled against these modules.
     func text(_ name: String, in place: String) throws -> String { try TextFile.read("\(place)/corebluetooth/\(name)") }
 
     func make() throws -> String {

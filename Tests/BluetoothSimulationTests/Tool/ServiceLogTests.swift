@@ -6,7 +6,7 @@ import Testing
 
 @testable import harald
 
-/// The log of `harald service`.
+/// Tests of the log of `harald service`.
 @Suite struct ServiceLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
@@ -77,7 +77,7 @@ import Testing
         gate.signal()
         queue.finish(within: 60)
         let written = lines.all.withLock { $0 }
-        // The thread has taken some before it stood still.
+        // The thread had written some entries before it stalled.
         #expect(written.count >= count + 2 && written.count <= 2 * count + 3)
         #expect(written.contains("error") && written.last?.contains("were lost") == true)
         let lost = written.compactMap { $0.contains("were lost") ? Int($0.split(separator: " ")[1]) : nil }.reduce(0, +)

@@ -9,19 +9,19 @@ import Testing
 
 @testable import harald
 
-/// A keyboard that nobody reads from: the test types into the prompter.
+/// A keyboard without input: the test types into the prompter.
 private final class StillKeyboard: Keyboard {
     let log = Mutex<[String]>([])
 
     func discardPending() { log.withLock { $0.append("discard") } }
     func read() -> [UInt8]? {
-        // The thread waits as long as the test process runs, as at a terminal where nobody types.
+        // Blocks the thread for the life of the test process, like a terminal without input.
         DispatchSemaphore(value: 0).wait()
         return nil
     }
 }
 
-/// Standard input that is closed, as that of a service is.
+/// A closed standard input, like that of a service.
 private struct EndedKeyboard: Keyboard {
     func discardPending() {}
     func read() -> [UInt8]? { nil }
@@ -66,12 +66,12 @@ private struct EndedKeyboard: Keyboard {
         #expect(bench.answers == [.accept])
     }
 
-    /// The attacker's prompt takes the place of the one that the person is about to agree to.
+    /// The attacker's prompt replaces the one that the person is about to accept.
     @Test("AB-A14: a yes for one prompt is no yes for the next")
     func aYesForOnePromptIsNoYesForTheNext() {
         let bench = Bench()
         bench.ask(.confirmPairing)
-        // A line with a yes in it that was begun for the first.
+        // A line with a yes that was started for the first prompt.
         bench.type(" ")
         bench.close()
         bench.ask(.confirmPairing, link: 2, name: "Intruder")
@@ -92,7 +92,7 @@ private struct EndedKeyboard: Keyboard {
     @Test func whatIsNoAnswerIsAskedForAgainAndNotForEver() {
         let bench = Bench()
         bench.ask(.enterPasskey)
-        // The ends of lines whose beginnings may have been thrown away.
+        // The ends of lines whose beginnings may have been discarded.
         for text in ["", "y", "es", "s", "yes", "123", "1234567", "0x1234"] { bench.type(text + "\n") }
         #expect(bench.answers.isEmpty)
         #expect(bench.log.filter { $0 == "[ six digits, or no ]" }.count == 8)
@@ -130,7 +130,7 @@ private struct EndedKeyboard: Keyboard {
         #expect(bench.answers == [.accept])
     }
 
-    /// Who types the code instead of a yes has looked at it, if it is the one that is shown.
+    /// A person who types the code instead of a yes has read it, if it matches.
     @Test(
         "AB-A14: a number that differs is no yes",
         arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)]
@@ -142,7 +142,7 @@ private struct EndedKeyboard: Keyboard {
         #expect(bench.answers == [answer])
     }
 
-    /// Whom the person is asked about, and what a yes would mean, is in the question (AB-S09).
+    /// The question names the device and the consequences of a yes (AB-S09).
     @Test("AB-A14: the question to the person says what is at stake")
     func theQuestionSaysWhatIsAtStake() {
         let bench = Bench()
@@ -164,7 +164,7 @@ private struct EndedKeyboard: Keyboard {
         let answered = DispatchSemaphore(value: 0)
         let prompter = TerminalPrompter(loop: loop, prepared: nil, keyboard: EndedKeyboard()) { _ in }
         let sensor = PromptedPeer(link: 1, address: BluetoothAddress(1, kind: .publicDevice), name: nil)
-        // The second one when the keyboard is known to have ended.
+        // The second prompt comes after the keyboard has ended.
         for prompt in [PairingPrompt.confirmPairing, .enterPasskey] {
             prompter.prompt(prompt, peer: sensor) { answer in
                 answers.withLock { $0.append(answer) }

@@ -41,7 +41,7 @@ import Testing
         #expect(bench.answers == ["no"])
     }
 
-    /// Wherever in the line the prompt comes up.
+    /// Holds wherever in the line the prompt appears.
     @Test func aLineThatBeganBeforeThePromptIsNoAnswerToIt() {
         for cut in 1...3 {
             var bench = Bench()

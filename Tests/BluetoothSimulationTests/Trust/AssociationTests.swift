@@ -13,9 +13,10 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// How two devices pair, by what they have for codes.
+/// How two devices pair, depending on their input and output capabilities.
 @Suite struct AssociationTests {
-    /// The phone is as Apple's: a display and a keyboard (behaviour 6.7). What it shows its person, and the sensor its own.
+    /// The phone has a display and a keyboard, like Apple's (behaviour 6.7). The arguments are the alerts on the phone
+    /// and on the sensor.
     @Test(
         "behaviour 6.8: the peer's screen decides what the person is asked",
         arguments: [
@@ -80,7 +81,7 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
     }
 
-    /// A pairing that fails makes many a peer end the link: what cannot come to anything is not begun.
+    /// A failed pairing makes many peers disconnect, so a pairing that cannot succeed is not started.
     @Test func whatNobodyIsThereToPairForCostsNoConnection() throws {
         let trust = TrustWorld()
         trust.phone.withSystem { $0.prompter = nil }
@@ -89,7 +90,7 @@ import Testing
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         trust.world.run(for: .seconds(5))
-        // The sensor has heard nothing of it.
+        // The sensor received no pairing request.
         #expect(app.log.isEmpty && trust.sensor.person.notices.isEmpty)
         app.read(Trust.open)
         #expect(try app.expect("value").error == nil)
@@ -110,7 +111,7 @@ import Testing
 
     @Test("behaviour 6.9: a peripheral with a screen is not content with pairing without a code")
     func aPeripheralWithAScreenIsNotContentWithoutACode() throws {
-        // A central with neither display nor keyboard, whose pairing is worth nothing against somebody in the middle.
+        // A central with neither display nor keyboard, whose pairing offers no MITM protection.
         let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))
         let app = try trust.app()
         try app.visit()
@@ -144,7 +145,7 @@ import Testing
         #expect(try app.expect("value").error == nil)
         let level = trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == false && level?.isAuthenticated == true)
-        // And knows its peer again.
+        // The bond is used on the next connection.
         try app.leave()
         try app.visit()
         app.read(Trust.email)

@@ -15,9 +15,9 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// What becomes of bonds: reconnections, bonds that one side has lost, and those that there is no room for.
+/// Reconnections of bonded devices, bonds that one side has lost, and bonds beyond the limit.
 @Suite struct BondTests {
-    /// A phone and a sensor that are bonded, and not connected.
+    /// A bonded phone and sensor, disconnected.
     private func bonded(
         seed: UInt64 = 1,
         phoneCapture: Locked<[UInt8]>? = nil,
@@ -71,12 +71,12 @@ import Testing
             trust.world.run(for: .seconds(1))
             #expect(app.log.isEmpty)
         }
-        // No silent pairing, and the person is told.
+        // There is no silent pairing, and the person is notified.
         #expect(alerts.all.isEmpty && trust.phone.pairedPeers.count == 1)
         let told = trust.phone.person.notices.filter { $0.contains("has removed its pairing information") }
         #expect(!told.isEmpty && told.allSatisfy { $0.hasSuffix("; forget it here to pair again") }, "\(told)")
         #expect(trust.sensorApp.log.isEmpty)
-        // Once it is forgotten the two are strangers, and pair.
+        // After the bond is removed, the two pair like strangers.
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
         try app.visit()
         app.read(Trust.email)
@@ -98,7 +98,7 @@ import Testing
         #expect(read.error == nil, "\(String(describing: read.error)), \(alerts.all), \(trust.sensor.person.notices)")
         #expect(trust.phone.pairedPeers.count == 1)
         #expect(trust.sensor.pairedPeers.count == 1)
-        // The person is asked at once whether to pair anew, and not told to forget the phone for it.
+        // The person is asked at once whether to pair again, instead of being advised to forget the phone.
         #expect(alerts.all.contains { $0.hasPrefix("Sensor: ") && $0.contains("PairAnew") }, "\(alerts.all)")
         let told = trust.sensor.person.notices
         #expect(told.contains { $0.contains("unless you agree to pair again") }, "\(told)")
@@ -108,7 +108,7 @@ import Testing
     @Test("behaviour 6.20: a peer that was reset to its factory state is refused until it is forgotten")
     func aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {
         let (trust, app) = try bonded()
-        // The same controller, and so the same identity address; all else is new, the identity key too.
+        // The same controller, hence the same identity address; everything else is new, including the identity key.
         trust.sensor.withSystem { $0.stop() }
         let reset = trust.world.addDevice(named: "Sensor", number: 2) { _ in }
         let resetApp = reset.launch("sensor") { _ in TrustPeripheral() }
@@ -135,18 +135,18 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    /// Whoever takes a bonded peer's address and serves values in the clear serves them to nobody (BLESA).
+    /// A device that takes over a bonded peer's address and serves values unencrypted gets no reads (BLESA).
     @Test("AB-A10: an impostor with a bonded peer's address serves nothing")
     func anImpostorWithABondedPeersAddressServesNothing() throws {
         let (trust, app) = try bonded()
-        // The device behind the address has no key: to the phone it is somebody else.
+        // The device with this address has no key, so to the phone it is a different device.
         trust.sensor.forget(try #require(trust.sensor.pairedPeers.first?.identifier))
         app.connect()
         #expect(try app.expect("failed to connect", "connected").error != nil)
         trust.world.run(for: .seconds(5))
         #expect(app.log.isEmpty && trust.sensorApp.log.isEmpty)
         #expect(trust.phone.withSystem { $0.links.isEmpty })
-        // The bond is what it was.
+        // The bond is unchanged.
         #expect(trust.phone.pairedPeers.count == 1)
     }
 
@@ -162,7 +162,7 @@ import Testing
         trust.sensorApp.forget()
         try app.visit()
         trust.world.run(for: .seconds(1))
-        // The peripheral's app has its subscriber back; the central's app has to ask again (behaviour 5.19).
+        // The peripheral's app gets its subscriber back; the central's app has to subscribe again (behaviour 5.19).
         #expect(trust.sensorApp.log == ["subscribed"])
         trust.sensorApp.notify(Data("you@example.org".utf8))
         trust.world.run(for: .seconds(1))
@@ -173,7 +173,7 @@ import Testing
         #expect(try app.expect("value").value == Data("you@example.org".utf8))
     }
 
-    /// A characteristic that takes signed writes makes the system ask centrals for the key to check them with.
+    /// A characteristic with signed writes makes the system request the central's signing key to verify them.
     @Test("a central is asked for its signing key where something takes signed writes")
     func aCentralIsAskedForItsSigningKeyWhereItIsOfUse() throws {
         let (trust, _) = try bonded { configuration, isPhone in
@@ -187,7 +187,7 @@ import Testing
     func theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
         let capture = Locked<[UInt8]>([])
         let (trust, app) = try bonded(phoneCapture: capture)
-        /// What the phone looks for on the air, the next time.
+        /// The discovery requests that the phone sends during the next connection.
         func explorations(reads: Bool = true, for more: [CBUUID] = []) throws -> [ATTPDU] {
             let before = try ATTPDU.sent(in: capture.value).count
             try app.visit()
@@ -202,19 +202,19 @@ import Testing
             try app.leave()
             return try ATTPDU.sent(in: capture.value).dropFirst(before).filter(\.looksForAttributes)
         }
-        // With the hash of what is found, which the first connection began without.
+        // Includes the database hash, which the first connection had to read.
         let first = try explorations().count
         #expect(first > 3)
         for _ in 1...2 {
             let found = try explorations()
             #expect(found.isEmpty, "\(found)")
         }
-        // What has changed meanwhile is found anew, once.
+        // Changes since then are discovered again, once.
         trust.sensor.withSystem { $0.publishDescribed() }
         #expect(try explorations(for: [Trust.described]).count > 3)
         let found = try explorations(for: [Trust.described])
         #expect(found.isEmpty, "\(found)")
-        // Of somebody who is not bonded nothing is remembered.
+        // Nothing is cached for a peer without a bond.
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
         for _ in 1...2 { #expect(try explorations(reads: false).count >= first) }
     }
@@ -276,7 +276,7 @@ import Testing
         #expect(failure.error?.core == .encryptionTimedOut)
         trust.world.run(for: .seconds(1))
         #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.isEmpty })
-        // The bond stays: the peer may answer another time.
+        // The bond stays: the peer may respond another time.
         #expect(trust.phone.pairedPeers.count == 1)
     }
 
@@ -286,7 +286,7 @@ import Testing
         app.connect()
         trust.world.run(for: .seconds(3))
         #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
-        // Nor does anybody else join a link that has shown nothing (AB-A10).
+        // Nor does another app join an unauthenticated link (AB-A10).
         let other = try trust.app()
         try other.connect(known: try #require(app.identifier))
         trust.world.run(for: .seconds(3))
@@ -323,13 +323,13 @@ import Testing
 }
 
 extension ATTPDU {
-    /// What a host has sent by the attribute protocol, in a btsnoop file of its HCI packets.
+    /// The ATT PDUs that a host sent, from a btsnoop file of its HCI packets.
     fileprivate static func sent(in capture: [UInt8]) throws -> [ATTPDU] {
         var reader = try BTSnoopReader(PacketBuffer(capture))
         var found: [ATTPDU] = []
         while let record = try reader.next() {
             guard record.direction == .hostToController, record.packet.kind == .acl else { continue }
-            // The header of L2CAP: two octets of length, and the fixed channel (Core Vol 3 Part A 3.1, 2.1).
+            // The L2CAP header: two octets of length, and the fixed channel (Core Vol 3 Part A 3.1, 2.1).
             let payload = try ACLPacket(reading: record.packet.bytes).payload
             guard payload.count > 4, payload.dropFirst(2).prefix(2).elementsEqual([4, 0]) else { continue }
             found.append(try ATTPDU(reading: PacketBuffer(Array(payload.dropFirst(4)))))
@@ -337,7 +337,7 @@ extension ATTPDU {
         return found
     }
 
-    /// Whether it asks which attributes there are: services, inclusions, characteristics, descriptors (Core Vol 3 Part G 4.4
+    /// Whether the PDU discovers attributes: services, inclusions, characteristics, descriptors (Core Vol 3 Part G 4.4
     /// to 4.7).
     fileprivate var looksForAttributes: Bool {
         switch self {

@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// What a device knows of its peers when it is switched off and on again.
+/// A device's data about its peers, across a restart.
 @Suite struct KeptOverRestartTests {
     private func restart(_ trust: TrustWorld) throws -> TrustCentral {
         trust.phone.restart()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// Peers that want this system's notifications.
+/// Peers that request this system's notifications.
 @Suite struct NotificationSharingTests {
     @Test(
         "behaviour 3.19: a peer that wants this system's notifications is paired, and has them if the system shares them",
@@ -21,7 +21,7 @@ import Testing
         try app.expect("notifications \(isShared)")
         trust.world.run(for: .seconds(1))
         #expect(trust.phone.pairedPeers.count == 1)
-        // Who is not asked for them has none, paired or not.
+        // Without the request, a peer gets none, bonded or not.
         try app.leave()
         try app.visit()
         trust.world.run(for: .seconds(5))

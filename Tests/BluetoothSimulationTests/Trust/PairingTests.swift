@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// What apps see of pairing, and what the persons see: two whole systems and the radio between them.
+/// Pairing as apps and persons experience it, with two whole systems and the radio between them.
 @Suite struct PairingTests {
     private static let email = Data("me@example.org".utf8)
 
@@ -43,18 +43,19 @@ import Testing
         #expect(try app.expect("value").error == nil)
         let all = alerts.all.sorted()
         #expect(all.count == 2 && all[0].hasPrefix("Phone: showsCode(\"") && all[1] == "Sensor: asksForCode", "\(all)")
-        // Nothing stays on the screens.
+        // The alerts disappear from both screens.
         trust.world.run(for: .seconds(1))
         #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
         #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
-        // The peripheral trusts that central from now on, and the other way round.
+        // From now on, the peripheral and the central trust each other.
         app.subscribe(Trust.email)
         #expect(try app.expect("subscribed", "not subscribed").error == nil)
         trust.sensorApp.notify(Data("you@example.org".utf8))
         #expect(try app.expect("value").value == Data("you@example.org".utf8))
     }
 
-    /// Behaviour 6.16: of an unpaired central both the read and the subscription start pairing; behaviour 6.3 has the others.
+    /// Behaviour 6.16: both the read and the subscription of an unpaired central start pairing. Behaviour 6.3 lists the
+    /// other triggers.
     @Test(
         "behaviours 6.3, 6.16: any access to something protected starts pairing",
         arguments: ["read", "subscribe", "write", "indicate", "write mixed"]
@@ -83,7 +84,7 @@ import Testing
                 error = try app.expect("written").error
             }
             #expect(error == nil)
-            // The second time the central is a paired one.
+            // The second time, the central is bonded.
             #expect(trust.phone.pairedPeers.count == 1)
         }
     }
@@ -94,14 +95,14 @@ import Testing
         trust.sensor.withSystem { $0.publishDescribed() }
         let app = try trust.app()
         try app.visit()
-        // To know of it needs no trust (behaviour 6.2).
+        // Discovering it requires no trust (behaviour 6.2).
         try app.describe(Trust.described)
         app.read(Trust.described)
         #expect(try app.expect("value").error == nil)
         #expect(trust.phone.pairedPeers.isEmpty)
         for _ in 1...2 {
             if writes {
-                // Nobody there takes the value; it was asked for after the pairing, and not before.
+                // The descriptor is not writable. The request was made after pairing, and not before.
                 app.writeDescription(of: Trust.described, Data("b".utf8))
                 let code = try app.expect("description written").error?.att
                 #expect(code != nil && code != .insufficientAuthentication && code != .insufficientEncryption)
@@ -148,14 +149,14 @@ import Testing
         let trust = TrustWorld(people: .decline)
         let app = try trust.app()
         try app.visit()
-        // Everybody reads it and is notified; writing is what needs trust.
+        // Reads and notifications are open to all; only writes require trust.
         app.subscribe(Trust.mixed)
         #expect(try app.expect("subscribed", "not subscribed").error == nil)
         app.write(Trust.mixed, Data([1]))
         #expect(try app.expect("written").error?.att == .insufficientAuthentication)
         app.subscribe(Trust.secret)
         #expect(try app.expect("subscribed", "not subscribed").error?.att == .insufficientAuthentication)
-        // Behaviour 7.38: the app on the sensor was asked for none of it.
+        // Behaviour 7.38: none of this reached the app on the sensor.
         #expect(trust.sensorApp.log == ["subscribed"])
     }
 
@@ -170,7 +171,7 @@ import Testing
         #expect(read.error?.att == .insufficientAuthentication)
         #expect(trust.sensorApp.log.isEmpty)
         #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
-        // The link goes on for whatever is open.
+        // The link stays up for everything open.
         app.read(Trust.open)
         #expect(try app.expect("value").error == nil)
     }
@@ -190,13 +191,13 @@ import Testing
         #expect(read.error?.att == .insufficientEncryption)
         let waited = trust.world.now - began
         #expect(waited >= .seconds(29) && waited <= .seconds(32), "\(waited)")
-        // The sensor's time began a moment later.
+        // The sensor's timer started slightly later.
         trust.world.run(for: .seconds(1))
         #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
-        // No further pairing on that link.
+        // No further pairing starts on that link.
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(2)).error?.att == .insufficientEncryption)
-        // But on the next one, when everybody is awake and has waited long enough.
+        // Pairing works on the next link, once both persons respond and the waiting time is over.
         trust.seat(.agree)
         try app.leave()
         trust.world.run(for: .seconds(5))
@@ -238,7 +239,7 @@ import Testing
 }
 
 extension BluetoothSystem {
-    /// Publishes a value for everybody with a descriptor for trusted peers.
+    /// Publishes an open value with a descriptor that only trusted peers may read and write.
     func publishDescribed() {
         let descriptor = DescriptorDefinition(
             GATTUUID.userDescription,

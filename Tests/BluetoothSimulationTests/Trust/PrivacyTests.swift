@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Addresses that change, and who is recognised behind them.
+/// Changing addresses, and the peers that resolve them.
 @Suite struct PrivacyTests {
     private let short = DeviceOptions(addressLifetime: .seconds(10))
     private let fixed = DeviceOptions(addressLifetime: nil)
@@ -22,7 +22,7 @@ import Testing
         let configuration = SystemConfiguration()
         #expect(configuration.address == .resolvablePrivate)
         #expect(configuration.privacyInterval == .seconds(900))
-        // Who does not know it takes it for somebody else then, and not before.
+        // A peer without the key sees a new device from then on, and not before.
         let trust = TrustWorld()
         let app = try trust.app()
         var seen = [try app.find()]
@@ -67,7 +67,7 @@ import Testing
             try app.leave()
         }
         #expect(alerts.all.isEmpty)
-        // Behaviour 7.49: and the central is the same one to the peripheral.
+        // Behaviour 7.49: to the peripheral it is still the same central.
         #expect(Set(trust.sensorApp.centrals.withLock { $0 }) == Set([central].compactMap { $0 }))
     }
 
@@ -92,7 +92,7 @@ import Testing
         let app = try trust.app()
         let first = try app.find()
         trust.world.run(for: .seconds(2_000))
-        // Another app of the host, later.
+        // Another app on the host, later.
         #expect(try trust.app().find() == first)
         let other = trust.world.addDevice(named: "Tablet")
         #expect(try trust.app(on: other).find() != first)

@@ -11,7 +11,7 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Several apps, several links, and systems that begin anew.
+/// Several apps, several links, and systems that restart.
 @Suite struct SharedTrustTests {
     @Test func twoAppsShareTheLinkThatOneOfThemHasPaired() throws {
         let trust = TrustWorld()
@@ -20,7 +20,7 @@ import Testing
         try first.visit()
         try second.visit()
         first.read(Trust.email)
-        // The other one asks while the persons are at it: one pairing is enough for both.
+        // The second app makes its request while the persons are being asked: one pairing is enough for both.
         second.read(Trust.email)
         second.read(Trust.open)
         #expect(try first.expect("value").error == nil)
@@ -54,7 +54,7 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
-    /// The phone's storage outlasts its system; `number` says which controller the next one has.
+    /// Replaces the phone's system but keeps its storage; `number` selects the next controller.
     private func restart(
         _ trust: TrustWorld,
         _ storage: LoopBound<any BondStorage>,
@@ -101,7 +101,7 @@ import Testing
         let phone = restart(trust, storage, number: 1)
         let alerts = trust.watchAlerts()
         let app = try trust.app(on: phone)
-        // Behaviour 11.3: known without having been heard.
+        // Behaviour 11.3: the peer is known before any advertisement arrives.
         try app.connect(known: identifier)
         try app.expect("connected")
         try app.leave()
@@ -111,11 +111,11 @@ import Testing
         #expect(try app.expect("value").error == nil)
         #expect(alerts.all.isEmpty)
         #expect(phone.pairedPeers.map(\.identifier) == [identifier])
-        // And by their names, in the settings and, from the first moment, in apps (behaviour 2.25).
+        // Their names are known too, in the settings and, from the start, in apps (behaviour 2.25).
         #expect(phone.pairedPeers.map(\.name) == ["Sensor"])
     }
 
-    /// Another controller, or one that says that it is the same and is not where that one was.
+    /// A different controller, or one with the same address at a different place.
     @Test(
         "AB-H08: another controller does not get the bonds",
         arguments: [(77, "Phone"), (1, "Thief")] as [(UInt64, String)]
@@ -127,13 +127,13 @@ import Testing
         #expect(phone.person.notices.contains { $0.contains("belong to the adapter") })
         let app = try trust.app(on: phone)
         #expect(try app.find() != identifier)
-        // Nothing was changed, so that the right controller finds them as they were.
+        // Nothing was changed, so the right controller finds its bonds unmodified.
         let again = restart(trust, storage, number: 1)
         #expect(again.pairedPeers.map(\.identifier) == [identifier])
     }
 }
 
-/// Bonds on the disk.
+/// Bonds stored on disk.
 @Suite struct StoredTrustTests {
     @Test func aDirectoryKeepsTheBondsFromSystemToSystem() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("harald-\(UUID().uuidString)")

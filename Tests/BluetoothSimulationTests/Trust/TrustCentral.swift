@@ -4,11 +4,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// An app in the central role that a test drives step by step, and all that its delegates hear.
+/// An app in the central role that a test drives step by step, with all its delegate callbacks.
 final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything but `heard`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+    // Safe: everything except `heard`, which has a lock, is accessed only on the manager's queue, where the callbacks
+    // arrive.
 
-    /// What the app was told, in a word, with the error if there was one.
+    /// A callback as a keyword, with its error if any.
     struct Heard: Sendable {
         let what: String
         var error: (any Error)?
@@ -31,10 +32,10 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     // MARK: Steps
 
-    /// What was heard and not taken yet.
+    /// The callbacks not removed yet.
     var log: [Heard] { heard.withLock { $0 } }
 
-    /// Runs the world until the app hears one of `words`, which is taken with all before it.
+    /// Runs the world until a callback matches one of `words`, and removes it and all earlier ones.
     @discardableResult
     func expect(_ words: String..., within limit: Duration = .seconds(60)) throws -> Heard {
         let isThere = world.run(for: limit) { [self] in heard.withLock { $0.contains { words.contains($0.what) } } }
@@ -50,7 +51,7 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         queue.sync { body(self) }
     }
 
-    /// Finds whoever advertises the service, except one, and returns the identifier.
+    /// Finds a device other than `other` that advertises the service, and returns its identifier.
     @discardableResult
     func find(except other: UUID? = nil) throws -> UUID {
         on { $0.ignored = other }
@@ -62,13 +63,13 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
 
     var identifier: UUID? { on { $0.peripheral?.identifier } }
 
-    /// Asks for a connection to whom was found last.
+    /// Requests a connection to the peripheral discovered last.
     func connect(wantsNotifications: Bool = false) {
         let options = wantsNotifications ? [CBConnectPeripheralOptionRequiresANCS: true] : nil
         on { if let peripheral = $0.peripheral { $0.manager.connect(peripheral, options: options) } }
     }
 
-    /// Asks for a connection to a peripheral that the system knows from before.
+    /// Requests a connection to a peripheral that the system already knows.
     func connect(known identifier: UUID) throws {
         let isKnown = on { app in
             app.peripheral = app.manager.retrievePeripherals(withIdentifiers: [identifier]).first
@@ -78,7 +79,7 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         connect()
     }
 
-    /// Connects and finds all characteristics.
+    /// Connects, and discovers all characteristics.
     func open() throws {
         connect()
         try expect("connected")
@@ -86,7 +87,7 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         try expect("explored")
     }
 
-    /// Finds the peripheral, connects and finds all characteristics.
+    /// Finds the peripheral, connects, and discovers all characteristics.
     func visit() throws {
         try find()
         try open()
@@ -114,7 +115,7 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         on { app in if let it = app.characteristic(uuid) { app.peripheral?.setNotifyValue(isOn, for: it) } }
     }
 
-    /// Finds the descriptors of a characteristic.
+    /// Discovers the descriptors of a characteristic.
     func describe(_ uuid: CBUUID) throws {
         on { app in if let it = app.characteristic(uuid) { app.peripheral?.discoverDescriptors(for: it) } }
         try expect("described")

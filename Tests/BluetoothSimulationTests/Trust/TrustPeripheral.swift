@@ -3,28 +3,30 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// What the apps of these tests have agreed on.
+/// The identifiers that the apps of these tests share.
 enum Trust {
     static let service = CBUUID(string: "7472757E-0000-4861-7261-6C6420303031")
-    /// For everybody.
+    /// Readable without trust.
     static let open = CBUUID(string: "7472757E-0001-4861-7261-6C6420303031")
-    /// The contract of behaviour 6.16: read, and notifications for trusted peers.
+    /// The contract of behaviour 6.16: reads, and notifications for trusted peers.
     static let email = CBUUID(string: "7472757E-0002-4861-7261-6C6420303031")
-    /// Trusted peers write it, and are indicated it.
+    /// Trusted peers may write it, and subscribe to indications.
     static let secret = CBUUID(string: "7472757E-0003-4861-7261-6C6420303031")
-    /// Everybody reads and is notified; trusted peers write, with and without response, and signed.
+    /// Reads and notifications are open; trusted peers may write, with and without response, and signed.
     static let mixed = CBUUID(string: "7472757E-0004-4861-7261-6C6420303031")
-    /// For everybody, with a descriptor that is for trusted peers: no app of Apple's can publish one, other peers do.
+    /// Readable without trust, with a descriptor that requires trust. Apps on Apple's systems cannot publish one, but
+    /// other peers do.
     static let described = CBUUID(string: "7472757E-0005-4861-7261-6C6420303031")
 }
 
-/// An app in the peripheral role that publishes one characteristic of each kind, and all that it is asked.
+/// An app in the peripheral role that publishes one characteristic of each kind, and records all its requests.
 final class TrustPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything but `asked`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+    // Safe: everything except `asked`, which has a lock, is accessed only on the manager's queue, where the callbacks
+    // arrive.
 
-    /// What the app was asked, in the order of asking.
+    /// The requests received, in order.
     let asked = Mutex<[String]>([])
-    /// The identifiers of the centrals that asked.
+    /// The identifiers of the requesting centrals.
     let centrals = Mutex<[UUID]>([])
     private let queue = DispatchQueue(label: "peripheral")
     private var manager: CBPeripheralManager!

@@ -12,7 +12,7 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// A phone and a sensor with a person each, in virtual time, on the sensor an app that publishes protected values.
+/// A phone and a sensor with a person each, in virtual time. An app on the sensor publishes protected values.
 final class TrustWorld {
     let world: SimulatedWorld
     let phone: SimulatedDevice
@@ -41,7 +41,7 @@ final class TrustWorld {
         seat(people)
     }
 
-    /// What the two persons do.
+    /// The reactions of the two persons.
     enum People {
         case agree
         case decline
@@ -59,14 +59,14 @@ final class TrustWorld {
         sensor.person.behaves(habits[1], after: .seconds(1))
     }
 
-    /// An app of its own on the phone.
+    /// Launches a new app on the phone.
     func app(on device: SimulatedDevice? = nil) throws -> TrustCentral {
         let app = (device ?? phone).launch("phone") { _ in TrustCentral(world) }
         try app.expect("state 5")
         return app
     }
 
-    /// What every device has shown its person since.
+    /// Starts recording the alerts of both devices.
     func watchAlerts() -> AlertLog {
         let log = AlertLog()
         for device in [phone, sensor] {
@@ -77,14 +77,14 @@ final class TrustWorld {
     }
 }
 
-/// Alerts in the order of appearing.
+/// Alerts in the order of their appearance.
 final class AlertLog: Sendable {
     private let alerts = Locked<[String]>([])
     var all: [String] { alerts.value }
     func add(_ alert: String) { alerts.change { $0.append(alert) } }
 }
 
-/// A value with a lock.
+/// A value protected by a lock.
 final class Locked<Value: Sendable>: Sendable {
     private let stored: Mutex<Value>
 
@@ -95,8 +95,8 @@ final class Locked<Value: Sendable>: Sendable {
 }
 
 extension SimulatedWorld {
-    /// From now on no peer answers to the beginning of encryption: LL_ENC_REQ leaves as an empty packet (Core Vol 6 Part B
-    /// 2.4, 2.4.2.4), which is acknowledged like any other.
+    /// From now on no peer responds to the start of encryption: LL_ENC_REQ is sent as an empty packet (Core Vol 6 Part
+    /// B 2.4, 2.4.2.4), which is acknowledged like any other.
     func withholdsEncryption() {
         let state = state
         loop.waitFor {
@@ -110,7 +110,7 @@ extension SimulatedWorld {
 }
 
 extension SimulatedDevice {
-    /// Works on the device's system, on the loop.
+    /// Runs `body` with the device's system, on the loop.
     func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
         let parts = parts
         return world.loop.waitFor { body(parts.value.system) }

@@ -3,16 +3,17 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// An app that wants one protected value, and begins anew whenever something comes in between.
+/// An app that reads one protected value, and starts over after each interruption.
 final class TenaciousReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything but `log`, which has a lock, is touched on the queue of the manager only, where the callbacks come.
+    // Safe: everything except `log`, which has a lock, is accessed only on the manager's queue, where the callbacks
+    // arrive.
 
-    /// What the app has seen.
+    /// The events that the app has received.
     struct Log: Sendable {
         var states: [CBManagerState] = []
         var values = 0
         var identifiers: Set<UUID> = []
-        /// Whether the system says that the peer has forgotten this device.
+        /// Whether the system has reported that the peer lost the bond.
         var isForgotten = false
     }
 
@@ -28,7 +29,7 @@ final class TenaciousReader: NSObject, CBCentralManagerDelegate, CBPeripheralDel
 
     var seen: Log { log.withLock { $0 } }
 
-    /// Begins to look again, after the person has forgotten a peer.
+    /// Scans again after the person has forgotten a peer.
     func beginAnew() {
         log.withLock { $0.isForgotten = false }
         queue.sync { scan() }

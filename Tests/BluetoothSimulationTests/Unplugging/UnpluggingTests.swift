@@ -10,13 +10,13 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// A controller that is pulled out and put back while two devices find each other, connect, pair and read: whatever was
-/// going on, the apps get there, and what is kept stays kept (behaviours 1.4, 1.9 to 1.14).
+/// A controller that is unplugged and plugged in again while two devices discover each other, connect, pair and read.
+/// Whatever was in progress, the apps succeed, and stored data survives (behaviours 1.4, 1.9 to 1.14).
 @Suite struct UnpluggingTests {
-    /// Whether to try everything, which takes long: `HARALD_THOROUGH=1 swift test --filter UnpluggingTests`.
+    /// Whether to test every step, which takes long: `HARALD_THOROUGH=1 swift test --filter UnpluggingTests`.
     private static let isThorough = ProcessInfo.processInfo.environment["HARALD_THOROUGH"] != nil
 
-    /// What outlasts a controller.
+    /// The state that survives a change of controllers.
     private struct Kept: Equatable, Sendable {
         var identity: LocalIdentity?
         var bonds: [UUID: PeerKeys]
@@ -45,9 +45,9 @@ import Testing
 
         func device(_ side: Side) -> SimulatedDevice { side == .phone ? trust.phone : trust.sensor }
 
-        /// Runs until the reader has one value more. A person who is told that the other device has forgotten this one
-        /// forgets it too. A device that was not bonded yet has another address after its controller was away: an app that waits
-        /// for it under the old one waits for ever (behaviour 3.1), and this one looks again after a while.
+        /// Runs until the reader has read another value. A person who is notified that the other device has lost the
+        /// bond forgets it too. An unbonded device uses a new address after its controller was away, so an app that
+        /// waits for the old address waits for ever (behaviour 3.1). This one therefore scans again after a while.
         func readsOnceMore(than before: Int) -> Bool {
             for _ in 0..<4 {
                 let (reader, world) = (reader, trust.world)
@@ -61,7 +61,7 @@ import Testing
             return reader.seen.values > before
         }
 
-        /// Pulls a controller out for a while, and says what is wrong afterwards.
+        /// Unplugs a controller for some time, and describes what is wrong afterwards.
         func unplug(_ device: SimulatedDevice, for time: Duration) -> [String] {
             var faults: [String] = []
             let before = device.withSystem { Kept($0) }
@@ -84,7 +84,7 @@ import Testing
             return faults
         }
 
-        /// What must hold at the end, whatever happened.
+        /// Describes the final conditions that do not hold.
         func faultsAtTheEnd(values: Int) -> [String] {
             var faults: [String] = []
             if !readsOnceMore(than: values) { faults.append("the value was not read again") }
@@ -98,7 +98,7 @@ import Testing
     }
 
     private struct WeakDevice: @unchecked Sendable {
-        // Safe: looked at on the loop only.
+        // Safe: accessed only on the loop.
         weak var device: GenericAccess?
         init(_ device: GenericAccess?) { self.device = device }
     }
@@ -115,7 +115,7 @@ import Testing
     @Test("a controller may be unplugged at each step of a connection and of a pairing", arguments: Side.allCases)
     func aControllerMayBeUnpluggedAtEachStep(side: Side) throws {
         let steps = try steps(of: side)
-        // All of them take minutes.
+        // Testing all of them takes minutes.
         for step in stride(from: steps.lowerBound, through: steps.upperBound, by: Self.isThorough ? 1 : 10) {
             let encounter = Encounter(seed: 5)
             let device = encounter.device(side)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// Behaviours 1.4, 1.9, 1.11: the states and nothing else.
+    /// Behaviours 1.4, 1.9, 1.11: these states and no others.
     @Test("behaviours 1.4, 1.11: managers see the controller go and come back")
     func managersSeeTheControllerGoAndComeBack() throws {
         let encounter = Encounter(seed: 6)
@@ -134,7 +134,7 @@ import Testing
         #expect(encounter.unplug(encounter.trust.phone, for: .seconds(10)).isEmpty)
         #expect(encounter.readsOnceMore(than: 1))
         #expect(encounter.reader.seen.states == [.poweredOn, .resetting, .unsupported, .poweredOn])
-        // Behaviour 6.18: bonded, the sensor is who it was.
+        // Behaviour 6.18: the bonded sensor keeps its identifier.
         #expect(encounter.reader.seen.identifiers.count == 1)
     }
 
@@ -154,7 +154,7 @@ import Testing
 }
 
 extension SimulatedDevice {
-    /// The packets so far, asked on the loop.
+    /// The number of packets so far, read on the loop.
     fileprivate var packets: Int { parts.value.log.toController + parts.value.log.toHost }
 }
 
