@@ -18,7 +18,7 @@ final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 }
 
-/// What several tasks note, in order.
+/// Entries that several tasks add, in order.
 final class Notes<Note: Sendable>: Sendable {
     private let notes = Mutex<[Note]>([])
 
@@ -29,7 +29,7 @@ final class Notes<Note: Sendable>: Sendable {
 typealias Lines = Notes<String>
 
 extension Lines {
-    /// Notes how a call ends.
+    /// Adds an entry about the outcome of a call.
     func end(_ what: String, _ body: () async throws -> Void) async {
         do {
             try await body()

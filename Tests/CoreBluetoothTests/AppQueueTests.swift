@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 
 @Suite struct AppQueueTests {
-    /// Several managers on the main queue, which is another object each time: a simulation that runs there must not wait for it.
+    /// Several managers on the main queue, each with its own wrapper: a simulation that runs there must not wait for
+    /// it.
     @Test @MainActor func eachManagersMainQueueIsTheMainQueue() {
         let queues = (0..<3).map { _ in AppQueue(.main) }
         for queue in queues { #expect(queue.isCurrent) }
@@ -20,7 +21,7 @@ import Testing
         #expect(!isThere)
     }
 
-    /// A queue that stands still, so that callbacks gather.
+    /// Suspends a queue while `body` runs, so that callbacks accumulate.
     private func gathering(_ body: (AppQueue, DispatchQueue) -> Void) -> DispatchQueue {
         let queue = DispatchQueue(label: "app")
         queue.suspend()
@@ -61,7 +62,7 @@ import Testing
         #expect(seen.withLock { $0 } == [1, 2])
     }
 
-    /// The service lets go of its end while something is on its way.
+    /// The service releases its end while a callback is in flight.
     @Test func whatWaitsIsCalledWhoeverHasLetGoOfTheQueue() {
         let done = DispatchSemaphore(value: 0)
         weak var gone: AppQueue?

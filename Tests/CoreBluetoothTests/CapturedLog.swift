@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// The lines that the module logs, for all tests of the process. Tests run side by side, so each looks for a line that
+/// The lines that the module logs, for all tests of the process. Tests run in parallel, so each looks for a line that
 /// names its own object.
 enum CapturedLog {
     private static let lines = Mutex<[String]>([])
@@ -9,7 +9,7 @@ enum CapturedLog {
 
     static func start() { bootstrap }
 
-    /// Whether a line has all of these parts.
+    /// Whether a line contains all of these parts.
     static func contains(_ parts: String...) -> Bool {
         lines.withLock { $0.contains { line in parts.allSatisfy { line.contains($0) } } }
     }

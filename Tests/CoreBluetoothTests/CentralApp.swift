@@ -4,7 +4,7 @@ import CoreBluetooth
 import ServiceMessages
 import Testing
 
-/// An app in the central role with a peripheral, and everything its delegates hear.
+/// An app in the central role with a peripheral, and all its delegate callbacks.
 final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     let service = FakeService()
     let queue = DispatchQueue(label: "app")
@@ -12,12 +12,12 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
     private(set) var manager: CBCentralManager!
     var calls: [String] = []
     var lastError: (any Error)?
-    /// The app keeps what it discovers, unless told otherwise.
+    /// Whether the app keeps discovered peripherals.
     var keepsPeripherals = true
     var peripheral: CBPeripheral!
     var advertisementData: [String: Any] = [:]
     var invalidated: [CBService] = []
-    /// Looks at the objects from inside of each callback.
+    /// Called from inside each callback to inspect the objects.
     var onCall: ((String) -> Void)?
 
     init(options: [String: Any]? = nil) {
@@ -25,7 +25,7 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         manager = service.run { CBCentralManager(delegate: self, queue: queue, options: options) }
     }
 
-    // MARK: To given points
+    // MARK: Preparation
 
     func powerOn() {
         service.deliver(.stateChanged(.poweredOn))
@@ -37,7 +37,7 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         service.deliver(.discovered(PeerInfo(identifier: peer, name: name), advertisement, rssi: rssi))
     }
 
-    /// Goes as far as a connected peripheral, with nothing left to look at.
+    /// Connects to the peripheral, and clears all recorded calls and requests.
     @discardableResult
     func connect(maximumWrite: Int = 20) -> CBPeripheral {
         if manager.state != .poweredOn { powerOn() }
@@ -49,7 +49,7 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
         return peripheral
     }
 
-    /// Goes as far as one service (handles 1 to 9) with a characteristic at 3 and its descriptors at 4 and 5.
+    /// Connects and discovers one service (handles 1 to 9) with a characteristic at 3 and its descriptors at 4 and 5.
     @discardableResult
     func explore(properties: CBCharacteristicProperties = [.read, .write, .writeWithoutResponse, .notify])
         -> CBCharacteristic
@@ -66,7 +66,7 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
 
     var characteristic: CBCharacteristic! { peripheral.services?.first?.characteristics?.first }
 
-    /// The calls and requests since this was last asked.
+    /// Removes and returns the calls and requests since the last call.
     @discardableResult
     func take() -> (calls: [String], requests: [Request]) {
         defer { calls = [] }

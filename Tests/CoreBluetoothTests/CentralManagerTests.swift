@@ -68,7 +68,7 @@ import Testing
         other.service.deliver(.stateChanged(.poweredOff))
         #expect(least.states == [.poweredOff, .poweredOff])
         #expect(app.calls.isEmpty && other.calls.isEmpty)
-        // Who asks such a delegate is refused, so that nobody waits.
+        // Without such a delegate method requests are refused, so that the central does not wait.
         other.powerOn()
         let read = Event.readRequested(transaction: 5, other.central, characteristic: other.characteristicID, offset: 0)
         other.service.deliver(read)
@@ -91,7 +91,7 @@ import Testing
         app.explore()
         app.manager.scanForPeripherals(withServices: nil)
         app.take()
-        // Already when the app hears of it.
+        // The objects are up to date when the delegate is called.
         var seen: [String] = []
         app.onCall = { [unowned app] _ in
             seen.append("\(app.manager.isScanning) \(app.peripheral.state.rawValue) \(app.peripheral.services == nil)")
@@ -155,7 +155,7 @@ import Testing
             #expect(CBPeripheralManager.authorizationStatus().rawValue == authorization.rawValue)
         }
         #expect(service.opened.isEmpty)
-        // Where there is no service nobody forbids it.
+        // Without a service there is no permission to deny.
         #expect(CBManager.authorization == .allowedAlways)
     }
 
@@ -202,7 +202,7 @@ import Testing
         app.manager.stopScan()
         #expect(!app.manager.isScanning)
         #expect(app.take().requests == [.startScan(ScanRequest()), .stopScan])
-        // A discovery that was on its way does not arrive any more.
+        // A discovery in flight is dropped after the scan has stopped.
         app.service.deliver(.discovered(PeerInfo(identifier: app.peer), Advertisement(), rssi: -1))
         #expect(app.take().calls.isEmpty)
     }
@@ -401,7 +401,7 @@ import Testing
     }
 }
 
-/// What a central manager's delegate hears, apart from the peripherals.
+/// The callbacks of a central manager's delegate that are not about peripherals.
 private final class CentralManagerRecord: NSObject, CBCentralManagerDelegate {
     var states: [CBManagerState] = []
     var found: CBPeripheral?

@@ -5,11 +5,11 @@ import ServiceMessages
 import Synchronization
 import Testing
 
-/// The streams of a channel in real time, with a service that says what the test wants.
+/// The streams of a channel in real time, with a service that the test controls.
 @Suite struct ChannelStreamTests {
-    /// An app with a channel, whose streams are in the run loop of a thread of their own.
+    /// An app with a channel whose streams run in the run loop of a separate thread.
     private final class StreamApp: NSObject, CBPeripheralManagerDelegate, StreamDelegate, @unchecked Sendable {
-        // Safe: what changes is in a mutex, or set before the thread begins.
+        // Safe: mutable state is in a mutex, or set before the thread starts.
         let service = FakeService()
         let id = ChannelID(5)
         private(set) var manager: CBPeripheralManager!
@@ -18,7 +18,7 @@ import Testing
         let isMistaken = Mutex(false)
         private var thread: Thread?
         private(set) var runLoop: RunLoop!
-        // Keeps the run loop from returning when it has no stream any more.
+        // Keeps the run loop from returning once it has no streams left.
         private let anchor = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }
         private let happened = DispatchSemaphore(value: 0)
 
@@ -60,7 +60,8 @@ import Testing
             thread.start()
         }
 
-        /// Waits until the run loop has come by all that was due: what it owes is due since long ago, and this since now.
+        /// Waits until the run loop has handled everything due. This timer fires last because earlier work has earlier
+        /// dates.
         func catchUp() -> Bool {
             let isThere = DispatchSemaphore(value: 0)
             runLoop.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in isThere.signal() }, forMode: .default)
@@ -78,7 +79,7 @@ import Testing
             happened.signal()
         }
 
-        /// The events until there are so many, or for too long none.
+        /// Waits until `count` events have arrived, or none has for 20 s, and removes and returns them.
         func take(_ count: Int) -> [String] {
             while events.withLock({ $0.count }) < count {
                 guard happened.wait(timeout: .now() + 20) == .success else { break }
@@ -91,7 +92,7 @@ import Testing
 
         func tell(_ event: ChannelEvent) { service.tell(event, of: id) }
 
-        /// What the app has asked about the channel since.
+        /// The channel requests since the last call.
         func asked() -> [ChannelRequest] {
             service.takeRequests().compactMap { if case .channel(id, let request) = $0 { request } else { nil } }
         }
@@ -109,7 +110,7 @@ import Testing
         #expect(app.take(3).sorted() == ["in open", "out open", "out space"])
         app.tell(.received([1, 2, 3]))
         #expect(app.take(1) == ["in bytes"])
-        // Not told again before it was read; then, since something is left.
+        // Reported again only after a read, because data is left.
         app.tell(.received([4]))
         var buffer = [UInt8](repeating: 0, count: 2)
         #expect(app.input.read(&buffer, maxLength: 2) == 2 && buffer == [1, 2])
@@ -157,7 +158,7 @@ import Testing
         app.tell(.room(100))
         #expect(app.take(1) == ["out space"])
         #expect(app.output.write(much, maxLength: much.count) == 100)
-        // More than there ever was.
+        // More than the window allows.
         app.tell(.room(.max))
         #expect(app.output.write(much, maxLength: much.count) == ServiceLimits.channelWindow)
     }
@@ -231,7 +232,7 @@ import Testing
         dropped.tell(.received([1]))
         dropped.drop()
         #expect(dropped.asked() == [.close])
-        // What has come is there.
+        // Data that has arrived can still be read.
         var octet: UInt8 = 0
         #expect(input.read(&octet, maxLength: 1) == 1)
         #expect(input.streamStatus == .atEnd)

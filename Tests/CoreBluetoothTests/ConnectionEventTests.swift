@@ -4,7 +4,7 @@ import CoreBluetooth
 import ServiceMessages
 import Testing
 
-/// Connections by others, this system's notifications, BR/EDR and distances: what apps of phones ask for.
+/// Features for apps on phones: connection events of other apps, ANCS authorization, BR/EDR and ranging.
 @Suite struct ConnectionEventTests {
     private final class Listener: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
         var events: [(CBConnectionEvent, CBPeripheral)] = []
@@ -41,7 +41,7 @@ import Testing
         app.service.deliver(.central(.connectionChanged(info, isConnected: false)))
         #expect(listener.events.map(\.0) == [.peerConnected, .peerDisconnected])
         #expect(listener.events[0].1 === listener.events[1].1 && listener.events[0].1.name == "Strap")
-        // It is not this app's connection, and can become one.
+        // The app is not connected itself, but can connect.
         let peripheral = listener.events[0].1
         #expect(peripheral.state == .disconnected)
         app.manager.connect(peripheral)

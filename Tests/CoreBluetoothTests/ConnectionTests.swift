@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    /// A delegate finds the objects as they are from then on: it may connect again, or look what is left.
+    /// The delegate finds the objects in their new state: it may reconnect or inspect what is left.
     @Test("behaviours 3.4, 3.14: the objects are up to date when the delegate is called")
     func theObjectsAreUpToDateWhenTheDelegateIsCalled() {
         let app = CentralApp()
@@ -113,7 +113,7 @@ import Testing
         app.peripheral = nil
         #expect(app.take().requests == [.forget(peer: app.peer)])
         #expect(CapturedLog.contains("API MISUSE", "Cancelling connection for unused peripheral", app.peer.uuidString))
-        // What was on its way for it finds nobody.
+        // Events in flight for the peripheral are dropped.
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         #expect(app.take().calls.isEmpty)
@@ -139,7 +139,7 @@ import Testing
         app.discover()
         app.manager.connect(app.peripheral)
         app.manager.cancelPeripheralConnection(app.peripheral)
-        // The connection was made while the cancellation was on its way.
+        // The connection completed while the cancellation was in flight.
         app.take()
         app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
         #expect(app.take().calls.isEmpty)
@@ -175,8 +175,8 @@ import Testing
         #expect(app.take().requests.count == 1)
     }
 
-    /// Requests and events cross in every way that some thousand random runs find; whatever happened, the app sees in the end
-    /// what the service knows, and as many ends as there were beginnings.
+    /// Requests and events cross in random ways. In the end the app's state matches the service's, and connections
+    /// ended as often as they began.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func requestsAndEventsMayCross(seed: UInt64) {
         var random = RandomNumbers(state: seed)
@@ -187,7 +187,7 @@ import Testing
         let peripheral = app.peripheral!
         var service = LinkModel()
         for step in 0..<600 {
-            // At the end everything is let through.
+            // In the last steps, everything in flight is delivered.
             switch step < 500 ? random.next() % 8 : 4 + random.next() % 2 {
             case 0, 1: app.manager.connect(peripheral)
             case 2: app.manager.cancelPeripheralConnection(peripheral)
@@ -311,7 +311,7 @@ import Testing
     }
 }
 
-/// The service's side of one connection, with requests and events that are on their way.
+/// The service's side of one connection, with requests and events in flight.
 private struct LinkModel {
     enum Outcome {
         case connected, failed, ended, lost, reconnecting
@@ -356,7 +356,7 @@ private struct LinkModel {
     }
 }
 
-/// The same numbers for the same seed (SplitMix64).
+/// Reproducible random numbers (SplitMix64).
 private struct RandomNumbers: RandomNumberGenerator {
     var state: UInt64
 

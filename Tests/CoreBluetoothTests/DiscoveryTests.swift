@@ -51,7 +51,7 @@ import Testing
         let found = RemoteCharacteristic(handle: 3, uuid: 0x2A38, properties: 2, value: [7])
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
         #expect(app.characteristic.value == Data([7]))
-        // What the app has got since is newer.
+        // The value that the app has read since is newer.
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([8])))
         app.service.deliver(.characteristicsDiscovered(peer: app.peer, service: 1, .success([found])))
         #expect(app.characteristic.value == Data([8]))
@@ -146,7 +146,7 @@ import Testing
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate, .battery])))
         let services = try #require(app.peripheral.services)
         #expect(services[0].includedServices == nil)
-        // In a circle, which must not keep anything alive.
+        // A reference cycle, which must not keep anything alive.
         app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 1, .success([.battery, .secondary])))
         app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 10, .success([.heartRate])))
         #expect(services[0].includedServices?.first === services[1])
@@ -197,7 +197,7 @@ import Testing
         #expect(app.take().calls == ["didModifyServices"])
         #expect(app.invalidated == [services[0]])
         #expect(app.peripheral.services == [services[1]])
-        // A new one at the old place is a new object.
+        // A new service at the same handles is a new object.
         app.service.deliver(.servicesDiscovered(peer: app.peer, .success([.heartRate])))
         #expect(app.peripheral.services?.last !== services[0])
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([1])))
@@ -225,14 +225,14 @@ import Testing
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 0, .failure(error)))
         app.service.deliver(.valueWritten(peer: app.peer, characteristic: 0, error))
         app.service.deliver(.notifyStateChanged(peer: app.peer, characteristic: 0, isNotifying: false, error))
-        // Nobody asked for these.
+        // These events answer no request.
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 0, .failure(error)))
         app.service.deliver(.descriptorWritten(peer: app.peer, descriptor: 0, error))
         #expect(app.take().calls == ["value nil!", "written!", "notifying false!"])
         #expect((app.lastError as? CBError)?.code == .invalidHandle)
     }
 
-    /// An app that goes on asking for what is gone takes up no more and more memory; answers past the bound find nobody.
+    /// Repeated requests for removed attributes do not grow memory without limit; replies beyond the limit are dropped.
     @Test("AB-G05: requests for attributes that are gone are remembered within a bound")
     func requestsForWhatIsGoneAreRememberedWithinABound() {
         let app = CentralApp()

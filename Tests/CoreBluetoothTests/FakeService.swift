@@ -4,7 +4,7 @@ import EventLoops
 import ServiceMessages
 import Synchronization
 
-/// A service that does nothing by itself: it keeps what it is sent, and the test says what it answers and when.
+/// A service that does nothing by itself: it records requests, and the test decides on the responses and their timing.
 final class FakeService: ServiceConnection {
     private struct Manager {
         let role: ManagerRole
@@ -68,9 +68,10 @@ final class FakeService: ServiceConnection {
         }
     }
 
-    // MARK: For the test
+    // MARK: Test interface
 
-    /// Delivers an event to a manager, by default the last one, on its queue; returns when the app has returned.
+    /// Delivers an event to a manager, by default the latest one, on its queue. Returns when the app's code has
+    /// returned.
     func deliver(_ event: Event, to manager: ManagerID? = nil) {
         let target = state.withLock { state in (manager ?? state.opened.last).flatMap { state.managers[$0] } }
         guard let target else { return }
@@ -82,19 +83,19 @@ final class FakeService: ServiceConnection {
         returned.wait()
     }
 
-    /// Says something about a channel, as the service does: at once, on this thread.
+    /// Delivers a channel event as the service does: synchronously, on this thread.
     func tell(_ event: ChannelEvent, of channel: ChannelID) {
         let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
         target?.handler(.channel(channel, event))
     }
 
-    /// Puts an event for the last manager on its queue, and does not wait.
+    /// Enqueues an event for the latest manager without waiting.
     func post(_ event: Event) {
         let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
         target?.queue.async { target?.handler(event) }
     }
 
-    /// What was sent since this was last asked.
+    /// Removes and returns the requests since the last call.
     func takeRequests() -> [Request] {
         state.withLock { state in
             defer { state.requests = [] }
@@ -121,7 +122,7 @@ final class FakeService: ServiceConnection {
         return (queue as? AppQueue)?.queue
     }
 
-    /// Runs `body` as the code of an app of this service.
+    /// Runs `body` as an app that uses this service.
     func run<R>(_ body: () throws -> R) rethrows -> R {
         try ServiceLocator.$current.withValue(self, operation: body)
     }

@@ -4,7 +4,7 @@ import CoreBluetooth
 import ServiceMessages
 import Testing
 
-/// An app in the peripheral role, and everything its delegate hears.
+/// An app in the peripheral role, and all its delegate callbacks.
 final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     let service = FakeService()
     let queue = DispatchQueue(label: "app")
@@ -21,7 +21,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     )
     let local = CBMutableService(type: CBUUID(string: "180D"), primary: true)
     let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
-    /// What the manager calls the service that ``publish()`` adds, and its characteristic.
+    /// The manager's identifiers for the service that ``publish()`` adds, and for its characteristic.
     private(set) var serviceID = LocalAttributeID(0)
     private(set) var characteristicID = LocalAttributeID(0)
 
@@ -35,7 +35,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         take()
     }
 
-    /// Goes as far as one published service with one dynamic characteristic.
+    /// Publishes a service with one dynamic characteristic.
     func publish() {
         powerOn()
         local.characteristics = [dynamic]
@@ -47,7 +47,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         take()
     }
 
-    /// The services that were added since requests were taken last.
+    /// The services added since requests were last removed.
     func takePublished() -> [LocalService] {
         service.takeRequests().compactMap {
             if case .peripheral(.addService(let service)) = $0 { service } else { nil }
@@ -142,7 +142,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(!app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
     }
 
-    /// With the centrals goes what was on its way to them: there is room again, which nobody waits for any more.
+    /// Updates in flight are lost with their centrals. The credits return, but no callback is due any more.
     @Test("behaviours 1.13, 7.43: value updates that waited end with the power")
     func updatesThatWaitedEndWithThePower() {
         let app = PeripheralApp()
@@ -174,7 +174,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
             app.service.deliver(.updateCreditsReturned(count: 1))
             #expect(app.take().calls.isEmpty)
         }
-        // Power that goes takes the queue along, and not the promise.
+        // Turning the power off clears the queue, but the callback is still due.
         while update() {}
         app.service.deliver(.stateChanged(.poweredOff))
         #expect(!update() && app.take().calls == ["state 4"])
@@ -194,7 +194,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         }
         isBusy.wait()
         app.service.post(.updateCreditsReturned(count: 1))
-        // There is room, and nothing has come.
+        // There is a credit, and the callback has not arrived yet.
         #expect(app.calls.isEmpty)
         goesOn.signal()
         app.queue.sync {}
@@ -225,7 +225,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         let other = CBMutableService(type: CBUUID(string: "180F"), primary: false)
         app.manager.add(app.local)
         app.manager.add(other)
-        // Taken back before the report: reported all the same.
+        // A service removed before the report is still reported.
         app.manager.remove(app.local)
         let requests = app.service.takeRequests()
         let ids = requests.compactMap { if case .peripheral(.addService(let service)) = $0 { service.id } else { nil } }
@@ -364,7 +364,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(sent.characteristics[0].value == [])
     }
 
-    /// A value that the system answers itself keeps the protection that the app gave it.
+    /// A value that the system serves itself keeps its permissions.
     @Test(
         "behaviour 7.3: a fixed value for trusted peers stays for them",
         arguments: [
@@ -417,7 +417,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         guard case .peripheral(.addService(let sent)) = app.take().requests.first else {
             Issue.record("nothing sent"); return
         }
-        // A number that the service does not know.
+        // An identifier that the service has not assigned.
         #expect(sent.includedServices.count == 1)
         #expect(sent.includedServices[0] != sent.id)
     }
@@ -446,7 +446,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
             CBAdvertisementDataTxPowerLevelKey: 4, "kUnknown\(app.central.identifier)": 1,
         ])
         app.manager.startAdvertising(nil)
-        // behaviour 7.21: what is not a text is no name.
+        // behaviour 7.21: a local name that is no string is ignored.
         app.manager.startAdvertising([CBAdvertisementDataLocalNameKey: 7])
         #expect(
             app.take().requests == [
@@ -477,7 +477,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.powerOn()
         app.manager.startAdvertising(nil)
         app.manager.stopAdvertising()
-        // The start was reported too late to matter.
+        // The report of the start arrives after the stop, and is ignored.
         app.service.deliver(.advertisingStarted(nil))
         #expect(!app.manager.isAdvertising)
         #expect(app.take().requests == [.startAdvertising(AdvertisingRequest()), .stopAdvertising])
@@ -614,7 +614,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         let central = app.centrals[0]
         #expect(app.dynamic.subscribedCentrals == [central])
-        // Told twice it is still one.
+        // A repeated event adds no second subscription.
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         #expect(app.dynamic.subscribedCentrals == [central] && app.centrals == [central, central])
         #expect(central.maximumUpdateValueLength == 20)
@@ -623,7 +623,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(central.maximumUpdateValueLength == 182)
         app.service.deliver(.unsubscribed(app.central, characteristic: app.characteristicID))
         #expect(app.dynamic.subscribedCentrals == [])
-        // The same object for the same central.
+        // The same central is represented by the same object.
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
         #expect(app.centrals[2] === central)
         #expect(app.take().calls == ["subscribed true", "subscribed true", "unsubscribed true", "subscribed true"])
@@ -651,7 +651,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         for _ in 0..<ServiceLimits.valueUpdates {
             #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))
         }
-        // Nobody was refused so far, so nobody waits.
+        // No update has been refused so far, so no callback is due.
         app.service.deliver(.updateCreditsReturned(count: 1))
         #expect(app.take().calls.isEmpty)
         #expect(app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil))

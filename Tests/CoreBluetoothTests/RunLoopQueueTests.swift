@@ -5,9 +5,9 @@ import Testing
 
 @testable import CoreBluetooth
 
-/// Run loops as places for callbacks that a loop in virtual time waits for.
+/// Run loops as callback queues that a loop in virtual time waits for.
 @Suite struct RunLoopQueueTests {
-    /// A queue that takes callbacks for another one, and says so.
+    /// A queue that forwards callbacks to another, and signals that it has.
     private struct Watched: CallbackQueue {
         let queue: RunLoopQueue
         let asked: DispatchSemaphore
@@ -21,9 +21,9 @@ import Testing
         }
     }
 
-    /// A thread whose run loop runs, and is busy until it may go on.
+    /// A thread whose run loop is busy until the test releases it.
     private final class BusyThread: @unchecked Sendable {
-        // Safe: set before the thread says that it is there.
+        // Safe: set before the thread signals that it runs.
         private(set) var queue: RunLoopQueue!
         private let isThere = DispatchSemaphore(value: 0)
         private let mayGo = DispatchSemaphore(value: 0)
@@ -36,7 +36,7 @@ import Testing
                     mayGo.wait()
                 }
                 RunLoop.current.add(busy, forMode: .default)
-                // It returns when nothing is left to wait for.
+                // The run loop returns when it has nothing left to wait for.
                 RunLoop.current.run()
             }
             thread.start()
@@ -50,8 +50,8 @@ import Testing
         let isSet = Mutex(false)
     }
 
-    /// Delivers a callback to a busy thread, does something when it is on its way, and says whether the loop goes on, and whether the
-    /// callback had come by then.
+    /// Delivers a callback to a busy thread, calls `meanwhile` while it is in flight, and returns whether the loop
+    /// continues, and whether the callback had run by then.
     private func deliver(to thread: BusyThread, meanwhile: () -> Void) -> (goesOn: Bool, isCalled: Bool) {
         let loop = VirtualEventLoop()
         let (asked, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -4,11 +4,12 @@ import CoreBluetooth
 import ServiceMessages
 import Testing
 
-/// `HARALD_MISUSE=error`: who waits for a callback gets one. Without it nobody does, as on Apple's systems.
+/// `HARALD_MISUSE=error`: an app that waits for a callback gets an error. Otherwise it gets no callback, as on Apple's
+/// systems.
 @Suite struct StrictModeTests {
     private func calls(_ app: CentralApp, _ body: () -> Void) -> [String] {
         Misuse.$isStrict.withValue(true, operation: body)
-        // Behind what was put on the queue.
+        // Waits for everything already in the queue.
         app.queue.sync {}
         return app.take().calls
     }
@@ -38,12 +39,12 @@ import Testing
             #expect(calls(app, command) == [call])
             #expect((app.lastError as? CBError)?.code == .notConnected, "\(call)")
             #expect("\(app.lastError!)".contains("API MISUSE"))
-            // As Apple's systems do it.
+            // The behaviour of Apple's systems.
             command()
             app.queue.sync {}
             #expect(app.take() == ([], []), "\(call)")
         }
-        // Nobody is told of a write without response.
+        // Writes without response have no callback.
         #expect(calls(app) { peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse) }.isEmpty)
         app.service.deliver(.stateChanged(.poweredOff))
         app.take()
@@ -85,7 +86,7 @@ import Testing
         ]
         #expect(calls { app.manager.startAdvertising(data) } == ["advertising!"])
         #expect((app.lastError as? CBError)?.code == .invalidParameters)
-        // As observed on Apple's systems: without what cannot be advertised.
+        // As observed on Apple's systems: keys that cannot be advertised are dropped.
         app.manager.startAdvertising(data)
         #expect(app.take().requests == [.startAdvertising(AdvertisingRequest(localName: "x"))])
     }

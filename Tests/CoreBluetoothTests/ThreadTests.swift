@@ -35,7 +35,7 @@ import Testing
                 }
             }
         }
-        // Nobody keeps anything: each object that was made has been forgotten again, and what is next is new.
+        // Each object has been released and forgotten, and the next request creates a new one.
         _ = service.takeRequests()
         var last: CBPeripheral? = manager.retrievePeripherals(withIdentifiers: [peers[0].identifier]).first
         #expect(last?.state == .disconnected)

@@ -13,7 +13,7 @@ import Testing
         #expect(app.take().requests == [.readCharacteristic(peer: app.peer, characteristic: 3)])
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x16])))
         app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([0x17])))
-        // behaviour 5.20: each with the value of its moment.
+        // behaviour 5.20: each callback with the value of its own event.
         #expect(app.take().calls == ["value 16", "value 17"])
         #expect(characteristic.value == Data([0x17]))
     }
@@ -100,12 +100,12 @@ import Testing
         app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 1))
         #expect(app.take().calls == ["ready"])
         #expect(app.peripheral.canSendWriteWithoutResponse)
-        // Used up again: announced again.
+        // The credits are used up again, so their return is reported again.
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
         app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)
         app.service.deliver(.writeCreditsReturned(peer: app.peer, count: 20))
         #expect(app.take().calls == ["ready"])
-        // More than there can be out is not believed.
+        // Credits beyond the limit are ignored.
         app.service.deliver(.writeCreditsReturned(peer: app.peer, count: .max))
         for _ in 0..<30 { app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse) }
         #expect(app.take().requests.count == ServiceLimits.writesWithoutResponse)
@@ -133,7 +133,7 @@ import Testing
         for octet in 1...5 as ClosedRange<UInt8> {
             app.service.deliver(.valueRead(peer: app.peer, characteristic: 3, .success([octet])))
         }
-        // The app notes the value when it is called.
+        // The app records the value in its callback.
         #expect(app.take().calls == ["value 01", "value 02", "value 03", "value 04", "value 05"])
         #expect(characteristic.value == Data([5]))
     }

@@ -1,7 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
-// Nothing that it has is ambiguous beside what CoreBluetooth brings along.
+// No name becomes ambiguous when these modules are imported next to CoreBluetooth.
 import CoreFoundation
 import ServiceMessages
 import Testing
@@ -60,7 +60,7 @@ import Testing
         ]
     )
     func theFormOfALongUUID(text: String, isGood: Bool) {
-        // What the initialiser reads, without its end of the program.
+        // The texts that the initialiser accepts, without the ones that trap.
         #expect((BluetoothUUID(text) != nil) == isGood)
         if isGood { #expect(CBUUID(string: text).uuidString == text.uppercased()) }
     }
@@ -133,7 +133,7 @@ import Testing
         #expect(CBError(.unknown, userInfo: [NSLocalizedDescriptionKey: "mine"]).localizedDescription == "mine")
     }
 
-    /// As Apple's systems print an error, in whatever form it comes to `print`.
+    /// The output of `print` for an error matches that of Apple's systems, in each of its forms.
     @Test func errorsPrintTheirText() {
         let text = "The specified device has disconnected from us."
         let whole = "Error Domain=CBErrorDomain Code=7 \"\(text)\" UserInfo={NSLocalizedDescription=\(text)}"
@@ -143,7 +143,7 @@ import Testing
         #expect("\(CBError(.peripheralDisconnected) as NSError)".contains("Code=7 \"\(text)\""))
         let refusal: any Error = CBATTError(.insufficientEncryption)
         #expect("\(refusal)".hasPrefix("Error Domain=CBATTErrorDomain Code=15 \"Encryption is insufficient.\""))
-        // What lies behind it is there too, and not in the place of the text.
+        // The underlying error is included, but does not replace the text.
         let app = CentralApp()
         app.connect()
         let lost = ServiceError(.connectionTimeout, reason: "no packet")
@@ -187,7 +187,7 @@ import Testing
         #expect(caught(CBError(.unknown)) == "other")
     }
 
-    // MARK: What raises an exception
+    // MARK: Exceptions
 
     @Test("behaviour 4.7: apps may not write the client configuration")
     func theClientConfigurationIsNotWritten() async {
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    // MARK: The rest
+    // MARK: Other types
 
     @Test("behaviour 2.10: the keys are Apple's strings")
     func stringsOfKeys() {

@@ -15,10 +15,10 @@ import Testing
 @Suite struct EmbeddedServiceTests {
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A machine like most that run tests.
+    /// A machine without Bluetooth, like most test machines.
     private static let noBluetooth = AdapterFinder(KernelAdapters(calls: StandInKernel(openError: EAFNOSUPPORT)))
 
-    /// The first thing that a manager on `connection` is told.
+    /// The first event of a manager on `connection`.
     private func firstState(_ connection: any ServiceConnection) async -> Event {
         await withCheckedContinuation { continuation in
             let isFirst = Atomic(true)
@@ -48,10 +48,10 @@ import Testing
         let finder = AdapterFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
         let connection = EmbeddedService.make(controller: nil, finder: finder, logger: Self.silent)
         #expect(connection is InProcessConnection)
-        // The first thing on it is a reset, which is nobody else's to send.
+        // The first packet is a Reset, which only the owner of the adapter may send.
         while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
         #expect(kernel.state.withLock { $0.written.first } == [1, 3, 0x0C, 0])
-        // Nobody answers that, and on a slow machine it is given up and taken again by now.
+        // The Reset gets no response. A slow machine may have given up and retried by now.
         #expect(kernel.takeAsked().prefix(2) == ["down hci1", "bind hci1"])
     }
 
@@ -69,7 +69,7 @@ import Testing
 
     @Test("a controller that cannot be reached leaves Bluetooth unsupported")
     func anUnreachableControllerLeavesItUnsupported() async {
-        // Port 9 discards, if anything listens there at all.
+        // Port 9 is the discard service, if anything listens there.
         let connection = EmbeddedService.make(controller: "tcp:127.0.0.1:9", logger: Self.silent)
         #expect(await firstState(connection) == .stateChanged(.unsupported))
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(await firstState(connection) == .stateChanged(.unsupported))
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        // What the host has said to the controller that is not there.
+        // The command that the host sent to the missing controller.
         var reader = try BTSnoopReader(PacketBuffer([UInt8](FileManager.default.contents(atPath: path) ?? Data())))
         #expect(try reader.next()?.packet == HCIPacket(Reset()))
     }
@@ -107,7 +107,7 @@ import Testing
     func aProgramFindsItsService() {
         let environment = ["HARALD_SERVICE": "/s", "XDG_RUNTIME_DIR": "/run/user/7"]
         #expect(ServiceFinder.place(environment: environment) { _ in true } == .socket("/s"))
-        // Whether or not somebody listens: that is the one it is to use.
+        // The explicit setting applies whether or not a service listens there.
         #expect(ServiceFinder.place(environment: environment) { _ in false } == .socket("/s"))
         let usual = ["XDG_RUNTIME_DIR": "/run/user/7", "HARALD_SERVICE": ""]
         #expect(ServiceFinder.place(environment: usual) { _ in true } == .socket("/run/user/7/harald/service"))

@@ -10,7 +10,7 @@ import Testing
     private let fetched = Heard<FileFetch.Report>()
     private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
 
-    /// The streams are in the run loop of the test, which lets time pass in small steps.
+    /// The streams run in the run loop of the test, which advances time in small steps.
     private func run(_ duration: Duration, until condition: () -> Bool) {
         let end = world.now + duration
         while !condition(), world.now < end { world.run(for: .milliseconds(5)) }
@@ -45,7 +45,7 @@ import Testing
         apps.station.move(to: Position(x: 5_000))
         run(.seconds(60)) { fetched.all.count == 5 }
         withExtendedLifetime(apps) {
-            // The streams and the manager speak on places of their own, in either order.
+            // The streams and the manager report on different queues, so their order varies.
             #expect(fetched.all.prefix(3) == [.searching, .connected, .receiving] && fetched.has(.disconnected))
             #expect(fetched.all.count == 5)
             #expect(fetched.all.contains { if case .failed = $0 { true } else { false } })

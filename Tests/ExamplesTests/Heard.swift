@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an app of the examples reports, in order.
+/// The reports of an example app, in order.
 final class Heard<Report: Sendable & Equatable>: Sendable {
     private let reports = Mutex<[Report]>([])
 

@@ -27,7 +27,7 @@ import Testing
     }
 }
 
-/// The peripheral that the monitor is for: it says a rate of one octet and one of two to whoever subscribes.
+/// The peripheral for the monitor: it sends each subscriber one rate of one octet and one of two.
 private final class StrapSensor: NSObject, CBPeripheralManagerDelegate {
     private var manager: CBPeripheralManager?
     private let rates = CBMutableCharacteristic(

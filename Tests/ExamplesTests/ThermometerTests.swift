@@ -20,7 +20,7 @@ import Testing
         let reader = phone.launch("reader") { [answers] _ in
             TemperatureReader(intervals: [5, 0], queue: DispatchQueue(label: "reader"), answer: answers.add)
         }
-        // The person declines the pairing that the first write asks for.
+        // The person declines the pairing that the first write requires.
         world.run(for: .seconds(60)) { [answers] in answers.has(.isWritten(false)) }
         #expect(heard.all == [.advertising, .watched(by: 1)])
         #expect(answers.all.contains(.measured(Data([0x00, 0x50, 0x0E, 0x00, 0xFE]))))
@@ -30,13 +30,14 @@ import Testing
         world.run(for: .seconds(60)) { [answers] in answers.has(.read(Data([5, 0]))) }
         withExtendedLifetime((thermometer, reader)) {
             #expect(heard.all == [.advertising, .watched(by: 1), .interval(seconds: 5)])
-            // An interval of nothing is out of range.
+            // An interval of 0 s is out of range.
             #expect(answers.all.suffix(3) == [.isWritten(true), .isWritten(false), .read(Data([5, 0]))])
         }
     }
 }
 
-/// A central that watches the temperature, writes 5 s as the interval until that is taken, then 0 s, then reads what is in force.
+/// A central that subscribes to the temperature, writes an interval of 5 s until it is accepted, then 0 s, and then
+/// reads the current interval.
 private final class TemperatureReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     enum Answer: Equatable {
         case measured(Data)

@@ -12,7 +12,7 @@ import Testing
     import Musl
 #endif
 
-/// The directory of apps, which is read beside the loop.
+/// The directory of apps, which is read off the loop.
 @Suite struct AppCatalogTests {
     @Test(
         "AB-G05: a directory that does not answer holds nobody back for longer than five seconds, and what was known stays"
@@ -30,7 +30,7 @@ import Testing
         #expect(answers == 0)
         loop.run(for: .milliseconds(10))
         #expect(answers == 10 && catalog.commands.isEmpty)
-        // One thread waits, however many callers there are.
+        // A single thread waits, whatever the number of callers.
         mayEnd.signal()
     }
 
@@ -51,7 +51,7 @@ import Testing
                     return found
                 }
                 hasBegun.wait()
-                // The first read has looked already, and is not over.
+                // The first read has already listed the directory, and is not finished.
                 content.withLock { $0 = ["b": ["/b"]] }
                 var heard: [[String: [String]]] = []
                 for _ in 0..<2 {

@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// Programs that the service starts for apps, in virtual time.
+/// Programs that the service launches for apps, in virtual time.
 @Suite struct AppLaunchTests {
     private final class Results: Sendable {
         private let kept = Mutex<[String]>([])
@@ -26,7 +26,7 @@ import Testing
         var all: [String] { kept.withLock { $0 } }
     }
 
-    /// A world whose service knows from apps how they are launched.
+    /// A world whose service has received launch commands from apps.
     private func makeWorld(_ names: [String] = ["app"]) -> ClientWorld {
         let world = ClientWorld()
         for name in names {
@@ -78,7 +78,7 @@ import Testing
         launchForEvent("app", world)
         let troubles = world.with { $0.status.troubles.map(\.text) }
         #expect(troubles.contains { $0.contains("cannot be launched: /opt/app: No such file") }, "\(troubles)")
-        // It leaves nothing behind.
+        // The failed launch has no lasting effect.
         world.programs.with { $0.refusal = nil }
         launch("app", world, results)
         #expect(results.all.last == "done")
@@ -113,7 +113,7 @@ import Testing
         client.greet("app", declaring: AppDeclaration(usageDescription: "To be tested", backgroundModes: .central))
         let phases = world.with { $0.runningApps.map(\.phase) }
         #expect(phases == [.background])
-        // The next one was not.
+        // The next process was not launched by the service.
         client.die()
         world.connect().greet("app", declaring: AppDeclaration(usageDescription: "To be tested"))
         #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])

@@ -10,9 +10,9 @@ import Testing
 @testable import ServiceProcess
 @testable import ServiceSocket
 
-/// The processes of apps that have connected, in virtual time: who is ended, and who is not.
+/// The processes of connected apps, in virtual time: which ones are ended, and which are not.
 @Suite struct AppProcessesTests {
-    /// Processes that are none: when each began, and what they were sent.
+    /// Fake processes with their start times, and the signals sent to them.
     private final class Processes: Sendable {
         let beginnings = Mutex<[Int32: String]>([:])
         let signals = Mutex<[String]>([])
@@ -48,7 +48,7 @@ import Testing
         let value = Mutex(false)
     }
 
-    /// A person does something to the app; whether that was done.
+    /// Performs a command on the app, and returns whether it succeeded.
     private func perform(_ verb: AppVerb, _ world: ClientWorld) -> Bool {
         let isDone = Flag()
         world.with { system in
@@ -97,7 +97,7 @@ import Testing
         #expect(perform(.forceQuit, world))
         world.world.run(for: .seconds(10))
         #expect(processes.take().isEmpty)
-        // Nor one that takes it while there is time to end in good order.
+        // Nor is a process signalled that reuses the identifier during the grace period.
         let second = ClientWorld(table: processes.table())
         _ = app(second)
         #expect(perform(.forceQuit, second))
@@ -159,7 +159,7 @@ import Testing
             #expect(asked() == ["thaw app-harald-*.service"])
             #expect(perform(.suspend, world) && asked() == (isFrozen ? ["freeze app-harald-app.service"] : []))
             #expect(perform(.foreground, world) && asked() == (isFrozen ? ["thaw app-harald-app.service"] : []))
-            // It cannot end in good order while it is frozen.
+            // A frozen process could not end in good order.
             #expect(perform(.suspend, world) && perform(.forceQuit, world) && client.isClosed)
             #expect(asked().last == (isFrozen ? "thaw app-harald-app.service" : nil))
             #expect(processes.take() == ["77 15"])
@@ -170,7 +170,7 @@ import Testing
     func anAppOfAnotherUserIsNotFrozen() {
         processes.beginnings.withLock { $0[77] = "100" }
         var table = processes.table()
-        // Named as the unit of that user's app would be here.
+        // The unit has the name that the user's app would have here.
         table.unit = { _ in LaunchCommand.unit(of: AppIdentity(name: "app", owner: 2_000)) }
         let units = LoopBound(StubUnits(), loop: SimulatedWorld(seed: 1).loop)
         let world = ClientWorld(letsOthersIn: true, table: table, units: units)

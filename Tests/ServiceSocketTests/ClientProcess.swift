@@ -7,7 +7,7 @@ import Synchronization
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// The process of an app whose managers reach the service of a ``ClientWorld`` over a line in memory.
+/// The process of an app whose managers reach the service of a ``ClientWorld`` over an in-memory connection.
 struct ClientProcess {
     let dialer: TestDialer
     let connection: RemoteConnection

@@ -11,7 +11,7 @@ import Synchronization
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// A simulated phone whose service has clients over lines in memory, in virtual time.
+/// A simulated phone whose service has clients over in-memory connections, in virtual time.
 final class ClientWorld: Sendable {
     static let owner: UInt32 = 1_000
     let world: SimulatedWorld
@@ -19,7 +19,7 @@ final class ClientWorld: Sendable {
     let log = LogLines()
     let clients: LoopBound<ServiceClients>
     let moment: MemoryLine.Moment
-    /// The programs of apps that the service starts.
+    /// The app programs that the service launches.
     let programs: LoopBound<StubPrograms>
 
     init(
@@ -60,14 +60,15 @@ final class ClientWorld: Sendable {
         world.run(for: .seconds(1))
     }
 
-    /// Does something with the system, on its loop.
+    /// Runs `body` with the system, on its loop.
     func with<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
         phone.parts.with { body($0.system) }
     }
 
     /// Connects a process that sends nothing yet.
     ///
-    /// - Parameter messages: The number of messages from the service after which its line ends; nil for no end.
+    /// - Parameter messages: The number of messages from the service after which its connection closes; nil to keep it
+    ///   open.
     func connect(user: UInt32 = ClientWorld.owner, process: Int32 = 1, endingAfter messages: Int? = nil) -> RawClient {
         let (loop, moment) = (world.loop, moment)
         let end = clients.with { clients in
@@ -80,17 +81,17 @@ final class ClientWorld: Sendable {
     }
 }
 
-/// The end of a line that a test has in hand.
+/// The test's end of a client connection.
 final class RawClient: Sendable {
     private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
     private let world: SimulatedWorld
     private let received = Mutex<[ServiceMessage]>([])
     private let closed = Mutex<MessageLineError?>(nil)
-    /// The number of events that managers with a restore identifier were sent.
+    /// The number of events sent to managers with a restore identifier.
     private let counts = Mutex<[ManagerID: UInt64]>([:])
     private let isSilent = Atomic(false)
 
-    /// Whether the process says nothing of what it reads.
+    /// Whether the process does not report the events it has read.
     var readsSilently: Bool {
         get { isSilent.load(ordering: .relaxed) }
         set { isSilent.store(newValue, ordering: .relaxed) }
@@ -109,7 +110,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// What a process says that has read a message.
+    /// The report of a process that has read a message.
     private func count(_ message: ServiceMessage) -> AppMessage? {
         guard case .event(let id, let event) = message, !event.isOfChannel, !readsSilently else { return nil }
         let count = counts.withLock { counts in
@@ -119,7 +120,7 @@ final class RawClient: Sendable {
         return count.map { .eventsRead(id, count: $0) }
     }
 
-    /// What has come since the last time.
+    /// Removes and returns the messages since the last call.
     func take() -> [ServiceMessage] {
         received.withLock { received in
             defer { received = [] }
@@ -127,12 +128,12 @@ final class RawClient: Sendable {
         }
     }
 
-    /// What managers were told.
+    /// The events that managers received.
     func events() -> [Event] {
         take().compactMap { if case .event(_, let event) = $0 { event } else { nil } }
     }
 
-    /// Why the service has ended it; nil while it has not.
+    /// The reason for which the service ended the connection, or nil.
     func goodbye() -> String? {
         take().lazy.compactMap { if case .goodbye(let error) = $0 { error.reason } else { nil } }.first
     }
@@ -144,7 +145,7 @@ final class RawClient: Sendable {
         world.run(for: .milliseconds(1))
     }
 
-    /// Sends messages, and lets no time pass.
+    /// Sends messages without advancing time.
     func post(_ messages: [PacketBuffer]) {
         ends.with { ends in for message in messages { ends.near.send(message) } }
     }
@@ -156,22 +157,22 @@ final class RawClient: Sendable {
         send(message.encoded())
     }
 
-    /// Opens as an app, and takes the welcome.
+    /// Opens the connection as an app, and discards the welcome.
     func greet(_ name: String = "com.example.app", declaring declaration: AppDeclaration = .unmanaged) {
         send(Opening.app(Hello(AppIdentity(name: name), declaring: declaration)).encoded())
         _ = take()
     }
 
-    /// It reads, or does not.
+    /// Makes the client read or stop reading.
     func setRoom(_ hasRoom: Bool) {
         ends.with { $0.far.block(!hasRoom) }
         world.run(for: .milliseconds(1))
     }
 
-    /// Whether the service reads what comes.
+    /// Whether the service reads from this connection.
     var isRead: Bool { ends.with { $0.far.isReading } }
 
-    /// The process is gone.
+    /// The process ends.
     func die() {
         ends.with { $0.near.close() }
         world.run(for: .milliseconds(1))

@@ -10,9 +10,10 @@ import Synchronization
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// A belt that sends a number every few milliseconds, or several at once.
+/// A belt that sends numbers every few milliseconds, one or several at once.
 final class CountingBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the queue alone, but for the manager, which is made once, and what has a lock.
+    // Safe: everything is accessed only on the queue, except for the manager, which is set once, and for state with a
+    // lock.
     static let service = CBUUID(string: "180D")
     static let count = CBUUID(string: "2A37")
 
@@ -30,8 +31,8 @@ final class CountingBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     )
 
     /// - Parameters:
-    ///   - total: How many numbers it sends in all.
-    ///   - atOnce: How many it sends each time.
+    ///   - total: The number of values to send in all.
+    ///   - atOnce: The number of values to send each time.
     init(in world: SimulatedWorld, total: Int, atOnce: Int = 1) {
         device = world.addDevice(named: "belt")
         (self.total, self.atOnce) = (total, atOnce)
@@ -61,9 +62,10 @@ final class CountingBelt: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     }
 }
 
-/// An app in another process that reads the belt's numbers and dies in the callback that brings one of them.
+/// An app in another process that reads the belt's numbers, and dies in a callback for one of them.
 final class DyingReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: everything is touched on the queue alone, but for the manager, which is made once, and what has a lock.
+    // Safe: everything is accessed only on the queue, except for the manager, which is set once, and for state with a
+    // lock.
     static let identifier = "reader"
 
     private let dialer: TestDialer
@@ -75,7 +77,7 @@ final class DyingReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegat
     private var belt: CBPeripheral?
     private var manager: CBCentralManager?
 
-    /// - Parameter lifetime: Dies with as many numbers.
+    /// - Parameter lifetime: The number of values after which the process dies.
     init(in world: ClientWorld, lifetime: Int = .max) {
         let dialer = TestDialer(loop: world.world.loop)
         dialer.clients.withLock { $0 = world.clients }
@@ -95,19 +97,19 @@ final class DyingReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegat
         }
     }
 
-    /// The numbers that it was called with.
+    /// The numbers received.
     var numbers: [Int] { read.withLock { $0 } }
-    /// What else it was called with.
+    /// The other callbacks.
     var story: [String] { said.withLock { $0 } }
     var isDead: Bool { isGone.withLock { $0 } }
 
-    /// Its process ends, in a callback or between two.
+    /// Ends the process, in a callback or between two.
     func die() {
         isGone.withLock { $0 = true }
         dialer.die()
     }
 
-    /// Its process takes nothing more from the service.
+    /// Stops the process from reading.
     func stall() { dialer.stall() }
 
     private func note(_ text: String) { if !isDead { said.withLock { $0.append(text) } } }

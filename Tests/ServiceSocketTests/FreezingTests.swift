@@ -7,9 +7,9 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// A systemd that does what a test says, and keeps what it was asked for.
+/// A stand-in for systemd that the test controls, and that records its requests.
 final class StubUnits: UnitManager {
-    /// What was asked for and is not done yet.
+    /// Requests that are not finished yet.
     private(set) var pending: [(verb: UnitVerb, unit: String, completion: (Bool) -> Void)] = []
     private(set) var asked: [String] = []
 
@@ -18,7 +18,7 @@ final class StubUnits: UnitManager {
         pending.append((verb, unit, completion))
     }
 
-    /// Says of the oldest that it is done, or could not be.
+    /// Completes the oldest request with success or failure.
     func finish(_ isDone: Bool = true) {
         guard !pending.isEmpty else { return }
         pending.removeFirst().completion(isDone)
@@ -36,7 +36,7 @@ final class StubUnits: UnitManager {
     func oneAfterTheOther() {
         var machine = FreezingMachine()
         #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == .freeze)
-        // Opened and left again before systemd has done anything.
+        // The app is opened and left again before systemd has acted.
         #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == nil)
         #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .frozen)
         #expect(machine.handle(.suspended) == nil && machine.handle(.resumed) == .thaw)
@@ -95,7 +95,7 @@ final class StubUnits: UnitManager {
     func whatAFreezerHolds() {
         let (units, log) = (StubUnits(), LogLines())
         let freezer = Freezer(units, logger: Logger(label: "test") { _ in log })
-        // What a service before this one has left.
+        // Units that a previous service left frozen.
         #expect(units.take() == ["thaw app-harald-*.service"])
         for number in 0...Freezer.maximumUnits { freezer.freeze("\(number)") }
         #expect(units.take().count == Freezer.maximumUnits)

@@ -14,10 +14,10 @@ import Testing
     import Musl
 #endif
 
-/// What the service does when one task sends a process more than its socket takes. swift-nio reports that inside the call that
-/// sends.
+/// How the service reacts when one task sends a process more than its socket accepts. swift-nio reports that inside the
+/// call that sends.
 @Suite struct FullSocketTests {
-    /// A service and one client at it; another client checks that the service still answers.
+    /// A service with one client. Another client checks that the service still responds.
     private struct Bench {
         let scratch = Scratch()
         let socket: ListeningSocket
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// 288 kB of services.
+    /// 288 kB of service UUIDs.
     private static let services = (1...18_000).map { BluetoothUUID(high: 1, low: $0) }
 
     private static func octets(of channel: UInt32) -> Event {
@@ -81,7 +81,7 @@ import Testing
         }
         #expect(isTold == true)
         #expect(try bench.isServing())
-        // Of one advertiser only the last event waits.
+        // Only the latest event of each advertiser is queued.
         for event in [events[0], events[2]] {
             let message = ServiceMessage.event(ManagerID(1), event).encoded()
             #expect(try bench.client.nextMessage() == message)
@@ -90,7 +90,7 @@ import Testing
         bench.service.close()
     }
 
-    /// A line takes up to its high-water mark, and what the kernel has room for: 15 of these events.
+    /// A connection accepts data up to its high-water mark, plus the kernel's buffer: 15 of these events.
     @Test(
         "AB-G05: an app that was suspended is told what full channels have for it",
         arguments: [(count: 12, leastWaiting: 0), (count: 600, leastWaiting: 580)]

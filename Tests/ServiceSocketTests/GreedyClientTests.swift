@@ -10,23 +10,24 @@ import Testing
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// Limits of `Documentation/Limits.md`: a greedy user takes all that it can get, and a modest one next to it notices nothing (AB-G05).
+/// Limits of `Documentation/Limits.md`: a greedy user takes all that it can get without any effect on a modest one
+/// (AB-G05).
 @Suite struct GreedyClientTests {
     static let greedy: UInt32 = 7
     static let modest: UInt32 = 8
 
-    /// Something that managers share.
+    /// A shared resource.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let quota: Quota
         let role: ManagerRole
         let held: @Sendable (Holdings) -> Int
-        /// How much one request takes.
+        /// The amount of the resource that one request takes.
         var share = 1
-        /// How many requests a manager makes.
+        /// The number of requests per manager.
         var perManager = 1
         let request: @Sendable (ClientWorld, UInt32) -> Request
-        /// Whether an event says that the request failed for want of room; nil where only the service's log says so.
+        /// Whether an event reports that the request exceeded the quota; nil if only the service's log does.
         let isRefused: (@Sendable (Event) -> Bool)?
 
         var testDescription: String { name }
@@ -117,7 +118,7 @@ import Testing
         .openManager(ManagerID(number), role, ManagerOptions(showsPowerAlert: false))
     }
 
-    /// Takes what one process of an app can get.
+    /// Takes as much as one process of an app can get.
     private func take(_ row: Row, _ client: RawClient, in world: ClientWorld) -> [Event] {
         for manager in 1...UInt32(ServiceLimits.managers) {
             client.send(opening(manager, row.role))
@@ -138,7 +139,8 @@ import Testing
         let world = ClientWorld(letsOthersIn: true)
         let complaints = Complaints(of: world)
         var users: [UInt32: Int] = [:]
-        // Users come until one gets less than an app's whole share: those before had it, and each leaves room.
+        // Users are added until one gets less than an app's whole share. All earlier users got theirs, and each leaves
+        // some for others.
         for user in Self.greedy..<Self.greedy + 3 {
             let before = world.held(row)
             for app in 0..<5 {
@@ -226,7 +228,7 @@ import Testing
         world.phone.setPower(false)
         world.world.run(for: .seconds(1))
         #expect(try !modest.tool.take().isEmpty)
-        // What one gives back another one of the user has.
+        // A place that one tool frees is available to another of the same user.
         tools[0].tool.die()
         #expect(try open(Self.greedy, 8).refusals.isEmpty)
     }
@@ -252,7 +254,7 @@ import Testing
         }
         #expect(kept == ["7: 64", "8: 1"])
         #expect(world.with { $0.centrals.count } == 65)
-        // The newest are kept.
+        // The latest are kept.
         let identifiers = world.with { system in
             system.identifiersToRestore(of: AppIdentity(name: "com.example.greedy", owner: Self.greedy)).centrals
         }
@@ -274,7 +276,7 @@ import Testing
         live(Self.modest, "com.example.modest")
         for number in 0..<100 { live(Self.greedy, "com.example.greedy\(number)") }
         #expect(kept(Self.modest) == 1 && kept(Self.greedy) == 63)
-        // One that comes later finds room as well.
+        // A user that arrives later gets a place too.
         live(9, "com.example.late")
         #expect(kept(Self.modest) == 1 && kept(Self.greedy) == 62 && kept(9) == 1)
         #expect(complaints.all.contains { $0.contains("of user 7 is discarded") })
@@ -349,7 +351,7 @@ import Testing
     }
 }
 
-/// What the service has told its log.
+/// The service's log.
 private final class Complaints: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -368,7 +370,7 @@ private final class Complaints: Sendable {
 }
 
 extension ClientWorld {
-    /// What all managers have of something.
+    /// The amount of a resource that all managers hold.
     fileprivate func held(_ row: GreedyClientTests.Row) -> Int {
         with { system in
             system.peripherals.reduce(0) { $0 + row.held($1.holdings) }

@@ -1,7 +1,7 @@
 import Bonds
 import EventLoops
 
-/// Records in memory whose changes wait, once they are held, until they are let go.
+/// Records in memory whose changes can be held.
 final class HeldRecords: RecordStorage {
     private let inner = MemoryRecordStorage()
     private var isHeld = false
@@ -21,10 +21,10 @@ final class HeldRecords: RecordStorage {
         waiting.append { [inner] in inner.change(slot, content, on: loop, completion: completion) }
     }
 
-    /// From now on changes wait.
+    /// Holds changes from now on.
     func hold() { isHeld = true }
 
-    /// Changes are made, those that wait too.
+    /// Performs the held changes, and holds no more.
     func letGo() {
         isHeld = false
         let waiting = waiting

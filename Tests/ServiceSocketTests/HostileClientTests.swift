@@ -8,7 +8,7 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// What clients of the service may do to it, and to others: nothing (AB-G05).
+/// Clients cannot harm the service or each other (AB-G05).
 @Suite struct HostileClientTests {
     private let scan = Request.central(.startScan(ScanRequest(services: nil, allowsDuplicates: true)))
 

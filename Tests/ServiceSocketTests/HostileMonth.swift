@@ -10,10 +10,10 @@ import Logging
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// A service with hostile processes of four users, and modest ones, in virtual time. Each hour has a busy time, after which the
-/// hostile processes have ended; then nothing may be left of them.
+/// A service with hostile processes of four users, and modest ones, in virtual time. Each hour starts with a busy time,
+/// after which the hostile processes end; then nothing of them may be left.
 final class HostileMonth {
-    /// What a modest process has to complain of; `what` is empty when there is nothing.
+    /// A failure that a modest process noticed; `what` is empty if there is none.
     struct Complaint: CustomStringConvertible {
         let hour: Int
         let what: String
@@ -23,7 +23,7 @@ final class HostileMonth {
 
     private static let users: [UInt32] = [ClientWorld.owner, 2_000, 2_001, 2_002]
     private static let hostileProcesses = 21
-    /// Rounds of a busy time, each of 100 ms.
+    /// The rounds of a busy time, of 100 ms each.
     private static let rounds = 100
     private static let round = Duration.milliseconds(100)
 
@@ -56,7 +56,7 @@ final class HostileMonth {
         clients.world.run(for: .seconds(1))
     }
 
-    /// Lets hours pass.
+    /// Runs for a number of hours.
     func run(hours: Int) {
         for hour in 1...hours {
             let start = clients.world.now
@@ -94,7 +94,7 @@ final class HostileMonth {
         clients.world.run(for: .seconds(30))
     }
 
-    /// A modest process asks, and is answered in the same round.
+    /// A modest process sends a query, and must get the reply in the same round.
     private func ask(_ hour: Int) {
         queries += 1
         let number = queries
@@ -104,7 +104,7 @@ final class HostileMonth {
         check(hour, isAnswered, "question \(number) was not answered at once")
     }
 
-    /// Nothing is left of those who are gone.
+    /// Checks that processes that ended have left nothing behind.
     private func rest(_ hour: Int) {
         check(hour, follower.gaps.isEmpty, "values are missing: \(follower.gaps)")
         check(hour, follower.disconnections == 0, "the link was lost \(follower.disconnections) times")
@@ -123,7 +123,7 @@ final class HostileMonth {
     }
 }
 
-/// One hostile process, which connects anew as often as it likes.
+/// A hostile process that reconnects at will.
 private final class HostileProcess {
     private let user: UInt32
     private let number: Int32
@@ -142,7 +142,7 @@ private final class HostileProcess {
         client = clients.connect(user: user, process: self.number)
     }
 
-    /// Takes a few steps, unless it waits.
+    /// Performs a few steps, unless it rests.
     func act() {
         for message in client.take() { learn(message) }
         if client.isClosed { connect() }

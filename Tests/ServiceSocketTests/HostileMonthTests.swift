@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The soak in virtual time. `Scripts/soak` runs the same grammar with processes.
+/// The soak test in virtual time. `Scripts/soak` runs the same grammar with real processes.
 @Suite struct HostileMonthTests {
     /// `HARALD_HOURS` in the environment, for longer runs by hand; a month has 720.
     private static let hours = number("HARALD_HOURS") ?? 3

@@ -12,7 +12,7 @@ import Testing
     import Musl
 #endif
 
-/// Programs of the operating system.
+/// Real programs of the operating system.
 @Suite struct KernelProgramsTests {
     private struct Outcome: Sendable {
         var process: Int32?
@@ -20,7 +20,7 @@ import Testing
         var end: ProgramEnd?
     }
 
-    /// Runs a program to its end. `onStart` is called with the way to send it a signal.
+    /// Runs a program to its end. `signal` is sent as soon as it has started.
     private func run(
         _ path: String,
         _ arguments: [String] = [],
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Runs a script that writes to a file; what it wrote.
+    /// Runs a script that writes to a file, and returns the file's content.
     private func written(
         by script: String,
         environment: [String: String] = [:],
@@ -91,7 +91,7 @@ import Testing
             return await group.reduce(into: [Outcome]()) { $0.append($1) }
         }
         #expect(outcomes.count == 100 && outcomes.allSatisfy { $0.end == .exited(status: 3) })
-        // A number without a process: the child was reaped, unless the number went to another program since.
+        // If the number has no process, the child was reaped, unless another program has reused the number.
         let children = outcomes.compactMap(\.process).filter { process in
             let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
             return stat?.contains(") Z \(getpid()) ") == true
@@ -105,7 +105,7 @@ import Testing
         try #require(pipe(&ends) == 0)
         let high = fcntl(ends[0], F_DUPFD, 200)
         defer { for descriptor in ends + [high] { close(descriptor) } }
-        // The shell has its own file open while it lists.
+        // The listing includes the descriptor of the shell's own file.
         let listed = try await written(by: "ls -1 /proc/self/fd > \"$1\"")
         #expect(high >= 200 && Set(listed.split(separator: "\n")).isSubset(of: ["0", "1", "2", "3"]), "\(listed)")
     }
@@ -120,7 +120,7 @@ import Testing
             by: "grep -E '^Sig(Blk|Ign)' /proc/self/status > \"$1\"; ps -o pgid= $$ >> \"$1\"; echo $$ >> \"$1\""
         )
         let lines = status.split(separator: "\n").map { $0.split(separator: "\t").last.map(String.init) ?? "" }
-        // The C library keeps 32 and 33 for itself.
+        // The C library reserves signals 32 and 33.
         let masks = lines.prefix(2).map { (UInt64($0, radix: 16) ?? .max) & ~(3 << 31) }
         #expect(masks == [0, 0], "\(status)")
         #expect(lines.count == 4 && lines[2].trimmingCharacters(in: .whitespaces) == lines[3], "\(status)")

@@ -4,26 +4,27 @@ import EventLoops
 
 @testable import ServiceProcess
 
-/// A line in memory that reports at the worst moment, on a loop of any kind. It has room for one message: each message that is sent fills
-/// it, and it has room again when the other end has read.
+/// An in-memory connection that reports at the worst possible time, on any kind of loop. It buffers one message: each
+/// message sent fills it, and it is writable again when the other end has read.
 final class MemoryLine: MessageLine {
-    /// When a line calls its owner.
+    /// When a connection calls its owner.
     enum Moment: CaseIterable {
-        /// In a task of its own, right after the running one: what ``MessageLine`` demands.
+        /// In a separate task right after the current one, as ``MessageLine`` demands.
         case afterwards
-        /// Inside the call that causes it, which no line may do. Owners survive it.
+        /// Inside the call that causes it, which is forbidden. Owners survive it.
         case inside
     }
 
     var onReceive: ((PacketBuffer) -> Void)?
     var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
-    /// What was sent while nobody had the other end.
+    /// The messages sent while the other end had no owner.
     private(set) var sent: [PacketBuffer] = []
-    /// Whether what comes is wanted at this end.
+    /// Whether this end is reading.
     private(set) var isReading = true
     private(set) var isOpen = true
-    /// The number of messages after which the line ends, inside or after the call that sends the last one; nil for no end.
+    /// The number of messages after which the connection closes, inside or after the call that sends the last one; nil
+    /// to keep it open.
     var messagesLeft: Int?
 
     private weak var other: MemoryLine?
@@ -39,7 +40,7 @@ final class MemoryLine: MessageLine {
         self.moment = moment
     }
 
-    /// Two ends of one line.
+    /// Both ends of a connection.
     static func pair(loop: any EventLoop, moment: Moment = .afterwards) -> (MemoryLine, MemoryLine) {
         let (near, far) = (MemoryLine(loop: loop, moment: moment), MemoryLine(loop: loop, moment: moment))
         (near.other, far.other) = (far, near)
@@ -48,7 +49,7 @@ final class MemoryLine: MessageLine {
 
     var hasRoom: Bool { isOpen && !isBlocked && crossing == 0 }
 
-    /// The other end ceases to take anything, or takes it again.
+    /// Makes the other end stop reading, or resume.
     func block(_ isBlocked: Bool) {
         changeRoom { self.isBlocked = isBlocked }
     }
@@ -99,7 +100,7 @@ final class MemoryLine: MessageLine {
         failure = nil
         guard isOpen else { return }
         isOpen = false
-        // After what was sent.
+        // Runs after the messages sent before.
         loop.execute { [weak other] in other?.lost(.closedByPeer) }
     }
 

@@ -2,9 +2,9 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// A peripheral app that counts: each value that it notifies is one more than the one before.
+/// A peripheral app that counts: each notified value is one more than the last.
 final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: made in `start` and then only read; what changes is in mutexes.
+    // Safe: set in `start` and then only read; mutable state is in mutexes.
     static let service = CBUUID(string: "5EED0001-0000-4000-8000-486172616C64")
     static let counter = CBUUID(string: "5EED0002-0000-4000-8000-486172616C64")
 
@@ -18,7 +18,7 @@ final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Se
         permissions: .readable
     )
 
-    /// Makes the manager, on the thread that launches the app.
+    /// Creates the manager, on the thread that launches the app.
     func start() -> CBPeripheralManager {
         let made = CBPeripheralManager(delegate: self, queue: DispatchQueue(label: "sensor"))
         manager.withLock { $0 = made }
@@ -28,7 +28,7 @@ final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Se
     /// The number of the next value.
     var count: UInt32 { next.withLock { $0 } }
 
-    /// Notifies the next value, if anybody listens and there is room.
+    /// Notifies the next value, if there is a subscriber and the queue has space.
     func notify() {
         guard subscribers.withLock({ $0 }) > 0 else { return }
         let value = next.withLock { $0 }
@@ -76,7 +76,7 @@ final class CountingSensor: NSObject, CBPeripheralManagerDelegate, @unchecked Se
     }
 }
 
-/// A central app that follows a ``CountingSensor``, and notes each value that does not follow the one before.
+/// A central app that subscribes to a ``CountingSensor``, and records each gap in the values.
 final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, Sendable {
     private struct State {
         var sensor: CBPeripheral?
@@ -93,7 +93,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
     var gaps: [String] { state.withLock { $0.gaps } }
     var disconnections: Int { state.withLock { $0.disconnections } }
 
-    /// Looks for the sensor.
+    /// Scans for the sensor.
     func follow(_ manager: CBCentralManager) {
         state.withLock {
             $0.last = nil
@@ -102,7 +102,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
         manager.scanForPeripherals(withServices: [CountingSensor.service])
     }
 
-    /// Lets go of it.
+    /// Stops scanning, and disconnects from the sensor.
     func leave(_ manager: CBCentralManager) {
         manager.stopScan()
         if let sensor = state.withLock({ $0.sensor }) { manager.cancelPeripheralConnection(sensor) }

@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// An app whose life is managed is one process (behaviour 9.16), and which program that is (AB-G07).
+/// A managed app is a single process (behaviour 9.16) of one identified program (AB-G07).
 @Suite struct OneProcessTests {
     private final class Processes: Sendable {
         let running = Mutex<Set<Int32>>([77, 78])
@@ -61,7 +61,7 @@ import Testing
             #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
         }
         #expect(world.with { $0.centrals.count } == 1 && world.clients.with { $0.callers.map(\.process) } == [77])
-        // Once the first one is ended the second may come.
+        // The second process may connect once the first has ended.
         world.with { $0.perform(.terminate, on: "app") { _ in } }
         world.world.run(for: .seconds(1))
         #expect(open(world, process: 78).events() == restored)
@@ -87,7 +87,7 @@ import Testing
         processes.running.withLock { _ = $0.remove(77) }
         let second = open(world, process: 78)
         #expect(second.events() == restored)
-        // The end of the first line is not the end of the app.
+        // Closing the first connection does not end the app.
         first.die()
         world.world.run(for: .seconds(20))
         #expect(!second.isClosed && world.with { $0.runningApps.map(\.phase) } == [.foreground])
@@ -138,11 +138,11 @@ import Testing
         #expect(world.with { $0.status.apps.map(\.executable) } == ["/bin/a"])
         first.send(.request(ManagerID(1), .central(.startScan(scan))))
         first.die()
-        // Another program of that name begins anew, and the log and the status say so.
+        // Another program with that name starts without the state, which the log and the status report.
         #expect(open(world, process: 78).events() == [.stateChanged(.poweredOn)])
         let troubles = world.with { $0.status.troubles.map(\.text) }
         #expect(troubles.count == 1 && troubles[0].contains("/bin/a") && troubles[0].contains("/bin/b"))
-        // Process 79 is gone by the time that the kernel has answered.
+        // Process 79 has ended before the kernel responds.
         world.with { $0.perform(.forceQuit, on: "app") { _ in } }
         world.world.run(for: .seconds(1))
         _ = open(world, process: 79)

@@ -9,7 +9,7 @@ import Testing
     import Musl
 #endif
 
-/// Files and directories that other users could have put there.
+/// Files and directories that other users may control.
 @Suite struct PathTrustTests {
     private let scratch = Scratch()
 
@@ -46,7 +46,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: "\(safe)/link", withDestinationPath: "../open")
         #expect(fault("\(safe)/link")?.contains("open, which has mode 777") == true)
         try FileManager.default.createSymbolicLink(atPath: "\(open)/back", withDestinationPath: safe)
-        // It leads to a safe place, and can be led elsewhere.
+        // It leads to a safe place, but can be redirected.
         #expect(fault("\(open)/back")?.contains("open, which has mode 777") == true)
         try FileManager.default.createSymbolicLink(atPath: "\(safe)/around", withDestinationPath: safe)
         #expect(fault("\(safe)/around") == nil)

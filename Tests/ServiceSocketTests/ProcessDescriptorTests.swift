@@ -3,16 +3,16 @@ import Testing
 
 @testable import ServiceProcess
 
-/// Processes of the operating system, held by their descriptors.
+/// Processes of the operating system, referred to by their descriptors.
 @Suite struct ProcessDescriptorTests {
     /// A program that runs until it is ended.
     private func program() throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/cat")
-        // It waits for input that does not come.
+        // It reads from a pipe that stays empty.
         process.standardInput = Pipe()
         process.standardOutput = FileHandle.nullDevice
-        // A program keeps the signal mask of the thread that starts it: with Dispatch's it could not be ended.
+        // A program inherits the signal mask of the thread that starts it: with Dispatch's mask it could not be ended.
         var (none, before) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &before)
@@ -33,7 +33,7 @@ import Testing
         first.waitUntilExit()
         #expect(first.terminationReason == .uncaughtSignal && first.terminationStatus == SIGTERM)
         #expect(!held.isThere && other.isThere)
-        // It is nobody's any more, whoever has its number.
+        // A signal to an ended process goes nowhere, even if its number is reused.
         held.signal(SIGKILL)
         #expect(second.isRunning)
         #expect(ProcessDescriptor(of: 0x7FFF_FFF0) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ServiceProcess
 
-/// Property lists that apps bring along.
+/// Property lists that apps supply.
 @Suite struct PropertyListTests {
     private let example: [String: Any] = [
         "CFBundleIdentifier": "com.example.app", "CFBundleDisplayName": "Zoë & <Co> \u{1F600}", "HaraldManaged": true,
@@ -67,7 +67,7 @@ import Testing
         #expect(list["f"] as? String == "" && list["g"] as? Int == -7 && list["h"] as? Double == 0.5)
     }
 
-    /// A binary list of arrays, of which each holds the next one `width` times.
+    /// A binary property list of nested arrays, each of which contains the next one `width` times.
     private func bomb(depth: Int, width: Int, isCyclic: Bool = false) -> [UInt8] {
         var octets = BinaryPropertyList.mark
         var offsets: [UInt8] = []

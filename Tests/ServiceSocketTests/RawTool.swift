@@ -7,7 +7,7 @@ import Synchronization
 @testable import ServiceProcess
 @testable import ServiceSocket
 
-/// The end of a line of a tool that a test has in hand.
+/// The test's end of a tool's connection.
 final class RawTool: Sendable {
     private let ends: LoopBound<(near: MemoryLine, far: MemoryLine)>
     private let world: SimulatedWorld
@@ -36,13 +36,13 @@ final class RawTool: Sendable {
 
     var isClosed: Bool { closed.withLock { $0 } }
 
-    /// What the service has said to the opening.
+    /// The service's response to the opening message.
     func greeting() throws -> ServiceMessage? {
         let first = received.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         return try first.map { octets in try ServiceMessage(reading: octets) }
     }
 
-    /// What has come since the last time.
+    /// Removes and returns the replies since the last call.
     func take() throws -> [ToolReply] {
         let octets = received.withLock { received in
             defer { received = [] }
@@ -60,16 +60,16 @@ final class RawTool: Sendable {
         send(ToolMessage.ask(number: number, question).encoded())
     }
 
-    /// It reads, or does not.
+    /// Makes the tool read or stop reading.
     func setRoom(_ hasRoom: Bool) {
         ends.with { $0.far.block(!hasRoom) }
         world.run(for: .milliseconds(1))
     }
 
-    /// Whether the service reads what comes.
+    /// Whether the service reads from this connection.
     var isRead: Bool { ends.with { $0.far.isReading } }
 
-    /// The process is gone.
+    /// The process ends.
     func die() {
         ends.with { $0.near.close() }
         world.run(for: .milliseconds(1))

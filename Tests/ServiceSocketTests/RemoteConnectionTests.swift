@@ -11,7 +11,7 @@ import Testing
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 
-/// An app in another process, over lines in memory and in virtual time.
+/// An app in another process, over in-memory connections and in virtual time.
 @Suite struct RemoteConnectionTests {
     private typealias Process = ClientProcess
 
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// A device that can be connected to.
+/// A connectable device.
 private final class Advertiser: NSObject, CBPeripheralManagerDelegate, Sendable {
     private let manager = Mutex<CBPeripheralManager?>(nil)
 

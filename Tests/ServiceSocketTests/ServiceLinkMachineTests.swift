@@ -75,7 +75,7 @@ import Testing
         let (short, growing) = (pauses.prefix { $0 == .milliseconds(50) }, pauses.drop { $0 == .milliseconds(50) })
         #expect(short.count == 60)
         #expect(Array(growing) == [100, 200, 400, 800, 1_600, 3_200, 5_000].map { Duration.milliseconds($0) })
-        // One that is back after that and goes away again is looked for as at first.
+        // After a successful connection the pauses start over.
         _ = machine.handle(.timeIsUp)
         _ = machine.handle(.connected)
         _ = machine.handle(.welcomed(version: Hello.version))

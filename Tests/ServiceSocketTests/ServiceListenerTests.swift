@@ -18,7 +18,7 @@ import Testing
     import Musl
 #endif
 
-/// Sockets of the operating system.
+/// Real sockets of the operating system.
 @Suite struct ServiceListenerTests {
     private func firstState(_ connection: any ServiceConnection) async -> Event {
         await withCheckedContinuation { continuation in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Whether this kernel hands out descriptors of processes that connect: Linux 6.5 and later.
+    /// Whether this kernel provides descriptors of connecting processes: Linux 6.5 and later.
     private static let kernelHoldsCallers: Bool = {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
@@ -100,7 +100,7 @@ import Testing
         withExtendedLifetime(socket) {}
     }
 
-    /// A socket of some kind that is bound to a path.
+    /// A socket of the given kind that is bound to a path.
     private func bound(_ kind: Int32, _ path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = try #require(sockaddr_un(path: path))
@@ -137,7 +137,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "elsewhere")
         #expect(refusal(path)?.contains("is not a socket") == true && hasFile(path))
         unlink(path)
-        // Of another program that has no lock: it listens, has a full backlog, or takes datagrams.
+        // Sockets of another program without a lock: it listens, has a full backlog, or uses datagrams.
         let stream = try bound(Int32(SOCK_STREAM.rawValue), path)
         #expect(listen(stream, 0) == 0)
         for _ in 0..<3 {
@@ -155,7 +155,7 @@ import Testing
             #expect(chown(path, 12_345, 0) == 0 && refusal(path)?.contains("user 12345") == true && hasFile(path))
             unlink(path)
         }
-        // What a dead service has left.
+        // The file of a dead service.
         close(try bound(Int32(SOCK_STREAM.rawValue), path))
         #expect(hasFile(path) && !ServicePath.isListening(path))
         #expect(refusal(path) == nil)

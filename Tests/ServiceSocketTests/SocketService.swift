@@ -23,7 +23,7 @@ final class Scratch: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A service without a controller that listens on a socket of the operating system.
+/// A service without a controller that listens on a real socket.
 struct SocketService {
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -62,12 +62,12 @@ struct SocketService {
         }
     }
 
-    /// Runs `body` with the system on its loop.
+    /// Runs `body` with the system, on its loop.
     func with<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
         listener.with { body($0.clients.system) }
     }
 
-    /// Runs `body` with an app's first manager on the loop.
+    /// Runs `body` with an app's first manager, on the loop.
     func withManager<Result: Sendable>(
         of app: AppIdentity,
         _ body: @escaping @Sendable (App, AppManager) -> Result
@@ -91,7 +91,7 @@ final class RawSocket {
     private var parser = FrameParser()
     private var messages: ArraySlice<PacketBuffer> = []
 
-    /// Connects. A read that brings nothing within 20 s fails.
+    /// Connects. A read fails if nothing arrives within 20 s.
     init(path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: 20, tv_usec: 0)
@@ -128,26 +128,26 @@ final class RawSocket {
         }
     }
 
-    /// Reads the next message, which is an event.
+    /// Reads the next message, which must be an event.
     func nextEvent() throws -> Event {
         guard case .event(_, let event) = try next() else { throw Failure(reason: "no event") }
         return event
     }
 
-    /// Opens as an app with one central manager, and reads the welcome and the first state.
+    /// Opens the connection as an app with one central manager, and reads the welcome.
     func open(_ name: String, declaring declaration: AppDeclaration = .unmanaged) throws -> AppIdentity {
         try greet(name, declaring: declaration)
         send(.openManager(ManagerID(1), .central, ManagerOptions()))
         return AppIdentity(name: name, owner: getuid())
     }
 
-    /// Opens as an app, and reads the welcome.
+    /// Opens the connection as an app, and reads the welcome.
     func greet(_ name: String, declaring declaration: AppDeclaration = .unmanaged) throws {
         send(Opening.app(Hello(AppIdentity(name: name), declaring: declaration)).encoded())
         guard case .welcome = try next() else { throw Failure(reason: "no welcome") }
     }
 
-    /// Asks something, and reads up to the answer.
+    /// Sends a query, and reads up to its reply.
     func isAnswered() throws -> Bool {
         send(.query(ManagerID(1), number: 7, .system))
         while true {

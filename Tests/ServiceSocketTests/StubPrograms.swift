@@ -2,7 +2,7 @@ import EventLoops
 
 @testable import ServiceProcess
 
-/// Programs that run in no process, and end when a test says so. On the loop.
+/// Programs without a process that end when a test says so. Accessed on the loop.
 final class StubPrograms: ProgramLauncher {
     struct Run {
         let program: Program
@@ -10,9 +10,9 @@ final class StubPrograms: ProgramLauncher {
         var isOver = false
     }
 
-    /// The error number with which starts are refused; nil while they are not.
+    /// The error number with which starts fail, or nil.
     var refusal: Int32?
-    /// Whether starts stay without an answer, as where a program's file does not load.
+    /// Whether starts never complete, as when a program's file does not load.
     var isStuck = false
     private(set) var runs: [Run] = []
     private(set) var signals: [Int32] = []
@@ -35,10 +35,10 @@ final class StubPrograms: ProgramLauncher {
         }
     }
 
-    /// The paths of the programs that were started so far.
+    /// The paths of the programs started so far.
     var paths: [String] { runs.map(\.program.path) }
 
-    /// Ends the oldest program that runs.
+    /// Ends the oldest running program.
     func end(_ end: ProgramEnd = .exited(status: 1)) {
         guard let index = runs.firstIndex(where: { !$0.isOver }) else { return }
         runs[index].isOver = true

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import ServiceProcess
 
-/// Connects a process to the service that is there at the time, over lines in memory.
+/// Connects a process to the current service over in-memory connections.
 final class TestDialer: Dialer, Sendable {
     let clients = Mutex<LoopBound<ServiceClients>?>(nil)
     private let lines = Mutex<[(near: LoopBound<MemoryLine>, far: LoopBound<MemoryLine>)]>([])
@@ -26,18 +26,18 @@ final class TestDialer: Dialer, Sendable {
         loop.execute { completion(.success(near)) }
     }
 
-    /// The service is gone, or there again.
+    /// The service closes all connections.
     func cut() {
         for line in take() { line.far.with { $0.lost(.closedByPeer) } }
     }
 
-    /// The process ends: what it has sent arrives, and it sends and takes nothing more. From any thread.
+    /// Ends the process: data already sent arrives, and nothing more is sent or read. Can be called on any thread.
     func die() {
         clients.withLock { $0 = nil }
         for line in take() { loop.submit { line.near.value.close() } }
     }
 
-    /// The process takes nothing more that is sent to it, and its line stays.
+    /// Stops the process from reading, but keeps its connection open.
     func stall() {
         for line in lines.withLock({ $0 }) { line.far.with { $0.block(true) } }
     }

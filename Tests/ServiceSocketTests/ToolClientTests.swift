@@ -9,9 +9,9 @@ import Testing
 @testable import ServiceProcess
 @testable import ServiceSocket
 
-/// The tool's side, over lines in memory and in virtual time.
+/// The tool's side, over in-memory connections and in virtual time.
 @Suite struct ToolClientTests {
-    /// Connects to a service, or to nothing.
+    /// Connects to a service, or fails without one.
     private final class TestDialer: Dialer {
         let path: String
         let clients: LoopBound<ServiceClients>?
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A tool and what it has heard.
+    /// A tool, and the replies that it received.
     private final class Bench: Sendable {
         let world = ClientWorld()
         let client: LoopBound<ToolClient>

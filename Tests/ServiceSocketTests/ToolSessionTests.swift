@@ -9,7 +9,8 @@ import Testing
 @testable import ServiceProcess
 @testable import ServiceSocket
 
-/// Tools at the service, over lines in memory and in virtual time: what they may ask, and what they may do to it (AB-G05).
+/// Tools at the service, over in-memory connections and in virtual time: what they may ask for, and what they may do to
+/// it (AB-G05).
 @Suite struct ToolSessionTests {
     private func desk(_ world: ClientWorld, _ policy: String) throws -> LoopBound<PromptDesk> {
         let file = try PolicyFile(parsing: Array(policy.utf8))
@@ -64,7 +65,7 @@ import Testing
         #expect(try prompter.take().isEmpty)
         prompter.ask(2, .app(.forceQuit, name: "app"))
         #expect(refusals(try prompter.take()).count == 1)
-        // An app of that user is not let in with it.
+        // That does not admit an app of the same user.
         let app = closed.connect(user: 1_001)
         app.send(Opening.app(Hello(AppIdentity(name: "app"))).encoded())
         #expect(app.goodbye() != nil)
@@ -120,7 +121,7 @@ import Testing
         #expect(late.goodbye()?.contains("answers prompts") == true && late.isClosed)
         agent.send(ToolMessage.answer(number: number, .allow).encoded())
         #expect(app.events() == [.stateChanged(.poweredOn)])
-        // A process that nobody can name is none of them.
+        // A process that cannot be identified is not one of them.
         _ = try RawTool(world, process: 0).greeting()
         world.connect(process: 0).greet("other")
         #expect(world.with { $0.runningApps.count } == 2)

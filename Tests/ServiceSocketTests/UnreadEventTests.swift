@@ -10,11 +10,11 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// What a process in another address space has not read when it dies.
+/// Events that a process in another address space has not read when it dies.
 @Suite struct UnreadEventTests {
-    /// Lets processes read a stream of numbers, each after the one before it has died.
+    /// Runs processes that read a stream of numbers, each after its predecessor has died.
     ///
-    /// - Returns: What each of them read.
+    /// - Returns: The numbers that each of them read.
     private func read(
         _ total: Int,
         atOnce: Int,
@@ -66,7 +66,7 @@ import Testing
         let belt = CountingBelt(in: world.world, total: 12)
         let reader = DyingReader(in: world)
         world.world.run(for: .seconds(20)) { reader.numbers.count == 4 }
-        // The connection ends before the line does.
+        // The Bluetooth connection ends before the process's connection to the service.
         reader.stall()
         world.world.run(for: .milliseconds(200))
         belt.device.move(to: .init(x: 5_000))

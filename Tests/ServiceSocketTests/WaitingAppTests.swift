@@ -6,7 +6,7 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// Processes of apps whose record is being saved.
+/// App processes whose record is being saved.
 @Suite struct WaitingAppTests {
     private static let scan = AppMessage.request(ManagerID(1), .central(.startScan(ScanRequest(services: [0x180D]))))
 
@@ -46,7 +46,7 @@ import Testing
         #expect(!greedy.isRead && modest.isRead && !isScanning("greedy", in: world))
         modest.send(AppMessage.query(ManagerID(1), number: 7, .system))
         #expect(modest.take().count == 1)
-        // What is sent meanwhile waits at the other end.
+        // Messages sent meanwhile wait at the other end.
         greedy.send(AppMessage.query(ManagerID(1), number: 8, .system))
         #expect(greedy.take().isEmpty)
         letGo(records, world)

@@ -7,11 +7,11 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// Lines that fill up or end with any message that the service sends, inside that call or right after it.
+/// Connections that fill up or close at any message of the service, inside the sending call or right after it.
 @Suite struct WorstMomentTests {
     private static let moments: [MemoryLine.Moment] = [.afterwards, .inside]
 
-    /// Opens managers, scans, asks and switches the power: many reasons to send.
+    /// Opens managers, scans, queries and turns the power off and on: many reasons for the service to send.
     private func story(_ client: RawClient, in world: ClientWorld) -> [ServiceMessage] {
         client.send(Opening.app(Hello(AppIdentity(name: "busy"), declaring: .unmanaged)).encoded())
         for number in 1...3 as ClosedRange<UInt32> {
@@ -63,7 +63,7 @@ import Testing
             other.send(.query(.none, number: 9, .system))
             #expect(other.take().contains { if case .reply(9, .success) = $0 { true } else { false } })
         }
-        // The welcome, three states, three answers, and the power.
+        // The welcome, three states, three replies, and the power states.
         #expect(count > 12 && count < 100)
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothSimulation
 @testable import CoreBluetoothExtras
 
-/// A phone whose apps are written with `await`, and a station near it, in virtual time.
+/// A phone whose apps use async/await, and a station near it, in virtual time.
 final class AsyncWorld: Sendable {
     let world: SimulatedWorld
     let phone: SimulatedDevice
@@ -26,7 +26,7 @@ final class AsyncWorld: Sendable {
         station = device.launch("station") { Station($0, advertises: advertises) }
     }
 
-    /// Runs an app with a central manager to its end, in the time of the world.
+    /// Runs an app with a central manager to completion, in the world's time.
     @discardableResult
     func run<Success: Sendable>(
         for limit: Duration = .seconds(120),
@@ -50,7 +50,7 @@ final class AsyncWorld: Sendable {
         return try #require(outcome.withLock { $0 }, "it has not come to an end").get()
     }
 
-    /// Another task of the app that runs: one in the time of the world, which those are not that `Task` makes.
+    /// Starts another task of the running app. Unlike a plain `Task`, it runs in the world's time.
     func task<Success: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Success
     ) -> Task<Success, any Error> {
@@ -58,16 +58,16 @@ final class AsyncWorld: Sendable {
         return app.task(operation)
     }
 
-    /// The station is carried out of reach, and back.
+    /// Moves the station out of range, or back.
     func leave() { device.move(to: Position(x: 1_000_000)) }
     func comeBack() { device.move(to: Position(x: 1)) }
 
-    /// Lets time pass in a task.
+    /// Suspends the current task for a virtual duration.
     func sleep(_ duration: Duration) async throws {
         try await Task.sleep(for: duration, clock: world.clock)
     }
 
-    /// The same with a peripheral that is connected, and its characteristic.
+    /// Runs an app like ``run(for:delegate:_:)``, with a connected peripheral and its characteristic.
     @discardableResult
     func connected<Success: Sendable>(
         for limit: Duration = .seconds(120),
@@ -95,18 +95,18 @@ final class AsyncWorld: Sendable {
 }
 
 extension SimulatedDevice {
-    /// Works on the device's system, on the loop.
+    /// Runs `body` with the device's system, on the loop.
     func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
         let parts = parts
         return world.loop.waitFor { body(parts.value.system) }
     }
 
-    /// What the device itself knows of its only link.
+    /// The device's own information on its only link.
     var link: LinkInformation? { withSystem { $0.links.first?.facts }.map { LinkInformation($0) } }
 }
 
 extension Data {
-    /// The number behind the letter of a ``Station``.
+    /// The number after a letter in a value of the ``Station``.
     func number(_ letter: String) -> UInt32? {
         let text = String(decoding: self, as: UTF8.self)
         return text.hasPrefix(letter) ? UInt32(text.dropFirst()) : nil

@@ -46,7 +46,7 @@ struct ConnectTests {
             await #expect(throws: CancellationError.self) { try await tasks[1].value }
             try await world.sleep(.seconds(1))
             #expect(peripheral.state == .disconnected)
-            // What the app began by the delegate's method stays.
+            // A connection that the app requested with the callback API stays.
             let begin: @Sendable () -> Void = { central.connect(peripheral) }
             begin()
             let joined = world.task { try await central.connect(peripheral) }

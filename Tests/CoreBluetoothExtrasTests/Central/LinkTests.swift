@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What a link is like")
 struct LinkTests {
-    /// The same link as the other end sees it.
+    /// The link as the other end describes it.
     private func mirrored(_ link: LinkInformation?) -> LinkInformation? {
         guard var link else { return nil }
         (link.txPHY, link.rxPHY) = (link.rxPHY, link.txPHY)
@@ -55,7 +55,7 @@ struct LinkTests {
         let last = try #require(changes.last)
         #expect((.milliseconds(100)...(.milliseconds(125))).contains(last.interval) && last.latency == 1)
         #expect(changes.count == Set(changes).count && changes.count >= 3, "\(changes)")
-        // A wish that is not legal does nothing.
+        // An invalid connection update has no effect.
         #expect(mirrored(world.device.link) == last)
     }
 
@@ -94,7 +94,7 @@ struct LinkTests {
             try await world.sleep(.seconds(2))
             #expect(told.all.count > 3 && told.all.last?.interval == .milliseconds(30))
             await central.disconnect(peripheral)
-            // Two links of which nothing is known but how they begin.
+            // Two links whose information never changes after the start.
             let count = told.all.count
             for _ in 0..<2 {
                 try await central.connect(peripheral)
@@ -147,7 +147,7 @@ struct LinkTests {
                 for try await isAuthorized in peripheral.notificationAuthorizations { return isAuthorized }
                 throw ExtrasError.overflow
             }
-            // A person knows the other device by its own name, which is read once it is connected.
+            // The name that the prompt shows is the peer's device name, which is read after connecting.
             try await central.connect(peripheral)
             try await world.sleep(.seconds(1))
             await central.disconnect(peripheral)

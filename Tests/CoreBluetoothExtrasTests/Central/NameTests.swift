@@ -21,7 +21,7 @@ struct NameTests {
             }
             try await central.connect(peripheral)
             #expect(try await listening.value == "Station")
-            // It goes on advertising while it is connected, and is heard by whoever scans.
+            // The station keeps advertising while connected, and scanners receive it.
             let scanning = world.task { for try await _ in central.scan() {} }
             try await world.sleep(.seconds(50))
             let (advertised, device) = (peripheral.names.advertised?.age, peripheral.names.device?.age)
@@ -144,7 +144,7 @@ struct NameTests {
             }
             var peripherals = Array(found.values)
             let last = peripherals.removeLast()
-            // Where so many devices talk at once a new link may be lost.
+            // With so many devices on the air, a new link may be lost.
             for _ in 0..<20 {
                 for peripheral in peripherals where peripheral.state == .disconnected {
                     try await central.connect(peripheral, deadline: .seconds(20))
@@ -157,7 +157,7 @@ struct NameTests {
             #expect(error?.code == .connectionLimitReached && world.world.now - begin < .seconds(1))
             let reason = error.flatMap { ErrorReason($0) }
             #expect(reason?.layer == .hci && reason?.code == 0x09 && reason?.text != nil)
-            // Whoever lets go of a peripheral lets go of its connection (behaviour 3.5).
+            // Releasing a peripheral ends its connection (behaviour 3.5).
             withExtendedLifetime(peripherals) {}
         }
         withExtendedLifetime(stations) {}

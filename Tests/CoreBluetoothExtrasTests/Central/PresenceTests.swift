@@ -36,7 +36,7 @@ struct PresenceTests {
         }
         let words = notes.map { $0.split(separator: " ")[0] }
         #expect(words.filter { $0 == "lost" }.count == 2 && words.first == "seen" && words.last == "lost", "\(notes)")
-        // Told of once, or twice with its scan response (behaviour 2.15), each time that it comes.
+        // Each arrival is reported once, or twice with the scan response (behaviour 2.15).
         let seen = words.split(separator: "lost").map(\.count)
         #expect(seen.count == 2 && seen.allSatisfy { (1...2).contains($0) }, "\(notes)")
         let lost = notes.filter { $0.hasPrefix("lost") }.map { $0.split(separator: " ") }

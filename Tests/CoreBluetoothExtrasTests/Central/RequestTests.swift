@@ -73,7 +73,7 @@ struct RequestTests {
                 try await peripheral.read(silent, deadline: .seconds(5))
             }
             #expect(world.world.now - begin == .seconds(5))
-            // The attribute protocol ends after 30 s, and with it everything else that waits.
+            // ATT times out after 30 s, which also ends all other pending requests.
             let error = await #expect(throws: CBError.self) { try await peripheral.read(silent) }
             #expect(error?.code == .connectionTimeout)
             #expect(world.world.now - begin < .seconds(32))
@@ -92,7 +92,7 @@ struct RequestTests {
             #expect(world.world.now == begin)
             let next = try await peripheral.read(characteristic)
             #expect(next.number("R") == 2)
-            // One that is cancelled before it begins asks nothing.
+            // A task that is cancelled before it starts sends no request.
             let never = world.task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await peripheral.read(characteristic)
@@ -160,7 +160,7 @@ struct RequestTests {
         #expect(codes == [Int](repeating: expected.rawValue, count: 4))
     }
 
-    /// Requests that wait behind one that is not answered.
+    /// Starts requests that queue behind one without a response.
     private static func wait(
         in world: AsyncWorld,
         _ central: CBCentralManager?
@@ -180,7 +180,7 @@ struct RequestTests {
         return (waiting, world.world.now)
     }
 
-    /// What one task of the random run has seen.
+    /// A read of one task in the random run.
     private struct Seen: Sendable {
         var order = 0
         var number: UInt32
@@ -202,7 +202,7 @@ struct RequestTests {
                     let characteristic = try await AsyncWorld.explore(peripheral)
                     ended += try await Self.scramble(world, central, peripheral, characteristic, &dice)
                 } catch is CBError {
-                    // Where packets get lost a link may be lost before anything is found.
+                    // With packet loss, the link may be lost before discovery finishes.
                 }
             }
             return ended
@@ -210,7 +210,7 @@ struct RequestTests {
         #expect(ended == 3 * 60)
     }
 
-    /// Asks for many things at once, loses the link in the middle, or not, and says how many calls have ended.
+    /// Makes many requests at once, sometimes loses the link meanwhile, and returns the number of calls that ended.
     private static func scramble(
         _ world: AsyncWorld,
         _ central: CBCentralManager,
@@ -237,7 +237,7 @@ struct RequestTests {
                 case 3: _ = try await peripheral.readRSSI()
                 case 4: try await peripheral.writeWithoutResponse(Data([7]), for: characteristic)
                 default:
-                    // One that is cancelled already asks nothing.
+                    // A cancelled task sends no request.
                     try Task.checkCancellation()
                     let mine = order.next()
                     let number = try #require(try await peripheral.read(characteristic).number("R"))
@@ -260,14 +260,14 @@ struct RequestTests {
         return ended
     }
 
-    /// The peripheral counts reads, in the order of asking: those that have ended are as far apart as they were asked.
+    /// Checks that reads were answered in the order of the calls, by the number that the peripheral counts up.
     private static func check(_ seen: [Seen]) {
         guard let first = seen.first else { return }
         for read in seen { #expect(Int(read.number) - read.order == Int(first.number) - first.order) }
     }
 }
 
-/// Numbers that follow from a seed.
+/// Numbers generated from a seed.
 struct Seeded: RandomNumberGenerator, Sendable {
     var state: UInt64
 

@@ -3,10 +3,10 @@ import CoreBluetooth
 import Foundation
 import Synchronization
 
-/// A peripheral whose answers say which request they are for: each read gets the next number behind an R, and each notification has the
-/// next number behind an N.
+/// A peripheral whose values identify the request: reads return R and an increasing number, and notifications carry N
+/// and an increasing number.
 final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: what changes is in a mutex, and the manager is set once.
+    // Safe: mutable state is in a mutex, and the manager is set once.
     static let service = CBUUID(string: "FFE0")
     static let value = CBUUID(string: "FFE1")
     static let refused = CBUUID(string: "FFE2")
@@ -58,7 +58,7 @@ final class Station: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable 
 
     static func octets(_ letter: String, _ number: UInt32) -> Data { Data("\(letter)\(number)".utf8) }
 
-    /// A service that was not there before.
+    /// Adds a service that was not published before.
     func addService() {
         let service = CBMutableService(type: Self.later, primary: true)
         queue.async { [self] in manager.add(service) }

@@ -72,7 +72,7 @@ struct StreamTests {
             for try await _ in peripheral.notifications(of: characteristic) { break }
             try await world.sleep(.seconds(1))
             #expect(characteristic.isNotifying && world.station.state.withLock { $0.subscribers } == 1)
-            // And when the app ends it, it ends the sequence.
+            // Unsubscribing in the app ends the sequence too.
             let listening = world.task { for try await _ in peripheral.notifications(of: characteristic) {} }
             try await world.sleep(.seconds(1))
             peripheral.setNotifyValue(false, for: characteristic)
@@ -215,7 +215,7 @@ struct StreamTests {
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             world.leave()
             await #expect(throws: (any Error).self) { try await writing.value }
-            // The end of a channel is an end, however it comes (behaviour 8.8).
+            // However a channel ends, its stream of data ends without an error (behaviour 8.8).
             try await reading.value
         }
     }

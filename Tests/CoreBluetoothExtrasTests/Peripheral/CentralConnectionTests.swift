@@ -9,7 +9,7 @@ import Testing
 @testable import CoreBluetoothExtras
 
 @Suite struct CentralConnectionTests {
-    /// Notes what a stream says.
+    /// Adds the events of a stream to the notes.
     private func watch(_ world: PeripheralWorld, _ manager: CBPeripheralManager? = nil, as name: String = "") -> Task<
         Void, any Error
     > {
@@ -79,7 +79,7 @@ import Testing
         world.run(5)
         world.sensor.setPower(true)
         world.run(1)
-        // It has another address now.
+        // The phone has a new address by now.
         phone.queue.sync { phone.manager.scanForPeripherals(withServices: [PeripheralWorld.service]) }
         world.run(5)
         #expect(world.notes.all.last == "connected")
@@ -154,7 +154,7 @@ import Testing
         let world = PeripheralWorld()
         world.publish()
         let phone = connect(world)
-        // The phone's own peripheral side sees nothing of the link that it made.
+        // The peripheral side of the phone gets no event for a link that the phone itself initiated.
         let (manager, notes) = (
             phone.device.launch("other") { _ in CBPeripheralManager(delegate: nil, queue: DispatchQueue(label: "other"))
             },
@@ -168,7 +168,7 @@ import Testing
 
 /// An app that joins a link by the peer's identifier.
 private final class LinkUser: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: set once before anything comes, and on the queue alone.
+    // Safe: set once before any callback, and accessed only on the queue.
     private let queue = DispatchQueue(label: "user")
     private let identifier: UUID
     private var manager: CBCentralManager!

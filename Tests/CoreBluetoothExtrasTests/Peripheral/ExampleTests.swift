@@ -4,7 +4,7 @@ import CoreBluetoothExtras
 import Foundation
 import Testing
 
-// What the README shows, word by word.
+// The README quotes this code verbatim.
 // EXAMPLE
 func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async throws {
     try await manager.poweredOn()

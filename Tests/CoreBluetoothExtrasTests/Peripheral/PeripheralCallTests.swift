@@ -62,7 +62,7 @@ import Testing
         let (service, notes) = (ScriptedService(), Lines())
         let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
-        // One of the delegate's kind, and then two calls.
+        // One call of the callback API, and then two async calls.
         manager.startAdvertising(nil)
         for (number, name) in ["first", "second"].enumerated() {
             Task { await notes.end(name) { try await manager.startAdvertising(AdvertisedContent(localName: name)) } }
@@ -92,7 +92,7 @@ import Testing
         service.deliver(.peripheral(.channelPublished(psm: 129, nil, number: 2)))
         #expect(await service.runs { notes.all.count == 3 })
         #expect(notes.all == ["old failed: not powered on: 4", "129", "new done"])
-        // And nobody has the channel of before.
+        // The channel published for the failed call is unpublished.
         #expect(service.requests.last == .peripheral(.unpublishChannel(psm: 128)))
     }
 
@@ -142,7 +142,7 @@ import Testing
                 begin { try await manager.update(Data("\(number)".utf8), for: world.characteristic) }
             }
         }
-        // From before the first callback until all is over.
+        // From before the first callback until everything has ended.
         world.world.run(for: .microseconds(moment * 100))
         switch moment % 3 {
         case 0: world.sensor.setPower(false)
@@ -190,10 +190,10 @@ import Testing
     }
 }
 
-/// A delegate that notes what it hears.
+/// A delegate that records its callbacks.
 final class Hearer: NSObject, CBPeripheralManagerDelegate, Sendable {
     private let notes = Lines()
-    /// Answers reads with this; nil leaves them alone.
+    /// The response to reads. If nil, reads stay pending.
     let answer: Data?
 
     init(answer: Data? = nil) {

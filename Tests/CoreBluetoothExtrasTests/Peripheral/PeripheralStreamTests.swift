@@ -112,7 +112,7 @@ import Testing
         let answering = world.app.task {
             for try await request in world.manager.requests {
                 request.respond(with: Data("stream".utf8))
-                // The second is one too many.
+                // The second response is one too many.
                 request.reject(.unlikelyError)
             }
         }

@@ -6,7 +6,7 @@ import Foundation
 import Radio
 import Synchronization
 
-/// A sensor whose app is written with `await`, and phones with a delegate.
+/// A sensor whose app uses async/await, and phones with a delegate.
 final class PeripheralWorld: Sendable {
     static let service = CBUUID(string: "AAAA")
     static let value = CBUUID(string: "BBBB")
@@ -31,7 +31,7 @@ final class PeripheralWorld: Sendable {
         }
     }
 
-    /// The service with the one characteristic.
+    /// A service with the one characteristic.
     func service(_ uuid: CBUUID = PeripheralWorld.service) -> CBMutableService {
         let service = CBMutableService(type: uuid, primary: true)
         if uuid == Self.service { service.characteristics = [characteristic] }
@@ -51,16 +51,16 @@ final class PeripheralWorld: Sendable {
 
     func run(_ seconds: Double) { world.run(for: .seconds(seconds)) }
 
-    /// A phone that goes as far as a subscription.
+    /// Adds a phone that connects, and subscribes if `subscribes` is true.
     func phone(_ name: String = "Phone", x: Double = 1, subscribes: Bool = true) -> Phone {
         let device = world.addDevice(named: name, at: Position(x: x))
         return device.launch(name) { _ in Phone(device, subscribes: subscribes) }
     }
 }
 
-/// An app that connects, subscribes, and notes what comes. Everything is on its queue, except for the notes.
+/// An app that connects, subscribes, and records its events. All its state is bound to its queue, except for the notes.
 final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: what changes is touched on the queue alone.
+    // Safe: mutable state is accessed only on the queue.
     let device: SimulatedDevice
     let notes = Lines()
     let queue = DispatchQueue(label: "phone")

@@ -31,7 +31,8 @@ import Testing
         #expect(RadioTiming.connectionInterval == .milliseconds(30))
         let world = PeripheralWorld()
         world.publish()
-        // On three channels each, so that a scan sees about one in each interval and lot.
+        // Each event sends on three channels, so the share of sending time follows from the interval and the random
+        // delay.
         func sightings(_ seconds: Double) -> Double {
             let before = world.sensor.traffic.sending
             world.run(seconds)
@@ -109,9 +110,9 @@ import Testing
     }
 }
 
-/// An app that scans and counts.
+/// An app that scans, and counts its discoveries.
 private final class Finder: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: set once, before anything comes.
+    // Safe: set once before any callback.
     private var manager: CBCentralManager!
     let count = Counter()
 

@@ -4,7 +4,7 @@ import Dispatch
 import EventLoops
 import Synchronization
 
-/// A service of which the test says what it answers, and when.
+/// A service whose responses and their timing the test dictates.
 final class ScriptedService: ServiceConnection {
     private struct State {
         var queue: (any CallbackQueue)?
@@ -38,17 +38,17 @@ final class ScriptedService: ServiceConnection {
         state.withLock { $0.queue }?.async(body)
     }
 
-    /// A peripheral manager of this service.
+    /// Creates a peripheral manager of this service.
     func manager(delegate: (any CBPeripheralManagerDelegate)? = nil) -> CBPeripheralManager {
         ServiceLocator.$current.withValue(self) {
             CBPeripheralManager(delegate: delegate, queue: DispatchQueue(label: "scripted"))
         }
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     var requests: [Request] { state.withLock { $0.requests } }
 
-    /// Lets tasks run until `condition` holds; false when it does not for long.
+    /// Lets tasks run until `condition` holds. Returns false if it does not hold for a long time.
     func runs(until condition: () -> Bool) async -> Bool {
         for _ in 0..<1_000_000 {
             if condition() { return true }
@@ -57,7 +57,7 @@ final class ScriptedService: ServiceConnection {
         return false
     }
 
-    /// Tells the manager something; returns when it has heard it.
+    /// Delivers an event, and returns after the manager has handled it.
     func deliver(_ event: Event) {
         let (queue, handler) = state.withLock { ($0.queue, $0.handler) }
         let heard = DispatchSemaphore(value: 0)

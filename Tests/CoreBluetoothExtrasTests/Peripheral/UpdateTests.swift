@@ -117,7 +117,7 @@ import Testing
         for _ in 0..<20 {
             #expect(await service.runs { manager.extras.updates.count == 1 })
             service.deliver(.peripheral(.updateCreditsReturned(1)))
-            // The delegate takes what it is told of.
+            // The delegate uses the credit that it was notified of.
             if delegate.calls.last == "ready" {
                 _ = manager.updateValue(Data("own".utf8), for: characteristic, onSubscribedCentrals: nil)
             }
@@ -169,7 +169,7 @@ import Testing
         world.world.run(for: .seconds(10)) { other.notes.all == ["subscribed"] }
         let centrals = try #require(world.characteristic.subscribedCentrals)
         try #require(centrals.count == 2)
-        // Both far away: nothing is acknowledged, and all that was sent stays where it is.
+        // Out of range nothing is acknowledged, and everything sent stays in the queue.
         world.sensor.move(to: Position(x: 100_000))
         world.run(0.05)
         for _ in 0..<10 {
@@ -190,7 +190,7 @@ import Testing
     }
 }
 
-/// An app that sends whenever there is room.
+/// An app that sends whenever it has credits.
 private final class Sender: NSObject, CBPeripheralManagerDelegate, Sendable {
     private let state = Mutex<(characteristic: CBMutableCharacteristic?, next: Int)>((nil, 0))
 

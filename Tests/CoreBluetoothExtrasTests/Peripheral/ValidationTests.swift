@@ -88,7 +88,7 @@ import Testing
         let long = CBMutableDescriptor(type: CBUUID(string: "2901"), value: String(repeating: "a", count: 513))
         characteristic.descriptors = [text, long]
         #expect(throws: PublishingFault.valueTooLong(octets: 513)) { try service.validate() }
-        // Another app's, as a central has found it.
+        // Objects of another app, as a central has discovered them.
         let (foreignDescriptor, foreign) = try Self.foreign()
         characteristic.descriptors = [text, foreignDescriptor]
         #expect(throws: PublishingFault.notMutable) { try characteristic.validate() }
@@ -97,7 +97,7 @@ import Testing
         #expect(throws: PublishingFault.notMutable) { try service.validate() }
     }
 
-    /// What a central has found, which cannot be published.
+    /// Discovered objects, which cannot be published.
     private static func foreign() throws -> (CBDescriptor, CBCharacteristic) {
         let world = AsyncWorld()
         return try world.connected { _, peripheral, characteristic in

@@ -1,7 +1,7 @@
 import CoreBluetooth
 
-/// The tasks of a central one after the other, as an iOS developer writes them: start up, discover, connect, explore, read,
-/// subscribe, write, leave. Nothing in here knows that it does not run on iOS.
+/// The tasks of a central in sequence, as an iOS developer writes them: start up, discover, connect, explore, read,
+/// subscribe, write, leave. The code does not depend on Harald in any way.
 class CentralWalkthrough: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     let heartRateServiceUUID = CBUUID(string: "180D")
     let myCustomServiceUUID = CBUUID(string: "71DA3FD1-7E10-41C1-B16F-4430B506CDE7")
@@ -114,7 +114,7 @@ class CentralWalkthrough: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         log.append(error == nil ? "Disconnected" : "Lost")
     }
 
-    // MARK: Connecting again
+    // MARK: Reconnecting
 
     func reconnect(savedIdentifiers: [UUID]) {
         if let known = myCentralManager.retrievePeripherals(withIdentifiers: savedIdentifiers).first {

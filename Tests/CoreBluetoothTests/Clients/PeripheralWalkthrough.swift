@@ -1,7 +1,7 @@
 import CoreBluetooth
 
-/// The tasks of a peripheral one after the other, as an iOS developer writes them: start up, build the tree, publish,
-/// advertise, answer, notify. Nothing in here knows that it does not run on iOS.
+/// The tasks of a peripheral in sequence, as an iOS developer writes them: start up, build the tree, publish,
+/// advertise, respond, notify. The code does not depend on Harald in any way.
 class PeripheralWalkthrough: NSObject, CBPeripheralManagerDelegate {
     let myServiceUUID = CBUUID(string: "71DA3FD1-7E10-41C1-B16F-4430B506CDE7")
     let myCharacteristicUUID = CBUUID(string: "71DA3FD2-7E10-41C1-B16F-4430B506CDE7")

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// Lines from guides and articles, as they stand there. They are compiled, which is all they are for.
+/// Lines quoted from guides and articles. They only have to compile.
 final class Snippets {
     let myPeripheralManager: CBPeripheralManager
     let myCentralManager: CBCentralManager
@@ -60,7 +60,7 @@ final class Snippets {
     }
 }
 
-/// Objects go from task to task, as keys and as elements.
+/// Objects cross between tasks, as keys and as elements.
 @MainActor final class SendingObjects {
     var states: [CBPeripheral: CBPeripheralState] = [:]
     var values: [CBUUID: Data] = [:]

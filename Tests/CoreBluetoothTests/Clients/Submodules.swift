@@ -1,4 +1,4 @@
-// What code does that imports single headers of Apple's framework: everything is there all the same.
+// Code that imports single headers of Apple's framework gets the whole module.
 import CoreBluetooth.CBCharacteristic
 import CoreBluetooth.CBL2CAPChannel
 import CoreBluetooth.CBPeripheral
@@ -9,5 +9,5 @@ func isReadable(_ characteristic: CBCharacteristic, of peripheral: CBPeripheral?
     characteristic.properties.contains(.read) && (peripheral?.state ?? .disconnected) != .connecting
 }
 
-/// A value of the C module below.
+/// A value of the underlying C module.
 let offState: CoreBluetooth.CBManagerState = .poweredOff

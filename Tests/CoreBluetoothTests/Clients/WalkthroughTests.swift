@@ -4,7 +4,7 @@ import CoreBluetooth
 import ServiceMessages
 import Testing
 
-/// The walkthroughs reach their ends, so every delegate method in them is spelled as the API calls it.
+/// The walkthroughs run to completion, so every delegate method in them has the name that the API calls.
 @Suite struct WalkthroughTests {
     @Test func central() {
         let service = FakeService()
