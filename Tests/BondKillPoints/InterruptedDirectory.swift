@@ -1,23 +1,23 @@
 import Bonds
 
-/// A directory where something happens at a given boundary between system calls: before the first, between two, or
-/// after the last. Files are written in several steps, so that there are boundaries within them.
+/// A directory that interrupts at a given boundary between system calls: before the first, between two, or after the
+/// last. Files are written in several steps, so that there are boundaries within them.
 package final class InterruptedDirectory: BondDirectory {
     package var path: String { base.path }
     package var user: UInt32 { base.user }
-    /// Boundaries so far.
+    /// The number of boundaries so far.
     package private(set) var boundaries = 0
 
     private let base: any BondDirectory
     private let interrupt: (Int) -> Void
 
-    /// A directory that calls `interrupt` at each boundary with its number.
+    /// Creates a directory that calls `interrupt` at each boundary with its number.
     package init(_ base: any BondDirectory, interrupt: @escaping (Int) -> Void) {
         self.base = base
         self.interrupt = interrupt
     }
 
-    /// A boundary: before each call, and where the caller says that the last one was.
+    /// Marks a boundary: before each call, and after the last one when the caller reports it.
     package func boundary() {
         interrupt(boundaries)
         boundaries += 1

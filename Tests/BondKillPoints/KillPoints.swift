@@ -9,9 +9,9 @@ import EventLoops
     import Darwin
 #endif
 
-/// Does operations on a store on the disk in child processes that kill themselves with SIGKILL, at each boundary between
-/// system calls in turn, and looks at what each one leaves: the state before or after the operation, whole, and a store
-/// that goes on. Run as `BondKillPoints DIRECTORY POINTS SEED`; the last line says how many points held.
+/// Performs operations on a store on disk in child processes that kill themselves with SIGKILL, at each boundary
+/// between system calls in turn. Checks what each one leaves: the complete state before or after the operation, in a
+/// store that still works. Run as `BondKillPoints DIRECTORY POINTS SEED`; the last line reports how many points held.
 @main struct KillPoints {
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -24,8 +24,8 @@ import EventLoops
         try records.begin(with: [:], at: 0)
         var search = try Search(path: arguments[1], names: Script.names, script: Script(seed: seed))
         while search.points < points { try search.tryNextOperation() }
-        // A store of before there were secrets, and what becomes of it.
-        // Those that come next know nothing of the bonds that there are.
+        // A store from before secrets were introduced, and its conversion. The operations that follow do not depend on
+        // existing bonds.
         try search.begin(with: ["bonds": Samples.version1], at: Script.foreignOperations.lowerBound)
         if search.state == nil { fail("the files cannot be read") }
         for _ in Script.foreignOperations { try search.tryNextOperation() }
@@ -34,12 +34,12 @@ import EventLoops
 }
 
 extension Script {
-    /// The files that there may be.
+    /// The names of the files that may exist.
     fileprivate static let names = ["bonds", "bonds.new", "secret", "secret.new"]
 }
 
 extension RecordScript {
-    /// The files that there may be.
+    /// The names of the files that may exist.
     fileprivate static let names = slots.flatMap { [$0.name, "\($0.name).new"] } + ["secret", "secret.new"]
 }
 
@@ -49,11 +49,11 @@ private struct Search<Script: Operations> {
     let script: Script
     var points = 0
     var operations = 0
-    /// Points after which the new state was there.
+    /// The number of points that left the new state.
     var advanced = 0
-    /// What the store holds.
+    /// The expected content of the store.
     var state: Script.State
-    /// Its files by their names.
+    /// The files of the store by name.
     var files: [String: [UInt8]] = [:]
 
     init(path: String, names: [String], script: Script) throws {
@@ -63,7 +63,7 @@ private struct Search<Script: Operations> {
         state = try script.state(in: MemoryBondStorage())
     }
 
-    /// Kills the next operation at every boundary, until it comes to its end.
+    /// Kills the next operation at every boundary, until it completes.
     mutating func tryNextOperation() throws {
         let number = operations
         let new = try script.state(after: number, from: state)
@@ -73,7 +73,7 @@ private struct Search<Script: Operations> {
             if left != state, left != new { fail("operation \(number), boundary \(boundary): neither state is there") }
             if left == new { advanced += 1 }
             points += 1
-            // The store goes on from what is left; that takes its time, and need not be seen each time.
+            // Checks that the store still works with what is left, at every fourth point to save time.
             if points % 4 == 0 { try script.perform(number + 10_000, on: try storage()) }
             try restore()
             boundary += 1
@@ -84,7 +84,7 @@ private struct Search<Script: Operations> {
         operations += 1
     }
 
-    /// Goes on from other files than those that there are.
+    /// Continues from other files.
     mutating func begin(with files: [String: [UInt8]], at number: Int) throws {
         self.files = files
         try restore()
@@ -92,7 +92,7 @@ private struct Search<Script: Operations> {
         operations = number
     }
 
-    /// Whether the child was killed before it came to its end.
+    /// Whether the child was killed before it completed.
     private func performInChild(_ number: Int, killedAt boundary: Int) throws -> Bool {
         let child = forkProcess()
         if child == 0 {
@@ -115,7 +115,7 @@ private struct Search<Script: Operations> {
     }
 
     private func storage() throws -> FileBondStorage {
-        // A secret that is made twice is another one.
+        // A secret that is created again is a different one.
         try FileBondStorage(directory: path, random: RandomSource())
     }
 
@@ -132,7 +132,7 @@ private struct Search<Script: Operations> {
         return files
     }
 
-    /// Puts the files of before the operation back.
+    /// Restores the files from before the operation.
     private func restore() throws {
         let directory = try PosixBondDirectory(path)
         for name in names { try? directory.remove(name) }
@@ -151,5 +151,5 @@ private func fail(_ what: String) -> Never {
     _exit(1)
 }
 
-// This process has one thread and nothing else that a copy of it could trip over.
+// Safe: this process has a single thread, and no state that would break in a copy of it.
 @_silgen_name("fork") private func forkProcess() -> Int32

@@ -1,19 +1,19 @@
 import Bonds
 
-/// What is done to what a directory keeps, one operation after the other; each one changes the state once.
+/// A sequence of operations on the content of a directory. Each one changes the state once.
 package protocol Operations {
-    /// What is kept.
+    /// The content of the directory.
     associatedtype State: Equatable
 
-    /// Does the operation of this number.
+    /// Performs the operation with this number.
     func perform(_ number: Int, on storage: any BondStorage) throws
-    /// What is kept.
+    /// Loads the content.
     func state(in storage: any BondStorage) throws -> State
-    /// What the operation makes of a state.
+    /// Returns the state after the operation.
     func state(after number: Int, from old: State) throws -> State
 }
 
 extension Script: Operations {
-    /// The bonds.
+    /// The stored bonds.
     package func state(in storage: any BondStorage) throws -> StoredBonds? { try storage.load() }
 }

@@ -1,9 +1,10 @@
 import Bonds
 import EventLoops
 
-/// What is done to records: they are made, replaced by longer and shorter ones, and removed. The same seed gives the same operations.
+/// Operations on records: creation, replacement by longer and shorter ones, and removal. The same seed produces the
+/// same operations.
 package struct RecordScript: Operations {
-    /// Slots that are used, of each kind.
+    /// The slots in use, of each kind.
     package static let slots: [RecordSlot] = [.app(0), .app(9), .app(63), .permissions, .names, .tables, .controllers]
 
     package let seed: UInt64
@@ -37,7 +38,7 @@ package struct RecordScript: Operations {
     private func change(_ number: Int) -> (slot: RecordSlot, octets: [UInt8]?) {
         let random = RandomSource(seed: seed &+ UInt64(number))
         let slot = Self.slots[Int(random.below(UInt64(Self.slots.count)))]
-        // The first one makes the secret; no two are the same.
+        // The first operation creates the secret, and all contents differ.
         guard number == 0 || random.below(4) > 0 else { return (slot, nil) }
         return (slot, random.bytes(8 + Int(random.below(400))))
     }

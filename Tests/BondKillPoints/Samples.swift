@@ -5,14 +5,15 @@ import EventLoops
 import GATT
 import SMP
 
-/// Bonds to test with; the same number gives the same bond.
+/// Sample bonds. The same number always produces the same bond.
 package enum Samples {
     package static let adapter = AdapterIdentity(
         address: BluetoothAddress(0x00A0_5011_2233, kind: .publicDevice),
         place: "usb"
     )
     package static let weak = KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: true)
-    /// A file of version 1, from the program of then: ``adapter`` has one bond, with ``bond(_:level:)`` 1 by the name of A.
+    /// A file of version 1, written by the program of that time: ``adapter`` has one bond, ``bond(_:level:)`` 1 with
+    /// the name A.
     package static let version1 = octets(
         """
         484152414c4442440100a30000000033221150a000037573620033221150a00000000000000000010000000000000002\
@@ -37,7 +38,7 @@ package enum Samples {
         Key128(Block128(high: purpose, low: UInt64(number) &+ 1))
     }
 
-    /// A bond as LE Secure Connections make it.
+    /// A bond with the keys of LE Secure Connections.
     package static func bond(_ number: Int, level: KeyLevel = weak) -> Bond {
         var keys = PeerKeys(level: level)
         keys.localKey = EncryptionKey(key: key(number, 1))
@@ -48,7 +49,7 @@ package enum Samples {
         return Bond(identifier: identifier, address: address(number), keys: keys)
     }
 
-    /// A bond that has everything, as legacy pairing makes it.
+    /// A complete bond with the keys of legacy pairing.
     package static func fullBond(_ number: Int) -> Bond {
         var bond = bond(number, level: KeyLevel(keySize: 9, isAuthenticated: true, isSecureConnections: false))
         bond.keys.localKey = EncryptionKey(key: key(number, 3), diversifier: 0x1234, random: 0xFEDC_BA98_7654_3210)
@@ -76,7 +77,7 @@ package enum Samples {
         )
     }
 
-    /// What is found in a database with so many services of six characteristics each.
+    /// The cached attributes of a database with this number of services, of six characteristics each.
     package static func cache(services count: UInt16) -> AttributeCache {
         var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 0xDB, count: 16)))
         var services: [RemoteService] = []

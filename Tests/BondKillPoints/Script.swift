@@ -4,12 +4,12 @@ import EventLoops
 import GATT
 import SMP
 
-/// What is done to a store, one operation after the other; the same seed gives the same operations. Each one changes
-/// the state once.
+/// A sequence of operations on a store. The same seed produces the same operations, and each one changes the state
+/// once.
 package struct Script {
-    /// So few that bonds have to give way.
+    /// Small enough that bonds get evicted.
     package static let capacity = 6
-    /// Operations that can be done to a store that no other operation has made.
+    /// The operations that work on a store that no other operation has created.
     package static let foreignOperations = 201..<204
 
     package let seed: UInt64
@@ -18,7 +18,7 @@ package struct Script {
         self.seed = seed
     }
 
-    /// Opens the bonds in `storage` and does the operation of this number.
+    /// Opens the bonds in `storage`, and performs the operation with this number.
     package func perform(_ number: Int, on storage: any BondStorage) throws {
         let random = RandomSource(seed: seed &+ UInt64(number))
         let present = AdapterIdentity(address: Samples.adapter.address, place: number % 20 == 19 ? "moved" : "usb")
@@ -29,7 +29,7 @@ package struct Script {
             random: random,
             capacity: Self.capacity
         )
-        // The first operation makes the store, some others give it to another adapter.
+        // The first operation creates the store, and some others assign it to another adapter.
         if number == 0 || number % 20 == 19 || (number % 20 == 0 && number > 0) { return }
         guard let bond = store.bonds.isEmpty ? nil : store.bonds[Int(random.below(UInt64(store.bonds.count)))] else {
             return _ = try store.add(Samples.bond(number))
@@ -49,7 +49,7 @@ package struct Script {
         }
     }
 
-    /// What the operation makes of a state.
+    /// Returns the state after the operation.
     package func state(after number: Int, from old: StoredBonds?) throws -> StoredBonds? {
         let memory = MemoryBondStorage(old)
         try perform(number, on: memory)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bonds
 
-/// What is open, what is left over and what is said when a directory or a file is not as it has to be.
+/// Open files, leftovers and error messages when a directory or a file is not as required.
 @Suite struct BondDirectoryTests {
     private let directory: ScratchDirectory
     private let files = FileManager.default
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The files of the directory that this process has open, by their names; "" for the directory and ".." for the one above.
+    /// The files of the directory that this process has open, by name: "" is the directory itself, and ".." its parent.
     private func openFiles() -> [String] {
         let names = ["", ".."] + ((try? files.contentsOfDirectory(atPath: directory.path)) ?? [])
         var open: [String] = []
@@ -47,7 +47,7 @@ import Testing
         return open.sorted()
     }
 
-    /// A process that opens stores for years has no more files open than it needs.
+    /// A process that opens stores for years does not accumulate open files.
     @Test func nothingStaysOpenButTheDirectoryAndItsLock() throws {
         do {
             let store = try open()
@@ -60,7 +60,7 @@ import Testing
             #expect(openFiles() == ["", "lock"])
         }
         #expect(openFiles().isEmpty)
-        // Refused for the lock, for the rights to the directory, and for a damaged file, which has one backup already.
+        // Refused because of the lock, the directory's permissions, and a damaged file that already has one backup.
         try files.moveItem(atPath: directory.file("lock"), toPath: directory.file("elsewhere"))
         try files.createSymbolicLink(atPath: directory.file("lock"), withDestinationPath: directory.file("elsewhere"))
         #expect(refusal() == .exposed(place: directory.file("lock"), .symbolicLink))
@@ -82,7 +82,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    /// A path of two octets loses the slash at its end like any other.
+    /// A path of two characters loses its trailing slash like any other.
     @Test func aShortPathIsNamedWithoutTheSlashAtItsEnd() {
         do {
             #expect(try PosixBondDirectory("./", isToChange: false).path == ".")
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// In place of what a writer has left: it is not ours to take away.
+    /// A directory with the name of a leftover file is not the store's to remove.
     @Test("AB-G06: a directory in place of a new file is refused", arguments: ["bonds.new", "secret.new"])
     func aDirectoryInPlaceOfANewFileIsRefused(name: String) throws {
         _ = try open()
@@ -103,7 +103,7 @@ import Testing
         #expect(files.fileExists(atPath: directory.file(name)))
     }
 
-    /// The new file cannot get the name, and does not stay beside it.
+    /// The new file cannot be renamed, and is removed.
     @Test func aFileThatCannotBeReplacedLeavesNothingBeside() throws {
         let store = try open()
         try files.removeItem(atPath: directory.file("bonds"))
@@ -120,7 +120,7 @@ import Testing
         #expect(store.bonds.isEmpty && !files.fileExists(atPath: directory.file("bonds.new")))
     }
 
-    /// One octet more than 16 MiB, and it is not looked at further.
+    /// One octet beyond 16 MiB is too large.
     @Test("AB-S14: a store of bonds that is too large is not written")
     func aStoreThatIsTooLargeIsNotWritten() throws {
         let storage = FileBondStorage(directory: ModelDirectory([:]), random: RandomSource(seed: 1))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// Whatever fails, what is named as a backup is one; and it is there when the power fails afterwards.
+    /// Whatever fails, each backup that an error names is complete, and survives a power failure.
     @Test(
         "AB-G06: a backup that an error names is there",
         arguments: [[:], ["bonds.damaged-1": [9]], ["bonds.damaged-1": damaged]] as [[String: [UInt8]]]

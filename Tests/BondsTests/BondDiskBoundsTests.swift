@@ -8,12 +8,11 @@ import Testing
 
 @testable import Bonds
 
-/// A directory that says of its files that they are shorter than they are, as if they had grown since, and reads one octet
-/// at a time.
+/// A directory that reports files shorter than they are, as if they had grown since, and reads one octet at a time.
 private final class GrowingDirectory: BondDirectory {
     private let base: any BondDirectory
     private let growth: Int
-    /// Octets that were read of the last file.
+    /// The number of octets read from the last file.
     private(set) var octetsRead = 0
 
     init(_ base: any BondDirectory, growth: Int) {
@@ -49,7 +48,7 @@ private final class GrowingDirectory: BondDirectory {
     func synchronize() throws(SystemError) { try base.synchronize() }
 }
 
-/// What is on the disk where a store is to be, and is not one.
+/// Content on disk in place of a store that is no valid store.
 @Suite struct BondDiskBoundsTests {
     private let directory: ScratchDirectory
     private let files = FileManager.default
@@ -78,7 +77,7 @@ private final class GrowingDirectory: BondDirectory {
         }
     }
 
-    /// Nobody fills the disk with files that are damaged on purpose.
+    /// Damaged files cannot be used to fill the disk.
     @Test("AB-G06: nine damaged files of bonds are kept and no more")
     func nineDamagedFilesAreKeptAndNoMore() throws {
         _ = try store()
@@ -98,7 +97,7 @@ private final class GrowingDirectory: BondDirectory {
         #expect(files.contents(atPath: directory.file("bonds")) == Data([11]))
     }
 
-    /// The octets that there were are read, and one more.
+    /// Reads the reported number of octets and one more.
     @Test("AB-G06: a file of bonds that grows is not read to its end", arguments: [0, 1, 2, 100])
     func aFileThatGrowsIsNotReadToItsEnd(growth: Int) throws {
         let bond = try store().add(Samples.fullBond(7))
@@ -127,7 +126,7 @@ private final class GrowingDirectory: BondDirectory {
         #expect(refusal() == reason.map { .damaged(place: place, reason: $0, backup: nil) })
     }
 
-    /// Longer than a store may be, it is refused before it is read, and gets no second name.
+    /// A file beyond the maximum length is refused before it is read, and gets no backup.
     @Test("AB-G06: a file of bonds that is too long is refused unread")
     func aFileOfBondsIsRefusedUnreadWhenItIsTooLong() throws {
         _ = try store()
@@ -158,13 +157,13 @@ private final class GrowingDirectory: BondDirectory {
         }
     }
 
-    /// The slash at the end of a path goes, and the one that is all of it stays.
+    /// A trailing slash is removed, unless it is the whole path.
     @Test func aPathIsNamedWithoutTheSlashAtItsEnd() throws {
         #expect(try PosixBondDirectory(directory.path + "/").path == directory.path)
         do {
             #expect(try PosixBondDirectory("/", isToChange: false).path == "/")
         } catch {
-            // Others may enter it.
+            // Other users may enter it.
             guard case .exposed("/", _) = error else {
                 Issue.record("\(error)")
                 return
@@ -173,9 +172,9 @@ private final class GrowingDirectory: BondDirectory {
     }
 }
 
-/// Who a device without an address of its own is.
+/// The identity of a device without a public address.
 @Suite struct StaticAddressTests {
-    /// Storage whose secret is known.
+    /// Storage with a known secret.
     private final class OpenStorage: BondStorage {
         let records: any RecordStorage = MemoryRecordStorage()
         let octets: [UInt8]
@@ -193,8 +192,8 @@ private final class GrowingDirectory: BondDirectory {
         }
     }
 
-    /// Two bits say that it is static; the others are neither all set nor all clear (Core Vol 6 Part B 1.3.2.1). The number is
-    /// of the first eight octets, the least significant first.
+    /// Two bits mark the address as static; the others are neither all set nor all clear (Core Vol 6 Part B 1.3.2.1).
+    /// The number consists of the first eight octets, least significant first.
     @Test(
         "AB-G06: the static address of an adapter follows from the secret",
         arguments: [
@@ -211,7 +210,7 @@ private final class GrowingDirectory: BondDirectory {
         #expect(storage.purposes == ["static address at usb 1"])
     }
 
-    /// A key of zero would be none (AB-S11), so its last bit is set; the others are the source's.
+    /// A key of zero counts as no key (AB-S11), so the last bit is set; the others come from the random source.
     @Test("AB-S11: the host's own resolving key is never zero", arguments: 1...32 as ClosedRange<UInt64>)
     func theOwnKeyIsNeverZero(seed: UInt64) throws {
         let store = try BondStore(

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Bonds
 
-/// Where the bounds of a store lie, and what tells its bonds apart.
+/// The limits of a store, and the properties that identify a bond.
 @Suite struct BondRuleTests {
     private static let identity = LocalIdentity(address: Samples.adapter.address, key: Samples.key(1, 1))
 
-    /// A store that was saved with so many bonds, the first of which was used longest ago.
+    /// A saved store with this number of bonds; the first is the least recently used.
     private func store(_ count: Int, capacity: Int = BondStore.maximumBonds) throws -> BondStore {
         let bonds = (0..<count).map { number in
             var bond = Samples.bond(number)
@@ -45,7 +45,7 @@ import Testing
         #expect(store.bond(identity: Samples.address(1_000)) != nil)
     }
 
-    /// A store for no bonds could not keep the one that a person has just made.
+    /// A store without any place could not keep the bond that a user has just created.
     @Test(arguments: [.min, -1, 0, 1])
     func aStoreHasRoomForOneBondAtLeast(capacity: Int) throws {
         let store = try store(0, capacity: capacity)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Whoever lists bonds of any adapter, to forget some, finds them as their owner does.
+    /// A caller that lists the bonds of any adapter, to forget some, finds them like their owner.
     @Test func bondsThatAreOpenedWhoseverTheyAreAreFound() throws {
         let bonds = [Samples.bond(7), Samples.bond(8)]
         let state = StoredBonds(adapter: Samples.adapter, identity: Self.identity, bonds: bonds)
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: BondError.missing(place: "memory")) { try BondStore(existing: MemoryBondStorage()) }
     }
 
-    /// A peer without private addresses is known by its address alone.
+    /// A peer without private addresses is identified by its address alone.
     @Test("AB-S10: a weaker key for the address of a bonded peer is refused")
     func aWeakerKeyForTheAddressOfABondedPeerIsRefused() throws {
         let store = try store(0)
@@ -88,7 +88,8 @@ import Testing
         #expect(store.bonds == [kept])
     }
 
-    /// 122 bits are the source's, four say version 4, and two say the variant (RFC 9562 sections 4.1, 4.2 and 5.4).
+    /// 122 bits come from the random source, four contain version 4, and two the variant (RFC 9562 sections 4.1, 4.2
+    /// and 5.4).
     @Test(arguments: 1...64 as ClosedRange<UInt64>)
     func anIdentifierHasTheVersionAndTheVariantOfARandomUUID(seed: UInt64) {
         let source = RandomSource(seed: seed)
@@ -101,7 +102,7 @@ import Testing
         #expect(BondIdentifier(random: RandomSource(seed: seed)).bytes == expected)
     }
 
-    /// A name has 248 octets (Core Vol 3 Part C 12.1), and no half characters.
+    /// A name has up to 248 octets (Core Vol 3 Part C 12.1), and no truncated characters.
     @Test(
         arguments: [
             (String(repeating: "a", count: 248), 248), (String(repeating: "a", count: 249), 248),
@@ -119,7 +120,7 @@ import Testing
         #expect(name.utf8.count > octets || kept == name)
     }
 
-    /// The longest text that has its length in one octet.
+    /// Up to the longest text whose length fits into one octet.
     @Test(arguments: [0, 1, 127, 128, 254, 255])
     func aTextReadsAsItWasWritten(count: Int) throws {
         let text = String(repeating: "a", count: count)

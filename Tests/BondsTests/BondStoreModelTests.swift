@@ -8,9 +8,9 @@ import Testing
 
 @testable import Bonds
 
-/// A store against a model of it, which looks at all its bonds each time and has no index.
+/// Compares a store with a model that scans all its bonds each time and has no index.
 @Suite struct BondStoreModelTests {
-    /// Counts, and has no room now and then.
+    /// Counts saves, and is full at times.
     private final class CountingStorage: BondStorage {
         let records: any RecordStorage = MemoryRecordStorage()
         static let full = BondError.tooLarge(place: "counted")
@@ -40,7 +40,7 @@ import Testing
         func bond(_ identifier: BondIdentifier) -> Bond? { state.bonds.first { $0.identifier == identifier } }
         func bond(of address: BluetoothAddress) -> Bond? { state.bonds.first { $0.address == address } }
 
-        /// What is kept of a bond, apart from what is too large.
+        /// The part of a bond that is kept, apart from the size limits.
         private func bounded(_ bond: Bond) -> Bond {
             var bond = bond
             let isRandom = bond.address.kind == .randomDevice || bond.address.kind == .randomIdentity
@@ -78,7 +78,7 @@ import Testing
             } else {
                 if next.bonds.count == Self.capacity {
                     let weak = next.bonds.filter { !$0.keys.level.isAuthenticated }
-                    // The first one of those that were used at the same time.
+                    // The first of several with the same last use.
                     guard let least = weak.map(\.lastUse).min() else { throw .full(next.bonds.count) }
                     gone = Array(weak.filter { $0.lastUse == least }.prefix(1))
                     next.bonds.removeAll { $0 == gone[0] }
@@ -155,7 +155,7 @@ import Testing
         elements[Int(random.below(UInt64(elements.count)))]
     }
 
-    /// So few of everything that bonds meet in it.
+    /// The values have few variants, so that bonds collide.
     private func address(_ random: RandomSource) -> BluetoothAddress {
         let kind = pick([BluetoothAddress.Kind.randomDevice, .randomDevice, .randomIdentity, .publicDevice], random)
         let number = random.below(12)
@@ -192,7 +192,7 @@ import Testing
         case 2: { $0.isLost = other.isLost }
         case 3: { $0 = other }
         case 4: { $0.record = other.record }
-        // As in a file of another program: two that were used at the same time.
+        // Equal last uses, as a file of another program may contain them.
         case 5: { $0.lastUse = other.lastUse % 3 }
         default: { _ in }
         }
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    /// Each address as it may be told, and as it is kept.
+    /// Each address as peers may send it, and as it is kept.
     private static let identities: [(told: BluetoothAddress, kept: BluetoothAddress)] = (1...11).flatMap { number in
         [
             (BluetoothAddress.Kind.randomDevice, BluetoothAddress.Kind.randomDevice), (.randomIdentity, .randomDevice),

@@ -64,13 +64,13 @@ import Testing
         let store = try store()
         let strong = try store.add(Samples.bond(7, level: Samples.strong))
         #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(Samples.bond(7, level: level)) }
-        // Nor does a peer that has shown its key get a worse one under another address.
+        // Nor is a bonded peer's key replaced by a weaker one under another address.
         var moved = Samples.bond(7, level: level)
         moved.address = Samples.address(8)
         #expect(throws: BondError.weaker(than: strong.identifier)) { try store.add(moved) }
         #expect(store.bonds == [strong])
         #expect(storage.load()?.bonds == [strong])
-        // Once a person has forgotten the bond, the peer may pair in any way.
+        // Once the user has forgotten the bond, the peer may pair in any way.
         try store.remove(strong.identifier)
         try store.add(Samples.bond(7, level: level))
     }
@@ -97,7 +97,7 @@ import Testing
         let before = store.bonds
         #expect(throws: BondError.full(3)) { try store.add(Samples.bond(3, level: Samples.strong)) }
         #expect(store.bonds == before)
-        // One that is there already may pair again.
+        // A peer that is already bonded may pair again.
         try store.add(Samples.bond(1, level: Samples.strong))
     }
 
@@ -111,7 +111,7 @@ import Testing
         #expect(store.bonds.map(\.address) == [0, 2].map(Samples.address))
     }
 
-    /// All that whoever makes an adapter can choose is the same.
+    /// Everything that the maker of an adapter can choose is the same.
     @Test("AB-H08: an adapter with the same address at another place gets no bonds")
     func theSameAddressAtAnotherPlaceGetsNoBonds() throws {
         let here = AdapterIdentity(address: Samples.adapter.address, company: 2, place: "tcp:127.0.0.1:6402")
@@ -146,15 +146,15 @@ import Testing
         let random = RandomSource(seed: 1)
         let adopted = try BondStore(storage: storage, adapter: other, adopting: true, random: random)
         #expect(adopted.bonds == [bond] && adopted.identity == identity && adopted.adapter == other)
-        // That holds from now on, and the first one has lost them.
+        // The new adapter owns the bonds from now on, and the old one has lost them.
         #expect(try BondStore(storage: storage, adapter: other, random: random).bonds == [bond])
         let refusal = BondError.otherAdapter(place: "memory", owner: other, present: Samples.adapter)
         #expect(throws: refusal) { try store() }
     }
 
-    // MARK: Peers that want all the room
+    // MARK: Peers that exhaust the space
 
-    /// The largest table that a client takes from a peer: every handle is used.
+    /// The largest table that a client accepts from a peer: every handle is used.
     private static let largestCache: AttributeCache = {
         var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 1, count: 16)))
         let uuid = BluetoothUUID(high: 1, low: 2)
@@ -188,12 +188,12 @@ import Testing
         bond.record = Samples.record(7)
         let kept = try store.add(bond)
         #expect(kept.cache == nil && kept.record == bond.record && kept.keys == bond.keys)
-        // An ordinary one is kept, and stays when a larger one would come later in its place.
+        // An ordinary cache is kept. A later update that is too large removes it.
         try store.update(kept.identifier) { $0.cache = Samples.cache(services: 20) }
         #expect(store.bond(kept.identifier)?.cache == Samples.cache(services: 20))
         try store.update(kept.identifier) { $0.cache = Self.largestCache }
         #expect(store.bond(kept.identifier)?.cache == nil)
-        // Nor is there another way to grow.
+        // Records cannot grow without limit either.
         try store.update(kept.identifier) { $0.record = Self.record(choices: 20_000) }
         #expect(store.bond(kept.identifier)?.record == nil)
         try store.update(kept.identifier) { $0.record = Self.record(choices: 1_000) }
@@ -211,7 +211,7 @@ import Testing
         )
     }
 
-    /// A characteristic with a configuration takes three attributes.
+    /// A characteristic with a configuration uses three attributes.
     @Test("everything that a client can choose of our largest database is kept")
     func everyChoiceOfAClientIsKept() throws {
         let store = try store()
@@ -252,7 +252,7 @@ import Testing
         #expect(throws: BondError.tooLarge(place: "memory")) { try store.add(Samples.bond(2)) }
         #expect(told.isEmpty && store.bonds.map(\.address) == [0, 1].map(Samples.address))
         storage.failure = nil
-        // Who is refused for another reason takes nobody's place.
+        // A bond refused for another reason evicts none.
         var impostor = Samples.bond(3)
         impostor.keys.identityKey = first.keys.identityKey
         #expect(throws: BondError.self) { try store.add(impostor) }
@@ -272,7 +272,7 @@ import Testing
         #expect(throws: failure) { try store.update(bond.identifier) { $0.isLost = true } }
         #expect(throws: failure) { try store.remove(bond.identifier) }
         #expect(store.bonds == [bond])
-        // A change that changes nothing needs no saving.
+        // An update without a change is not saved.
         try store.update(bond.identifier) { $0.isLost = false }
     }
 

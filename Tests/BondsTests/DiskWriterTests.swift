@@ -7,10 +7,10 @@ import Testing
 
 @testable import Bonds
 
-/// The number of the thread that calls this.
+/// An identifier of the calling thread.
 private func currentThread() -> UInt { UInt(pthread_self()) }
 
-/// A directory on the disk whose writes wait for leave.
+/// A directory on disk whose writes are held until released.
 private final class HeldDirectory: BondDirectory, Sendable {
     let inner: PosixBondDirectory
     private let isHeld = Mutex(false)
@@ -24,17 +24,17 @@ private final class HeldDirectory: BondDirectory, Sendable {
     /// The threads that have written.
     var threads: Set<UInt> { writers.withLock { $0 } }
 
-    /// Waits until another thread than this one has begun to write.
+    /// Waits until a thread other than this one has started to write.
     func waitForWriter() {
         while threads.subtracting([currentThread()]).isEmpty { sched_yield() }
     }
 
     func hold() { isHeld.withLock { $0 = true } }
 
-    /// Lets those go on that write from now on.
+    /// Lets writes from now on proceed.
     func endHold() { isHeld.withLock { $0 = false } }
 
-    /// Lets the one go on that waits, too.
+    /// Lets the held write proceed too.
     func release() {
         endHold()
         leave.signal()
@@ -62,7 +62,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
     func synchronize() throws(SystemError) { try inner.synchronize() }
 }
 
-/// Records that are written on a thread of their own.
+/// Records that are written on a separate thread.
 @Suite struct DiskWriterTests {
     private let scratch: ScratchDirectory
     private let directory: HeldDirectory
@@ -73,7 +73,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         scratch = try ScratchDirectory()
         directory = try HeldDirectory(scratch.path)
         storage = FileBondStorage(changing: directory, random: RandomSource())
-        // The secret is there.
+        // Creates the secret.
         _ = try storage.derive("anything")
     }
 
@@ -95,11 +95,11 @@ private final class HeldDirectory: BondDirectory, Sendable {
         change(.names, [4], ends)
         loop.run(for: .seconds(1))
         #expect(ends.ended.isEmpty && !records.finish(within: .milliseconds(1)))
-        // Loading would take away what is being written.
+        // Loading would remove the file that is being written.
         #expect(!FileManager.default.fileExists(atPath: scratch.file("app-01")))
         directory.release()
         #expect(records.finish(within: .seconds(60)))
-        // The loop is told in a task of its own.
+        // The completion runs in a separate task of the loop.
         #expect(ends.ended.isEmpty)
         loop.run(for: .zero)
         #expect(ends.ended.map(\.0) == [.app(1), .names] && ends.ended.allSatisfy { $0.1 == nil })
@@ -182,13 +182,13 @@ private final class HeldDirectory: BondDirectory, Sendable {
             try FileBondStorage.look(into: scratch.path)?.bonds == [bond] && !records.finish(within: .milliseconds(1))
         )
         directory.release()
-        // The one that was under way, and then the last one.
+        // The save that was in progress, and then the latest one.
         for name in ["a", "c"] {
             #expect(records.finish(within: .seconds(60)))
             #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == [name])
             loop.run(for: .zero)
         }
-        // An identity and keys are not changed so.
+        // This method does not change identities and keys.
         store.note(bond.identifier) { $0.address = Samples.bond(2).address }
         #expect(store.bonds.first?.address == bond.address)
     }
@@ -202,7 +202,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
             loop: loop
         )
         let bond = try store.add(Samples.bond(1))
-        // Another file is being written, and the bonds come after it.
+        // Another file is being written, and the bonds follow it.
         let ends = Ends()
         directory.hold()
         change(.app(1), [1], ends)
@@ -239,7 +239,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(try FileBondStorage.look(into: scratch.path)?.bonds.map(\.name) == ["two"])
         var failures: [BondError] = []
         store.onFailure = { failures.append($0) }
-        // Nobody writes over a directory.
+        // A directory cannot be overwritten.
         try FileManager.default.removeItem(atPath: scratch.file("bonds"))
         try FileManager.default.createDirectory(atPath: scratch.file("bonds"), withIntermediateDirectories: false)
         store.note(bond.identifier) { $0.name = "three" }

@@ -19,7 +19,7 @@ import Testing
         return try BondStore(storage: storage, adapter: Samples.adapter, random: RandomSource(seed: 1))
     }
 
-    /// A store with a bond in it, closed.
+    /// Creates and closes a store with one bond.
     func make() throws -> Bond { try open().add(Samples.fullBond(7)) }
 
     func permissions(_ path: String) throws -> Int? {
@@ -113,7 +113,7 @@ import Testing
         let whole = try #require(files.contents(atPath: directory.file("bonds")))
         let handle = try #require(FileHandle(forWritingAtPath: directory.file("bonds")))
         try handle.truncate(atOffset: UInt64(length))
-        // As often as it is tried, and there is one backup.
+        // Repeated attempts produce a single backup.
         for _ in 0..<2 {
             guard case .damaged(directory.file("bonds"), _, directory.file("bonds.damaged-1")) = refusal() else {
                 Issue.record("\(String(describing: refusal()))")
@@ -122,7 +122,7 @@ import Testing
         }
         #expect(files.contents(atPath: directory.file("bonds.damaged-1")) == whole.prefix(length))
         #expect(!files.fileExists(atPath: directory.file("bonds.damaged-2")))
-        // With the file gone, as the person was told, there is a new beginning, and the backup stays.
+        // Removing the file, as the user was advised, gives a new store and keeps the backup.
         try files.removeItem(atPath: directory.file("bonds"))
         #expect(try open().bonds.isEmpty)
         #expect(files.fileExists(atPath: directory.file("bonds.damaged-1")))
@@ -141,7 +141,7 @@ import Testing
     @Test("AB-H08: a copied directory of bonds does not serve another adapter")
     func a_copied_directory_does_not_serve_another_adapter() throws {
         _ = try make()
-        // With the secret beside it, and at the same place.
+        // With the same secret and at the same place.
         let other = AdapterIdentity(address: BluetoothAddress(0x0102_0304_0506, kind: .publicDevice), place: "usb")
         let error = BondError.otherAdapter(place: directory.file("bonds"), owner: Samples.adapter, present: other)
         #expect(throws: error) {
@@ -164,7 +164,7 @@ import Testing
         let foreign = BondError.foreign(place: directory.file("bonds"), secret: directory.file("secret"))
         #expect(refusal() == foreign)
         #expect(throws: foreign) { try FileBondStorage.look(into: directory.path) }
-        // It stays where it is, and a new beginning has the secret of before.
+        // The file stays, and a new store keeps the secret.
         #expect(files.contents(atPath: directory.file("bonds")) == planted)
         let secret = files.contents(atPath: directory.file("secret"))
         try files.removeItem(atPath: directory.file("bonds"))
@@ -194,7 +194,7 @@ import Testing
         #expect(try open().bonds == [bond])
     }
 
-    /// Writes a file of version 1 where there is nothing.
+    /// Writes a file of version 1 into a new directory.
     private func makeVersion1() throws {
         let rights = [FileAttributeKey.posixPermissions: 0o700]
         try files.createDirectory(atPath: directory.path, withIntermediateDirectories: true, attributes: rights)
@@ -224,7 +224,7 @@ import Testing
     @Test("an adapter without an address has one address at one place")
     func withoutItsOwnAnAdapterHasOneAddressAtOnePlace() throws {
         func address(at place: String, in directory: ScratchDirectory) throws -> BluetoothAddress {
-            // Whatever was kept, and however often it is begun anew.
+            // Independent of previous content, and of how often the store is recreated.
             try? files.removeItem(atPath: directory.file("bonds"))
             let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
             let nameless = AdapterIdentity(address: .none, place: place)
@@ -241,13 +241,13 @@ import Testing
     func whoOnlyLooksChangesNothing() throws {
         let store = try open()
         let bond = try store.add(Samples.bond(7))
-        // What is being written at this moment is left alone.
+        // A file being written at the moment is left alone.
         let rights = [FileAttributeKey.posixPermissions: 0o600]
         #expect(files.createFile(atPath: directory.file("bonds.new"), contents: Data([1]), attributes: rights))
         let state = try #require(try FileBondStorage.look(into: directory.path))
         #expect(state.bonds == [bond] && state.adapter == Samples.adapter)
         #expect(files.fileExists(atPath: directory.file("bonds.new")))
-        // To change them is another matter.
+        // Changing the bonds requires the lock.
         #expect(refusal() == .inUse(place: directory.path))
         try store.remove(bond.identifier)
         #expect(try FileBondStorage.look(into: directory.path)?.bonds == [])

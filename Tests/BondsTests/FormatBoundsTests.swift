@@ -7,17 +7,17 @@ import Testing
 
 @testable import Bonds
 
-/// What each part of a file may be, to the last value on both sides.
+/// The limits of each part of a file, on both sides.
 @Suite struct FormatBoundsTests {
-    /// A bond with nothing that may be missing.
+    /// A bond without any optional part.
     private static let bare: Bond = {
         var bond = Samples.bond(1)
         bond.keys = PeerKeys(level: KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
         return bond
     }()
-    /// Where its flags are: behind identifier, address and last use.
+    /// The offset of its flags: after identifier, address and last use.
     private static let flags = 31
-    /// Where its key size is.
+    /// The offset of its key size.
     private static let keySize = 33
 
     private static func octets(_ write: (inout PacketBuffer) -> Void) -> [UInt8] {
@@ -26,7 +26,7 @@ import Testing
         return buffer.bytes
     }
 
-    /// Reads all of the octets.
+    /// Reads the octets, and requires that none are left.
     private static func read<Value>(
         _ octets: [UInt8],
         _ read: (inout ByteReader) throws(PacketError) -> Value
@@ -41,7 +41,7 @@ import Testing
         try read(octets) { reader throws(PacketError) in try Bond(reading: &reader) }
     }
 
-    /// In the order of their bits.
+    /// The optional parts in the order of their bits.
     private static let parts: [@Sendable (inout Bond) -> Void] = [
         { $0.name = "A" }, { $0.keys.localKey = EncryptionKey(key: Samples.key(1, 1), diversifier: 1, random: 2) },
         { $0.keys.peerKey = EncryptionKey(key: Samples.key(1, 2), diversifier: 3, random: 4) },
@@ -80,7 +80,7 @@ import Testing
         #expect(try Self.bond(octets).keys.level.keySize == size)
     }
 
-    /// Two that an app, or the air, could not tell apart.
+    /// Two bonds with the same identifier or address, which neither an app nor the radio could tell apart.
     @Test func twoBondsOfOneNameOrOneAddressAreRefused() {
         let identity = LocalIdentity(address: Samples.adapter.address, key: Samples.key(1, 1))
         var (sameName, sameAddress) = (Samples.bond(2), Samples.bond(2))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Handles of a table only go up, so that there is one way only to write it.
+    /// The handles of a table increase strictly, so that its encoding is unique.
     @Test(arguments: [(5, 4, false), (5, 5, false), (5, 6, true), (0, 0xFFFF, true)] as [(UInt16, UInt16, Bool)])
     func theHandlesOfATableOnlyGoUp(first: UInt16, second: UInt16, isGood: Bool) throws {
         let octets = Self.octets { buffer in
@@ -149,7 +149,8 @@ import Testing
         #expect(range == (isGood ? first...last : nil))
     }
 
-    /// The kinds of a device itself, not those that a controller gives to what it has resolved (Core Vol 4 Part E 7.7.65.1).
+    /// The address types of a device, without those that a controller assigns to resolved addresses (Core Vol 4 Part E
+    /// 7.7.65.1).
     @Test(arguments: 0...255 as ClosedRange<UInt8>)
     func anAddressIsPublicOrRandom(kind: UInt8) throws {
         let octets: [UInt8] = [kind, 1, 2, 3, 4, 5, 6]
@@ -199,11 +200,12 @@ import Testing
     }
 }
 
-/// How much is kept of a bond, to the octet.
+/// The exact number of octets kept of a bond.
 @Suite struct BondSizeTests {
     private static let hash = DatabaseHash([UInt8](repeating: 1, count: 16))
 
-    /// A cache that takes so many octets: 11 besides descriptors, which take 5 with short UUIDs and 19 with long ones.
+    /// A cache of the given encoded size: 11 octets plus descriptors, of 5 octets with short UUIDs and 19 with long
+    /// ones.
     private static func cache(_ size: Int) throws -> AttributeCache {
         let long = try #require((0..<5).first { (size - 11 - 19 * $0) % 5 == 0 })
         let short = (size - 11 - 19 * long) / 5
@@ -214,7 +216,7 @@ import Testing
         return cache
     }
 
-    /// A record with so many choices takes 22 octets, and four for each.
+    /// A record with this number of choices, which takes 22 octets and four per choice.
     private static func record(_ choices: Int) -> ClientRecord {
         ClientRecord(
             configurations: Dictionary(uniqueKeysWithValues: (1...choices).map { (UInt16($0), .notify) }),
@@ -240,7 +242,7 @@ import Testing
         #expect(bond.bounded.record == (isKept ? Self.record(choices) : nil))
     }
 
-    /// The longest record there can be is two octets short of its bound.
+    /// The longest possible record is two octets short of its limit.
     @Test("AB-S14: the largest bond takes as many octets as is said")
     func theLargestBondTakesWhatIsSaid() throws {
         var bond = Samples.fullBond(7)

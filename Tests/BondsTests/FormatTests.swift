@@ -22,7 +22,7 @@ import Testing
 
     static let secret = secret(0)
 
-    /// A secret of octets that count up.
+    /// A secret of consecutive octets.
     static func secret(_ first: UInt8, predecessor: [UInt8] = [UInt8](repeating: 0, count: 32)) -> HostSecret {
         let known = HostSecret(file: Array(first..<(first + 32)) + predecessor)
         return known ?? HostSecret(random: RandomSource(), predecessor: nil)
@@ -41,8 +41,8 @@ import Testing
         return StoredBonds(adapter: Samples.adapter, identity: identity, uses: 5, bonds: [bond])
     }()
 
-    /// So that files of today are read by the program of tomorrow. The name and the seal are from another implementation of
-    /// RFC 2104.
+    /// Guarantees that future versions can read today's files. The name and the seal were computed with another
+    /// implementation of RFC 2104.
     @Test func the_format_is_the_one_of_version_2() throws {
         let expected =
             "484152414c444244" + "0200" + "5cb83a91cf5f8ad4" + "a5000000"
@@ -67,14 +67,14 @@ import Testing
         }
     }
 
-    /// What version 1 said of an adapter: the company, in words, and nothing of where it is.
+    /// Version 1 described an adapter by its company, as text, without a place.
     @Test(arguments: [
         ("company 2", AdapterIdentity(address: .none, company: 2)),
         ("company 65536", AdapterIdentity(address: .none, place: "company 65536")),
         ("usb", AdapterIdentity(address: .none, place: "usb")), ("", AdapterIdentity(address: .none)),
     ])
     func the_adapter_of_version_1_is_one_at_no_place(details: String, adapter: AdapterIdentity) throws {
-        // The same with the place for the text, and without the company.
+        // The same with the place as the text, and without the company.
         var body = PacketBuffer(headroom: 0)
         StoredBonds(adapter: AdapterIdentity(address: .none, place: details), identity: Self.identity).write(to: &body)
         let octets = body.bytes
@@ -82,7 +82,7 @@ import Testing
         #expect(read.adapter == adapter && read.identity == Self.identity)
     }
 
-    /// A bond of version 1 that could never be shown, and what took the room of others.
+    /// A bond of version 1 that could never be used, and data that displaced others.
     @Test("what version 1 took and is not kept any more is left behind")
     func what_is_not_kept_any_more_is_left_behind() throws {
         var keyless = Samples.bond(1)
@@ -104,7 +104,7 @@ import Testing
         }
         var longer = file
         longer.append(0)
-        // Before anything is made of its seal.
+        // Detected before the seal is computed.
         #expect(throws: SealedFileError.damaged("file: 1 octets left over")) {
             try BondFile.decode(longer, Self.secret)
         }
@@ -125,13 +125,13 @@ import Testing
         let file = BondFile.encode(Self.sample, Self.secret)
         #expect(throws: SealedFileError.foreign) { try BondFile.decode(file, Self.secret(1)) }
         #expect(throws: SealedFileError.foreign) { try BondFile.decode(file, nil) }
-        // Who knows the name of the secret and not the secret.
+        // A forger knows the name of the secret, but not the secret.
         var forged = BondFile.encode(Self.sample, Self.secret(1)).bytes
         forged.replaceSubrange(10..<18, with: Self.secret.name)
         #expect(throws: SealedFileError.damaged("wrong seal")) {
             try BondFile.decode(PacketBuffer(forged), Self.secret)
         }
-        // Who writes the format that has no secret.
+        // A forger writes the format without a secret.
         let old = PacketBuffer(Samples.version1)
         #expect(throws: SealedFileError.foreign) { try BondFile.decode(old, Self.secret) }
         let checksum = Array(Samples.version1.suffix(32))
@@ -139,8 +139,8 @@ import Testing
         #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.sample)
     }
 
-    /// What the checksum would hide: the decoder behind it is total, reads no further than it is given, and takes
-    /// nothing that it would not write.
+    /// Checks the decoder without the checksum: it is total, reads no further than its input, and accepts nothing that
+    /// it would not write.
     @Test("the content of a file cut or changed at any octet is refused or is another one", arguments: states)
     func no_changed_content_reads_the_same(state: StoredBonds) throws {
         var body = PacketBuffer(headroom: 0)
@@ -172,7 +172,8 @@ import Testing
         for text in ["\(secret)", String(reflecting: secret), dumped] { #expect(!text.contains("100")) }
     }
 
-    /// As it was on the disk ever since: the octets, and of the file of version 1 that there was the checksum, or zeroes.
+    /// The file format since the beginning: the octets, followed by the checksum of the converted file of version 1, or
+    /// zeroes.
     @Test func theFileOfASecretHasItsOctetsAndThoseOfItsPredecessor() {
         let drawn = RandomSource(seed: 5).bytes(32)
         let predecessor = [UInt8](1...32)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct KillPointTests {
-    /// At least a thousand child processes, each killed by SIGKILL at another boundary between system calls.
+    /// At least a thousand child processes, each killed by SIGKILL at a different boundary between system calls.
     @Test(.timeLimit(.minutes(2)))
     func what_is_kept_survives_a_kill_at_every_system_call() throws {
         let tool = try #require(Self.tool)
@@ -23,7 +23,7 @@ import Testing
         #expect(points[0] >= 500 && points[1] >= 1000, "\(said)")
     }
 
-    /// It stands beside the tests.
+    /// The tool is built next to the tests.
     private static var tool: URL? {
         let beside = Bundle.allBundles.map(\.bundleURL) + [Bundle.main.executableURL].compactMap { $0 }
         return beside.map { $0.deletingLastPathComponent().appendingPathComponent("BondKillPoints") }

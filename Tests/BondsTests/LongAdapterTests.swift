@@ -4,7 +4,7 @@ import Bonds
 import EventLoops
 import Testing
 
-/// An adapter at a place whose name is longer than what is kept is still the same one after a restart.
+/// An adapter at a place whose name exceeds the length kept is still recognised after a restart.
 @Suite struct LongAdapterTests {
     @Test("AB-H08: an adapter is recognised by as much of its place as is kept", arguments: [254, 255, 256, 300])
     func anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {

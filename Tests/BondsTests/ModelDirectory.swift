@@ -1,13 +1,13 @@
 import BondKillPoints
 import Bonds
 
-/// A file system that forgets on power loss whatever it was not asked to keep: octets that were not synchronised, and
-/// names that were given or taken since the directory was.
+/// A model of a file system that loses on power failure whatever was not made durable: unsynchronised octets, and
+/// changes to names since the directory was last synchronised.
 final class ModelDirectory: BondDirectory {
-    /// What the model is told to leave out, to see that the test notices.
+    /// A synchronisation that the model ignores, to check that the test detects it.
     enum Negligence { case none, filesAreNotKept, namesAreNotKept }
 
-    /// What was done to names since they were last made durable.
+    /// A change to names since they were last made durable.
     private enum NameChange {
         case give(String, to: Int)
         case take(String)
@@ -19,7 +19,7 @@ final class ModelDirectory: BondDirectory {
         var kept: [UInt8] = []
     }
 
-    /// Ends an operation in the middle.
+    /// Ends an operation prematurely.
     static let powerLoss = SystemError(9999)
 
     let path = "model"
@@ -33,7 +33,7 @@ final class ModelDirectory: BondDirectory {
     private var changes: [NameChange] = []
     private var positions: [Int32: Int] = [:]
 
-    /// A directory with files, by their names, whose power fails before call `lossAt`.
+    /// A directory with files by name, whose power fails before call `lossAt`.
     init(_ contents: [String: [UInt8]], lossAt: Int = .max, negligence: Negligence = .none) {
         self.lossAt = lossAt
         self.negligence = negligence
@@ -46,10 +46,10 @@ final class ModelDirectory: BondDirectory {
 
     /// Whether the power has failed.
     var isDead: Bool { calls > lossAt }
-    /// What is in the files now.
+    /// The current content of the files.
     var contents: [String: [UInt8]] { names.mapValues { files[$0].octets } }
 
-    /// What may be in the files when the power is back.
+    /// The possible contents of the files after the power returns.
     var outcomes: Set<[String: [UInt8]]> {
         var outcomes: Set<[String: [UInt8]]> = []
         for kept in 0..<(1 << changes.count) {
@@ -63,7 +63,7 @@ final class ModelDirectory: BondDirectory {
                     names[other] = file
                 }
             }
-            // Each file by itself may be found in any of its ways.
+            // Each file may independently be in any of its states.
             var found: Set<[String: [UInt8]]> = [[:]]
             for (name, number) in names {
                 let ways = contents(of: files[number])
@@ -74,7 +74,7 @@ final class ModelDirectory: BondDirectory {
         return outcomes
     }
 
-    /// What may be found of a file that was written and not kept: the old, the new, a part of it, room without octets.
+    /// The possible states of an unsynchronised file: the old, the new, a part of it, and space without data.
     private func contents(of file: File) -> [[UInt8]] {
         guard file.octets != file.kept else { return [file.kept] }
         let count = file.octets.count

@@ -4,13 +4,13 @@ import EventLoops
 import Testing
 
 @Suite struct PowerLossTests {
-    /// What came of losing the power at every call of a script.
+    /// The outcomes of losing power at every call of a script.
     struct Losses {
         var points = 0
         var outcomes = 0
-        /// Neither the state before nor the one after.
+        /// Neither the state before nor the state after.
         var broken = 0
-        /// The state before, although the operation had come to its end.
+        /// The state before, although the operation had completed.
         var takenBack = 0
     }
 
@@ -72,7 +72,7 @@ import Testing
             let new = try script.state(after: number, from: old)
             for lossAt in 0... {
                 let directory = ModelDirectory(files, lossAt: lossAt, negligence: negligence)
-                // A secret that is made twice is another one.
+                // A secret that is created again is a different one.
                 let random = RandomSource(seed: UInt64(number << 16 | lossAt))
                 try? script.perform(number, on: FileBondStorage(directory: directory, random: random))
                 losses.points += 1

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bonds
 
-/// Records in files beside the bonds.
+/// Records in files next to the bonds.
 @Suite struct RecordStorageTests {
     private let directory: ScratchDirectory
     private let files = FileManager.default
@@ -21,7 +21,7 @@ import Testing
         try FileBondStorage(directory: directory.path, random: RandomSource()).records
     }
 
-    /// A record in a directory that nobody has open.
+    /// Saves a record in a directory, and closes it.
     private func make() throws {
         let storage = try FileBondStorage(directory: directory.path, random: RandomSource())
         try storage.records.save(octets, in: slot)
@@ -79,7 +79,7 @@ import Testing
         try make()
         try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file("app-07"))
         #expect(try refusal() == .exposed(place: directory.file("app-07"), .permissions(UInt32(mode))))
-        // The next one is made anew.
+        // The next save replaces the file.
         try make()
         #expect(try refusal() == nil)
     }

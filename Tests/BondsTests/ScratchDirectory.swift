@@ -1,6 +1,7 @@
 import Foundation
 
-/// The path of a directory that is not there yet, in one that nobody else may enter and that goes with this object.
+/// The path of a directory that does not exist yet, in one that other users may not enter and that is removed with this
+/// object.
 final class ScratchDirectory {
     let path: String
     private let above: URL
@@ -14,6 +15,6 @@ final class ScratchDirectory {
 
     deinit { try? FileManager.default.removeItem(at: above) }
 
-    /// The path of a file in it.
+    /// The path of a file in the directory.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -6,7 +6,7 @@ import EventLoops
 import SMP
 import Testing
 
-/// Peers that give somebody else's identity for their own.
+/// Peers that claim the identity of another device.
 @Suite struct StolenIdentityTests {
     let storage = MemoryBondStorage()
 
@@ -29,10 +29,10 @@ import Testing
         let refusal = BondError.identityTaken(by: kept.identifier, name: "Thermometer")
         #expect(throws: refusal) { try store.add(attacker) }
         #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
-        // The person learns which bond it is, and what to do.
+        // The error names the bond, and suggests an action.
         #expect("\(refusal)".contains("\"Thermometer\"") && "\(refusal)".contains("\(kept.identifier)"))
         #expect("\(refusal)".contains("forget"))
-        // And has the last word.
+        // The user has the final decision.
         try store.remove(kept.identifier)
         try store.add(attacker)
     }
@@ -73,7 +73,7 @@ import Testing
             double.address = BluetoothAddress(store.identity.address.value, kind: kind)
             #expect(throws: BondError.ownIdentity) { try store.add(double) }
         }
-        // Nor does a bond become one later.
+        // Nor can an existing bond take such an identity later.
         let bond = try store.add(Samples.bond(7))
         #expect(throws: BondError.ownIdentity) {
             try store.update(bond.identifier) { $0.keys.identityKey = store.identity.key }

@@ -2,26 +2,26 @@ import BluetoothService
 import BluetoothTypes
 import EventLoops
 
-/// What a hostile process does to the service: every request in any order and size, floods, garbage, halves of messages, a socket
-/// that it does not read, and sudden ends. The same seed gives the same steps.
+/// The actions of a hostile process: every request in any order and size, floods, garbage, partial messages, a socket
+/// that it does not read, and sudden ends. The same seed produces the same steps.
 package struct HostileGrammar {
-    /// One act of the process.
+    /// An action of the process.
     package enum Step: Equatable {
         /// Sends whole messages.
         case send([PacketBuffer])
-        /// Sends octets that are not a whole message. Nothing sensible can follow.
+        /// Sends octets that are not a whole message, which makes the rest of the stream invalid.
         case sendRaw([UInt8])
         /// Does nothing for a while.
         case wait(Duration)
-        /// Stops reading, or reads again.
+        /// Stops reading, or resumes.
         case read(Bool)
         /// Closes the socket and connects again.
         case reconnect
     }
 
-    /// Messages of one flood.
+    /// The maximum number of messages in a flood.
     static let flood: UInt64 = 200
-    /// Identifiers that are remembered of what the service sends.
+    /// The number of identifiers to remember from the service's messages.
     static let maximumKnown = 32
 
     private let random: RandomSource
@@ -30,11 +30,11 @@ package struct HostileGrammar {
     private var nextManager: UInt32 = 0
     private var known: [[UInt8]] = []
 
-    /// A process.
+    /// Creates a process.
     ///
     /// - Parameters:
-    ///   - name: The name that it gives itself as an app.
-    ///   - random: What it does follows from this alone, and from what it learns.
+    ///   - name: The app name that the process claims.
+    ///   - random: The sole source of its actions, besides the identifiers that it learns.
     package init(name: String, random: RandomSource) {
         self.name = name
         self.random = random
@@ -47,7 +47,7 @@ package struct HostileGrammar {
         known.append(identifier)
     }
 
-    /// The connection is over, whoever ended it: the next one begins anew.
+    /// Notes that the connection ended, on either side. The next connection starts with an opening.
     package mutating func disconnected() { isOpen = false }
 
     /// The next step.
@@ -64,7 +64,7 @@ package struct HostileGrammar {
         }
     }
 
-    /// Says who it is, mostly. A few say something else, or nothing.
+    /// Usually a proper opening; sometimes another message, or none.
     private mutating func opening() -> Step {
         nextManager = 0
         isOpen = true
@@ -88,7 +88,7 @@ package struct HostileGrammar {
         return AppMessage.openManager(ManagerID(nextManager), role, options).encoded()
     }
 
-    /// A message of any kind, mostly one that can be read.
+    /// A message of any kind, usually a valid one.
     private mutating func message() -> PacketBuffer {
         if random.below(8) == 0 { return openManager() }
         let kinds = Self.kinds[Int(random.below(UInt64(Self.kinds.count)))]
@@ -103,7 +103,7 @@ package struct HostileGrammar {
     private func garbage() -> Step {
         switch random.below(3) {
         case 0: return .sendRaw(random.bytes(Int(random.below(64))))
-        // A length beyond the bound, and the first half of a message.
+        // A length beyond the limit, and the first half of a message.
         case 1: return .sendRaw([0xFF, 0xFF, 0xFF, UInt8(random.below(256))])
         default: return .sendRaw([100, 0, 0, 0, 2, 1])
         }

@@ -1,16 +1,16 @@
 import BluetoothTypes
 import EventLoops
 
-/// Fills the fields of a message with random values as if it read them, so that no field has to be named here.
+/// Fills the fields of a message with random values as if it decoded them, so that no field has to be named here.
 ///
-/// Most counts and lengths are small, some are as large as the wire format allows. Sixteen-octet values repeat values that the
-/// service has sent, so that requests concern peers that exist.
+/// Most counts and lengths are small, and some are as large as the wire format allows. Sixteen-octet values repeat
+/// values that the service has sent, so that requests refer to existing peers.
 struct RandomMessageFields: FieldCoder {
-    /// Kinds to choose, outermost first; a kind below them is random.
+    /// The kinds to choose, outermost first; a kind below them is random.
     private var kinds: ArraySlice<UInt8>
     private let random: RandomSource
     private let known: [[UInt8]]
-    /// Elements that the lists of this message may still have: lists are nested.
+    /// The number of elements that the nested lists of this message may still have.
     private var elements: UInt64 = 3_000
 
     init(kinds: [UInt8], known: [[UInt8]], random: RandomSource) {

@@ -1,8 +1,9 @@
 import CoreBluetooth
 
-/// A peripheral app that counts: as long as a central is subscribed it notifies ten values a second, each one more than the one before.
+/// A peripheral app that counts: while a central is subscribed, it notifies ten values a second, each one more than the
+/// last.
 final class Counter: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the manager's queue only.
+    // Safe: all mutable state is accessed only on the manager's queue.
     private let service: CBUUID
     private let say: (String) -> Void
     private let characteristic: CBMutableCharacteristic

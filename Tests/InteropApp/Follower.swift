@@ -1,12 +1,12 @@
 import CoreBluetooth
 import Dispatch
 
-/// A modest central app: it follows a ``Counter``, asks the service something ten times a second, and reports when SIGTERM ends it.
+/// A modest central app: it subscribes to a ``Counter``, sends the service a query ten times a second, and reports when
+/// SIGTERM ends it.
 ///
-/// It reports values that do not follow the one before, with their time, unless the link was lost in between; and how long its
-/// questions took.
+/// It reports gaps in the values with their time, unless the link was lost in between, and how long its queries took.
 final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the manager's queue only.
+    // Safe: all mutable state is accessed only on the manager's queue.
     private let service: CBUUID
     private let characteristic: CBUUID
     private let say: (String) -> Void
@@ -17,7 +17,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
     private var last: UInt32?
     private var values = 0
     private var disconnections = 0
-    /// Questions by the whole milliseconds that they took, up to a second.
+    /// The number of queries by duration in whole milliseconds, up to a second.
     private var waits = [Int](repeating: 0, count: 1_001)
 
     init(service: CBUUID, characteristic: CBUUID, queue: DispatchQueue, say: @escaping (String) -> Void) {
@@ -63,7 +63,7 @@ final class Follower: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, 
     private func seek() {
         counter = nil
         last = nil
-        // One that another app is connected to does not advertise.
+        // A peripheral that is connected for another app does not advertise.
         if let connected = manager?.retrieveConnectedPeripherals(withServices: [service]).first {
             return connect(connected)
         }

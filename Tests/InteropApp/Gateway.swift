@@ -1,8 +1,8 @@
 import CoreBluetooth
 
-/// A central app that is to survive: it follows one value of one peripheral, and picks up what it left.
+/// A central app with restoration: it subscribes to one value of one peripheral, and continues from its restored state.
 final class Gateway: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the manager's queue only.
+    // Safe: all mutable state is accessed only on the manager's queue.
     private let service: CBUUID
     private let characteristic: CBUUID
     private let say: (String) -> Void
@@ -33,7 +33,7 @@ final class Gateway: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         say("state \(central.state.rawValue)")
         guard central.state == .poweredOn else { return }
-        // One that another app is connected to does not advertise.
+        // A peripheral that is connected for another app does not advertise.
         if sensor == nil {
             sensor = central.retrieveConnectedPeripherals(withServices: [service]).first
             sensor?.delegate = self
@@ -69,7 +69,7 @@ final class Gateway: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @
         central.connect(peripheral)
     }
 
-    /// What is known already is not asked for again (behaviour 10.13).
+    /// Discovers only what is not known yet (behaviour 10.13).
     private func explore(_ peripheral: CBPeripheral) {
         guard let found = peripheral.services?.first(where: { $0.uuid == service }) else {
             return peripheral.discoverServices([service])

@@ -11,11 +11,12 @@ import ServiceProcess
     import Musl
 #endif
 
-/// A hostile process: it does to the service at HARALD_SERVICE what ``HostileGrammar`` says, until it is killed or its time is over.
+/// A hostile process: it performs the steps of ``HostileGrammar`` on the service at HARALD_SERVICE until it is killed
+/// or its time is up.
 struct Hostile {
     /// The time after which it ends by itself.
     static let maximumTime = Duration.seconds(3 * 3_600)
-    /// The pause after each step, so that floods leave the processor to others now and then.
+    /// The pause after each step, so that floods leave processor time to others.
     static let pause = Duration.milliseconds(2)
 
     private let path: String
@@ -75,7 +76,7 @@ struct Hostile {
         }
     }
 
-    /// Sends, for as long as the service takes it: a service that holds it back is left in the middle of a message.
+    /// Sends as much as the service accepts. If the service exerts backpressure, a partial message remains.
     private mutating func write(_ octets: [UInt8]) {
         var rest = octets[...]
         var attempts = 0

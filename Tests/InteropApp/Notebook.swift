@@ -1,8 +1,9 @@
 import CoreBluetooth
 
-/// A peripheral app that is to survive: it answers reads of one value with the number of its process, and counts what is written.
+/// A peripheral app with restoration: it responds to reads of one value with the number of its process, and counts
+/// writes.
 final class Notebook: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the manager's queue only.
+    // Safe: all mutable state is accessed only on the manager's queue.
     private let service: CBUUID
     private let characteristic: CBUUID
     private let say: (String) -> Void

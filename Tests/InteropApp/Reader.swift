@@ -2,7 +2,7 @@ import CoreBluetooth
 
 /// A central app that reads one value of one peripheral, once; a protected value makes the devices pair.
 final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: all mutable state is touched on the manager's queue only.
+    // Safe: all mutable state is accessed only on the manager's queue.
     private let service: CBUUID
     private let characteristic: CBUUID
     private let say: (String) -> Void

@@ -2,7 +2,8 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
-// An app for the tests of Interop/, as a process: its first argument says which, the others its service, its value and its log.
+// A single app process for the tests in Interop/: the first argument selects the app, the others its service, its value
+// and its log.
 
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[1] == "hostile", let seed = UInt64(arguments[2]) {
@@ -18,7 +19,7 @@ guard arguments.count == 5 else {
 }
 let log = arguments[4]
 
-// A process that a service launched prints to the terminal of that service, which may be gone with it.
+// A launched process inherits the service's output, which may close together with the service.
 signal(SIGPIPE, SIG_IGN)
 
 /// Prints a line, and adds it to the log that all launches of the app share.

@@ -20,7 +20,7 @@ package final class LoopbackLink: ACLLink {
     package var onDrain: (() -> Void)?
     /// The number of PDUs that wait while the link is held.
     package var queuedPDUs: Int { queue.count }
-    /// Every PDU that has left the queue, basic header included.
+    /// All PDUs that have left the queue, including the basic header.
     package private(set) var sent: [PacketBuffer] = []
 
     /// The maximum length of a fragment, in octets.
@@ -53,7 +53,7 @@ package final class LoopbackLink: ACLLink {
         return (first, second)
     }
 
-    /// Queues a PDU.
+    /// Sends a PDU, or queues it while the link is held.
     package func send(_ pdu: PacketBuffer) {
         guard !isHeld else { return queue.append(pdu) }
         allowance = allowance.map { $0 - 1 }

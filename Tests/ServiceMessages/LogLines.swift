@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what is logged: the level, the words, and what belongs to them.
+/// A log handler that records each entry's level, text and metadata.
 package struct LogLines: LogHandler {
     private let lines = Lines()
     package var logLevel = Logger.Level.trace
@@ -12,7 +12,7 @@ package struct LogLines: LogHandler {
 
     package var all: [String] { lines.kept.withLock { $0 } }
 
-    /// Forgets what there is.
+    /// Removes all entries.
     package func clear() {
         lines.kept.withLock { $0.removeAll() }
     }

@@ -2,7 +2,7 @@ import BluetoothService
 import BluetoothTypes
 import Foundation
 
-// Messages in one word, as tests send and expect them by the hundred.
+// Shorthand for messages that tests send and expect by the hundred.
 
 extension Request {
     package static func startScan(_ scan: ScanRequest) -> Request { .central(.startScan(scan)) }

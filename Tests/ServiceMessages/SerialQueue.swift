@@ -1,7 +1,7 @@
 import Dispatch
 import EventLoops
 
-/// A place for callbacks, for tests that use the service without the API above it.
+/// A callback queue for tests that use the service without the API above it.
 package struct SerialQueue: CallbackQueue {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
     private let queue: DispatchQueue
@@ -15,6 +15,6 @@ package struct SerialQueue: CallbackQueue {
 
     package func async(_ callback: @escaping @Sendable () -> Void) { queue.async(execute: callback) }
 
-    /// Runs `body` there, and waits for its end.
+    /// Runs `body` on the queue, and waits for it.
     package func sync(_ body: () -> Void) { queue.sync(execute: body) }
 }

@@ -5,12 +5,12 @@ import Synchronization
 /// A kernel for tests with scripted adapters. Its HCI sockets are one end of a socket pair that preserves packet
 /// boundaries, as HCI sockets do; the test owns the other end.
 package final class StandInKernel: KernelCalls {
-    /// An adapter.
+    /// An adapter of the kernel.
     package struct Adapter: Sendable {
         package var address: UInt64
         package var bus: UInt8
         package var isUp: Bool
-        /// Held by another program.
+        /// Whether another program holds the adapter.
         package var isTaken: Bool
 
         package init(address: UInt64 = 0xC0FF_EE00_0001, bus: UInt8 = 0, isUp: Bool = false, isTaken: Bool = false) {
@@ -30,7 +30,7 @@ package final class StandInKernel: KernelCalls {
         package var portErrors: [Int32] = []
         package var bindErrors: [Int32] = []
         package var writeErrors: [Int32] = []
-        /// Whether management answers.
+        /// Whether the management channel responds.
         package var manages = true
         /// The calls made, except queries.
         package var asked: [String] = []
