@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: swift-syntax is none of Harald's dependencies.
+// A separate package, because swift-syntax is no dependency of Harald.
 let package = Package(
     name: "harald-mutation",
     dependencies: [

@@ -1,4 +1,4 @@
-// What Races/run must find clean, and with the argument `race` must not.
+// Races/run must find no race here, unless the argument is `race`.
 import Dispatch
 import Synchronization
 

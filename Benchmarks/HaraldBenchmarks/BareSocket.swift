@@ -7,15 +7,16 @@ import Foundation
     import Musl
 #endif
 
-/// A thread that is woken over a socket, with nothing of ours at either end: what no service in another process can be quicker than.
+/// A thread that is woken through a socket, without Harald at either end: the lower limit for a service in another
+/// process.
 enum BareSocket {
-    /// The median time from a write to the return of the read, of octets that come one by one, in nanoseconds.
+    /// The median time from a write to the return of the read, for single octets, in nanoseconds.
     static func delay(samples: Int) -> Int {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return 0 }
         defer { ends.forEach { close($0) } }
         let (reading, done) = (ends[1], DispatchSemaphore(value: 0))
-        // Safe: written by the thread alone, and read when it is done.
+        // Safe: written only by the thread, and read after it has finished.
         nonisolated(unsafe) var delays: [Int] = []
         Thread.detachNewThread {
             for _ in 0..<samples {

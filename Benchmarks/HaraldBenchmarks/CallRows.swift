@@ -3,9 +3,10 @@ import CoreBluetoothExtras
 import Foundation
 import HCITransports
 
-/// The rows of apps by calls that wait, and by sequences.
+/// The rows of apps that use async calls and sequences.
 extension HaraldBenchmarks {
-    /// The two systems of ``delegates()``, with a task at each end. Tasks run on threads of their own: with `taskset -c 0` on one core.
+    /// The two systems of ``delegates()``, with a task at each end. Tasks run on threads of their own; `taskset -c 0`
+    /// keeps them on one core.
     static func calls() {
         let pair = DelegatePair(on: NIOEventLoop())
         guard let sender = pair.notifier.sender, let found = pair.follower.found else {

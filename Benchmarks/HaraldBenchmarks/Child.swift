@@ -1,6 +1,6 @@
 import Foundation
 
-/// This program once more.
+/// A child process that runs this program.
 final class Child {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
@@ -14,7 +14,7 @@ final class Child {
         try process.run()
     }
 
-    /// Waits until it has got so far.
+    /// Waits until the child prints a line.
     func wait(for line: String) {
         while next() != line {}
     }
@@ -26,7 +26,7 @@ final class Child {
 
     func tell(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
 
-    /// The next line that it prints.
+    /// The next line that the child prints.
     func next() -> String {
         while true {
             if let end = read.firstIndex(of: UInt8(ascii: "\n")) {

@@ -4,14 +4,14 @@ import HCI
 import LinkLayer
 import Radio
 
-/// Many virtual controllers that advertise and one that listens all the time, on one air. Their hosts are a few commands.
+/// Many advertising virtual controllers and a continuous scanner on one air. The hosts are reduced to a few commands.
 final class Crowd {
     private final class Line: HCITransport {
         var onReceive: ((HCIPacket) -> Void)?
         var onClose: ((HCITransportError) -> Void)?
         private(set) var reports = 0
 
-        /// From the controller: everything is a report but the answers to the commands.
+        /// Receives a packet from the controller. All but the command responses are reports.
         func send(_ packet: HCIPacket) {
             if packet.bytes.first == LEAdvertisingReport.eventCode.rawValue { reports += 1 }
         }
@@ -28,9 +28,9 @@ final class Crowd {
     private let scanner = Line()
 
     /// - Parameters:
-    ///   - interval: Between two advertising events of a device, in milliseconds.
-    ///   - isPrivate: Whether the devices have private addresses, and the listening controller tries to resolve them with
-    ///     a full resolving list, in vain.
+    ///   - interval: The time between two advertising events of a device, in milliseconds.
+    ///   - isPrivate: Whether the devices use private addresses, which the scanner tries in vain to resolve with a full
+    ///     resolving list.
     init(advertisers: Int, interval: Int, isPrivate: Bool = false) {
         radio = Radio(loop: loop, random: random.split(0))
         add(scanner, at: Position())
@@ -101,7 +101,7 @@ final class Crowd {
         )
     }
 
-    /// - Returns: How many reports the scanner has sent to its host.
+    /// - Returns: The number of reports that the scanner has sent to its host.
     func run(seconds: Int) -> Int {
         let before = scanner.reports
         loop.run(for: .seconds(seconds))

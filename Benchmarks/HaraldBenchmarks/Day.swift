@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A hundred notifications a second for as long as is wanted, on the simulated radio, to an app that does nothing wrong.
+/// A hundred notifications a second for any length of time, on the simulated radio, to a well-behaved app.
 final class Day {
     private let world = SimulatedWorld(seed: 1)
     private let notifier: NotifyingApp
@@ -18,10 +18,10 @@ final class Day {
         precondition(isReady, "the two find each other")
     }
 
-    /// Values that the app was told.
+    /// The number of values that the app received.
     var received: Int { follower.notified.value }
 
-    /// Lets one second pass after the other.
+    /// Runs for a number of seconds.
     func run(seconds: Int) {
         for _ in 0..<seconds {
             for _ in 0..<100 {
@@ -31,6 +31,6 @@ final class Day {
         }
     }
 
-    /// Octets that the program has taken from the heap and not given back.
+    /// The number of heap octets in use by the program.
     static var heap: Int { Int(harald_heap()) }
 }

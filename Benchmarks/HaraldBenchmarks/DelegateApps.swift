@@ -3,16 +3,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What the two apps of the delegate rows have agreed on.
+/// The identifiers that the two apps of the delegate rows share.
 enum DelegateProfile {
     static let service = CBUUID(string: "180D")
     static let notified = CBUUID(string: "2A37")
     static let written = CBUUID(string: "2A39")
 }
 
-/// An app in the peripheral role: notifies as much as it can, and counts what is written.
+/// An app in the peripheral role: notifies as fast as it can, and counts writes.
 final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only, but for the counter, which is atomic.
+    // Safe: accessed only on the manager's queue, except for the counter, which is atomic.
     let written = Tally()
     private let queue = DispatchQueue(label: "notifier")
     private var manager: CBPeripheralManager!
@@ -20,7 +20,7 @@ final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     private var value = Data()
     private var left = 0
 
-    /// Who notifies what.
+    /// The manager and the characteristic that send notifications.
     var sender: (manager: CBPeripheralManager, characteristic: CBMutableCharacteristic)? {
         queue.sync { characteristic.map { (manager, $0) } }
     }
@@ -30,7 +30,7 @@ final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Send
         manager = CBPeripheralManager(delegate: self, queue: queue)
     }
 
-    /// Notifies `value` so many times.
+    /// Notifies `value` the given number of times.
     func notify(_ value: Data, times count: Int) {
         queue.sync {
             self.value = value
@@ -70,15 +70,15 @@ final class NotifyingApp: NSObject, CBPeripheralManagerDelegate, @unchecked Send
     }
 }
 
-/// An app in the central role: counts what is notified, and writes as much as it can.
+/// An app in the central role: counts notifications, and writes as fast as it can.
 final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only, but for the counters, which are atomic.
+    // Safe: accessed only on the manager's queue, except for the counters, which are atomic.
     let notified = Tally()
     let isReady = Atomic<Bool>(false)
-    /// Counts one when it is.
+    /// Counts one when the app is ready.
     let ready = Tally()
     private let queue = DispatchQueue(label: "follower")
-    /// How old the last values were, by the time that their last eight octets say, in nanoseconds.
+    /// The ages of the last values in nanoseconds, from the time in their last eight octets.
     private let ages = Mutex<[Int]>([])
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
@@ -87,7 +87,7 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var value = Data()
     private var left = 0
 
-    /// What it has found.
+    /// The discovered objects.
     var found: (peripheral: CBPeripheral, notified: CBCharacteristic, written: CBCharacteristic)? {
         queue.sync {
             guard let peripheral, let notifying, let characteristic else { return nil }
@@ -100,7 +100,7 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         manager = CBCentralManager(delegate: self, queue: queue)
     }
 
-    /// Writes `value` so many times, without response.
+    /// Writes `value` the given number of times, without response.
     func write(_ value: Data, times count: Int) {
         queue.sync {
             self.value = value
@@ -171,13 +171,13 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         ages.withLock { $0.append(Int(clamping: now &- then)) }
     }
 
-    /// How old those values were that say when they were made.
+    /// The ages of the values that contain their creation time.
     var delays: [Int] { ages.withLock { $0 } }
 }
 
-/// An app that scans, and keeps all that it finds.
+/// An app that scans, and keeps all its discoveries.
 final class KeepingApp: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: `found` is touched on the manager's queue only, and read when that rests.
+    // Safe: `found` is accessed only on the manager's queue, and read when the queue is idle.
     private(set) var found: [CBPeripheral] = []
     private var manager: CBCentralManager!
 

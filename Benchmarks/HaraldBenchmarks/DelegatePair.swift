@@ -9,16 +9,16 @@ import Logging
 import Radio
 import Synchronization
 
-/// Two systems with an app each, from delegate to delegate. They connect over the virtual radio; then their lines are made short, and
-/// what is left to measure is the two systems and the API on both.
+/// Two systems with an app each, from delegate to delegate. They connect over the virtual radio. Then their transports
+/// are shortened, so that only the two systems and the API on both sides are measured.
 ///
 /// In real time the loop does not wait for callbacks, as with apps on controllers; in virtual time it waits for each.
 final class DelegatePair {
-    /// What lives on the loop.
+    /// The objects that live on the loop.
     final class Parts {
         let phone: BluetoothSystem
         let sensor: BluetoothSystem
-        /// The lines of the phone and of the sensor.
+        /// The transports of the phone and of the sensor.
         let lines: [ShortLine]
         private let radio: Radio
         private let controllers: [VirtualController]
@@ -59,12 +59,12 @@ final class DelegatePair {
     private(set) var follower: FollowingApp!
     private let loop: any EventLoop
     private var connections: [any ServiceConnection] = []
-    /// Notifications that have come since the pair was made.
+    /// The number of notifications received since the pair was created.
     private(set) var received = 0
-    /// The line of the app that follows.
+    /// The connection of the subscribed app to its service.
     private(set) var line: TappedConnection!
 
-    /// - Parameter follows: Whether the app that follows is in this process.
+    /// - Parameter follows: Whether the subscribed app is in this process.
     init(on loop: any EventLoop, follows: Bool = true) {
         self.loop = loop
         parts = loop.make { Parts(on: loop) }
@@ -78,7 +78,7 @@ final class DelegatePair {
         shorten()
     }
 
-    /// Takes controllers and air away, now that somebody follows. One notification goes before, to be repeated.
+    /// Removes controllers and air once an app is subscribed. Sends one notification first, to repeat later.
     func shorten() {
         parts.with { ($0.lines[0].other, $0.lines[1].other) = ($0.lines[1], $0.lines[0]) }
         notifier.notify(Data(repeating: 0x55, count: 20), times: 1)
@@ -94,7 +94,7 @@ final class DelegatePair {
         )
     }
 
-    /// An app of its own.
+    /// Creates an app on a system.
     func app<App>(on system: any KeyPath<Parts, BluetoothSystem> & Sendable, _ make: () -> App) -> App {
         app(through: open(on: system), make)
     }

@@ -6,7 +6,7 @@ import HCI
 import HCITransports
 import Synchronization
 
-/// The rows of apps: from delegate to delegate, from stream to stream, and what they keep.
+/// The rows of apps: from delegate to delegate, from stream to stream, and their memory.
 extension HaraldBenchmarks {
     private static let value = Data(repeating: 0x55, count: 20)
 
@@ -29,7 +29,8 @@ extension HaraldBenchmarks {
         callbacks(pair)
     }
 
-    /// From HCI to the delegate, one callback for each packet; and the same way up to the app's queue, without the API.
+    /// From HCI to the delegate, one callback for each packet; and the same path up to the app's queue, without the
+    /// API.
     private static func callbacks(_ pair: DelegatePair) {
         let count = 50_000
         let whole = Measurement { receive(count, on: pair, until: pair.follower.notified) }
@@ -60,7 +61,7 @@ extension HaraldBenchmarks {
         }
     }
 
-    /// A channel on the simulated radio: what comes out of the stream in simulated time, and how fast that time goes.
+    /// A channel on the simulated radio: its throughput in simulated time, and the speed of the simulation.
     static func streams() {
         let pair = StreamPair()
         let count = 1 << 20
@@ -79,7 +80,7 @@ extension HaraldBenchmarks {
         )
     }
 
-    /// What lasts of a manager, and of a peripheral that an app keeps, in all layers.
+    /// The lasting memory of a manager, and of a peripheral that an app keeps, in all layers.
     static func memory() {
         let pair = DelegatePair(on: VirtualEventLoop())
         let managers = 64

@@ -2,8 +2,8 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// Two controllers with no air in between: they answer what a host asks at bring-up, are connected from the beginning, and
-/// hand data over at once. What is left to measure is the two hosts.
+/// Two controllers with no air in between: they respond to the commands of bring-up, are connected from the start, and
+/// forward data at once, so that only the two hosts are measured.
 final class DirectControllers {
     static let handle = ConnectionHandle(rawValue: 0x40)
 
@@ -26,7 +26,7 @@ final class DirectControllers {
         }
     }
 
-    /// Tells both hosts of the connection.
+    /// Reports the connection to both hosts.
     func connect() {
         for (end, role) in zip(ends, [LERole.central, .peripheral]) {
             end.send(
@@ -47,7 +47,7 @@ final class DirectControllers {
 
     private static func relay(_ packet: HCIPacket, from end: InMemoryTransport, to peer: InMemoryTransport) {
         var bytes = packet.bytes
-        // What a host starts with flag 0 a controller delivers with flag 2 (Core Vol 4 Part E 5.4.2).
+        // A host starts a PDU with flag 0, and a controller delivers it with flag 2 (Core Vol 4 Part E 5.4.2).
         if bytes[1] & 0x30 == 0 { bytes[1] |= 0x20 }
         peer.send(HCIPacket(.acl, bytes))
         end.send(HCIPacket(NumberOfCompletedPackets(entries: [.init(handle: handle, count: 1)])))

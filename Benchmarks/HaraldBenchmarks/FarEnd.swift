@@ -13,13 +13,13 @@ import ServiceSocket
     import Musl
 #endif
 
-/// The process at the other end of a measured line: this program once more, with a controller that also speaks ``LineTalk``. It says on
-/// its standard output where it is, and is there until it is ended.
+/// The process at the other end of a measured transport: this program with a controller that also speaks ``LineTalk``.
+/// It prints its address on standard output, and runs until it is ended.
 enum FarEnd {
     /// The first argument of such a process.
     static let argument = "--far-end"
 
-    /// What it offers itself by.
+    /// The interface that it provides.
     enum Way: String {
         case tcp, unix, h4, h5, adapter, dongle
     }
@@ -86,7 +86,8 @@ enum FarEnd {
         say("usb")
     }
 
-    /// The kernel finds out what it has, for which an emulated one takes its time; nobody can have it meanwhile.
+    /// The kernel initialises the new controller, which takes long in an emulated machine. No program can open it
+    /// meanwhile.
     private static func kernelBegins() { Thread.sleep(forTimeInterval: 10) }
 
     private static func attach(
@@ -106,9 +107,10 @@ enum FarEnd {
     }
 }
 
-/// A line that keeps for itself what is measured, and gives the rest to a virtual controller, so that a kernel can begin with it.
+/// A transport that handles the packets of the measurement itself, and forwards the rest to a virtual controller, so
+/// that a kernel can initialise it.
 private final class TalkingController: HCITransport {
-    // Nobody else has them; they are there until the process ends, and touched on its loop only.
+    // Safe: private, kept until the process ends, and accessed only on its loop.
     nonisolated(unsafe) private static var served: [VirtualController] = []
 
     var onReceive: ((HCIPacket) -> Void)?

@@ -5,10 +5,10 @@ import Foundation
 import GATT
 import HCI
 
-/// Measures what the project promises to be fast at, and prints a row for each; see `Benchmarks/run`.
+/// Measures the performance that the project promises, and prints a row for each result; see `Benchmarks/run`.
 @main
 enum HaraldBenchmarks {
-    /// What there is to measure. Names on the command line choose some of it.
+    /// The groups of measurements. Names on the command line select some of them.
     private static let groups: [(name: String, measure: @Sendable () throws -> Void)] = [
         ("codecs", codecs),
         ("host", oneHost),
@@ -23,7 +23,7 @@ enum HaraldBenchmarks {
         ("transports", transports),
         ("memory", memory),
     ]
-    /// What takes minutes, and is measured when it is named.
+    /// Groups that take minutes, and run only if named.
     private static let longGroups: [(name: String, measure: @Sendable () throws -> Void)] = [("day", day)]
 
     static func main() throws {
@@ -56,7 +56,7 @@ enum HaraldBenchmarks {
 
     static func row(_ what: String, _ result: String) {
         print("| \(what) | \(result) |")
-        // Where it goes into a file, too.
+        // Flushes output to a file too.
         fflush(nil)
     }
 
@@ -80,7 +80,7 @@ enum HaraldBenchmarks {
         Double(measurement.allocations) / Double(count)
     }
 
-    // MARK: One packet
+    // MARK: Single packets
 
     private static func codecs() throws {
         let count = 100_000
@@ -153,7 +153,7 @@ enum HaraldBenchmarks {
         precondition(sum != 0)
     }
 
-    // MARK: One host on a scripted controller
+    // MARK: A host on a scripted controller
 
     /// From GATT down to HCI: values that a server notifies, until they are packets for the controller.
     private static func oneHostSends() throws {
@@ -172,7 +172,7 @@ enum HaraldBenchmarks {
         row("notifications of 244 octets sent by one host", both(count, measurement))
     }
 
-    /// From HCI up to GATT: packets as a controller delivers them, until they are values.
+    /// From HCI up to GATT: packets from a controller, until they are values.
     private static func oneHostReceives() throws {
         let one = try OneHost()
         let count = 100_000
@@ -186,7 +186,7 @@ enum HaraldBenchmarks {
         row("notifications of 244 octets received by one host", both(count, measurement))
     }
 
-    /// Up and down again: read requests, until their responses are packets for the controller. Two PDUs each.
+    /// Up and down: read requests, until their responses are packets for the controller. Two PDUs each.
     private static func oneHostAnswers() throws {
         let one = try OneHost()
         let count = 50_000
@@ -202,9 +202,9 @@ enum HaraldBenchmarks {
         row("ATT PDUs through one host: reads answered, two each", both(2 * count, measurement))
     }
 
-    // MARK: One system below the API
+    // MARK: A system below the API
 
-    /// From HCI up to the event for the app, whose delivery waits in the loop's queue.
+    /// From HCI up to the event for the app, whose delivery is queued on the loop.
     private static func service() {
         let pair = ServicePair()
         let count = 10_000
@@ -263,7 +263,7 @@ enum HaraldBenchmarks {
         )
     }
 
-    /// The first repetition counts with what follows from the beginning; the best is printed.
+    /// The first repetition includes the start-up; the best is printed.
     private static func crowd(advertisers: Int, interval: Int, duration: Int, isPrivate: Bool = false) {
         let crowd = Crowd(advertisers: advertisers, interval: interval, isPrivate: isPrivate)
         var reports = 0

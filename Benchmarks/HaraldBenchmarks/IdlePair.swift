@@ -4,7 +4,7 @@ import EventLoops
 import Foundation
 import Synchronization
 
-/// An app connected to a peripheral, with nothing to say to it.
+/// An app connected to a peripheral, without traffic.
 final class IdlePair {
     private let world = SimulatedWorld(seed: 1)
     private let apps: (Advertiser, Connector)
@@ -42,7 +42,7 @@ private final class Advertiser: NSObject, CBPeripheralManagerDelegate, @unchecke
 }
 
 private final class Connector: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only, but for the flag, which has its own lock.
+    // Safe: accessed only on the manager's queue, except for the flag, which has its own lock.
     private var manager: CBCentralManager!
     private var peripheral: CBPeripheral?
     let isConnected = Mutex(false)

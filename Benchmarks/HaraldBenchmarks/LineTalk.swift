@@ -1,23 +1,24 @@
 import BluetoothTypes
 import HCI
 
-/// What the two ends of a measured line say to each other: packets of HCI, since some ways take no others.
+/// The protocol of the two ends of a measured transport: HCI packets, because some transports carry no others.
 enum LineTalk {
-    /// Octets in a data packet behind its header, as many as fit into one packet on the air (Core Vol 6 Part B 2.4).
+    /// The number of octets in a data packet after its header, as many as fit into one packet on the air (Core Vol 6
+    /// Part B 2.4).
     static let payload = 251
-    /// Data packets that may be under way, as a controller has buffers.
+    /// The number of data packets in flight, like the buffers of a controller.
     static let window = 16
-    /// How many of them are acknowledged at once.
+    /// The number of packets that one acknowledgement covers.
     static let portion = 8
     private static let handle: UInt16 = 0x0EFF
 
-    /// Commands of no vendor (Core Vol 4 Part E 5.4.1: OGF 0x3F).
+    /// Vendor-specific commands that no vendor uses (Core Vol 4 Part E 5.4.1: OGF 0x3F).
     enum Command: UInt16 {
-        /// To be answered.
+        /// Requests a response.
         case ping = 0xFFF0
-        /// To be followed by so many data packets.
+        /// Requests a number of data packets.
         case flood = 0xFFF1
-        /// More data packets may come.
+        /// Grants more data packets.
         case more = 0xFFF2
     }
 
@@ -37,7 +38,7 @@ enum LineTalk {
         return HCIPacket(.command, bytes)
     }
 
-    /// What a command asks for; nil for those of others.
+    /// The command in a packet and its count; nil for other commands.
     static func read(_ packet: HCIPacket) -> (command: Command, count: Int)? {
         guard packet.kind == .command, packet.bytes.count == 7 else { return nil }
         let bytes = Array(packet.bytes)
@@ -49,7 +50,7 @@ enum LineTalk {
         packet.kind == .acl && packet.bytes.count == payload + 4
     }
 
-    /// Command Complete, of one more command that may come (Core Vol 4 Part E 7.7.14).
+    /// Command Complete, with one command credit (Core Vol 4 Part E 7.7.14).
     static let answer = HCIPacket(.event, PacketBuffer([0x0E, 4, 1, 0xF0, 0xFF, 0]))
     /// Number Of Completed Packets (Core Vol 4 Part E 7.7.19).
     static let acknowledgement = HCIPacket(
@@ -57,7 +58,8 @@ enum LineTalk {
         PacketBuffer([0x13, 5, 1, UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8), UInt8(portion), 0])
     )
 
-    /// What every host begins with (Core Vol 4 Part E 7.3.2), which a line that was out of step waits for the answer to.
+    /// The first command of every host (Core Vol 4 Part E 7.3.2). A transport that has lost synchronisation waits for
+    /// its response.
     static let reset = HCIPacket(.command, PacketBuffer([0x03, 0x0C, 0]))
     static func isResetAnswer(_ packet: HCIPacket) -> Bool {
         packet.kind == .event && packet.bytes.first == 0x0E && packet.bytes.dropFirst(3).elementsEqual([0x03, 0x0C, 0])

@@ -2,9 +2,11 @@ import CoreBluetooth
 import Dispatch
 import Foundation
 
-/// Connects to what ``SideBySide`` offers, learns its whole table, listens, and writes; says how long that takes, and how much comes through.
+/// Connects to the peripheral of ``SideBySide``, discovers its whole table, subscribes and writes, and prints durations
+/// and throughput.
 final class MeasuredCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only, but for `manager`, which is set before any callback, and the semaphore.
+    // Safe: accessed only on the manager's queue, except for `manager`, which is set before any callback, and the
+    // semaphore.
     let done = DispatchSemaphore(value: 0)
     private let queue = DispatchQueue(label: "measured")
     private let seconds: Double
@@ -41,7 +43,7 @@ final class MeasuredCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDel
         central.connect(peripheral)
     }
 
-    // MARK: The table
+    // MARK: Discovery
 
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         peripheral.discoverServices(nil)
@@ -79,7 +81,7 @@ final class MeasuredCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDel
         }
     }
 
-    // MARK: What comes, and what goes
+    // MARK: Data
 
     func peripheral(
         _ peripheral: CBPeripheral,
@@ -101,7 +103,7 @@ final class MeasuredCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDel
             peripheral.writeValue(value, for: written, type: .withoutResponse)
             unwritten -= 1
         }
-        // Behind all that is written.
+        // The read follows all writes.
         if unwritten == 0, let tally = found[SideBySide.tally] { peripheral.readValue(for: tally) }
     }
 

@@ -2,9 +2,9 @@ import CoreBluetooth
 import Dispatch
 import Foundation
 
-/// Notifies as fast as it can while a central listens, and counts what it writes.
+/// Notifies as fast as it can while a central is subscribed, and counts the central's writes.
 final class MeasuredPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only, but for `manager`, which is set before any callback.
+    // Safe: accessed only on the manager's queue, except for `manager`, which is set before any callback.
     private let queue = DispatchQueue(label: "measured")
     private var manager: CBPeripheralManager!
     private let notified = CBMutableCharacteristic(
@@ -66,7 +66,8 @@ final class MeasuredPeripheral: NSObject, CBPeripheralManagerDelegate, @unchecke
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {
-        // BlueZ does not advertise while somebody is connected; Apple's system does, and each advertisement cuts a connection event short.
+        // BlueZ does not advertise while connected; Apple's system does, and each advertisement shortens a connection
+        // event.
         peripheral.stopAdvertising()
         value = Data(repeating: 0x55, count: central.maximumUpdateValueLength)
         pump()

@@ -1,12 +1,12 @@
 import CAllocations
 import Dispatch
 
-/// Times `body` and counts what it allocates. Runs it `repetitions` times and keeps the best time, since everything that
-/// disturbs a measurement makes it longer.
+/// The time and the allocations of `body`. Runs it `repetitions` times and keeps the best time, because every
+/// disturbance makes a measurement longer.
 struct Measurement {
-    /// Seconds of wall time, the best of the repetitions.
+    /// The wall time in seconds, the best of the repetitions.
     var seconds: Double
-    /// Heap allocations, the fewest of the repetitions.
+    /// The number of heap allocations, the fewest of the repetitions.
     var allocations: UInt
 
     init(repetitions: Int = 5, _ body: () throws -> Void) rethrows {

@@ -2,9 +2,9 @@ import EventLoops
 import HCI
 import HCITransports
 
-/// The end of a measured line that a host would have. Lives on its loop.
+/// The host's end of a measured transport. Lives on its loop.
 final class NearEnd {
-    /// Counts one whenever what was asked for is done.
+    /// Counts one when a request is complete.
     let done: Tally
     private let line: ControllerTransport
     private var (left, underWay) = (0, 0)
@@ -18,22 +18,22 @@ final class NearEnd {
         line.onClose = { preconditionFailure("the line \(address) is gone: \($0)") }
     }
 
-    /// Begins as every host does.
+    /// Starts with a Reset, like every host.
     func reset() { line.send(LineTalk.reset) }
 
-    /// Sends so many data packets, and waits until they are acknowledged.
+    /// Sends a number of data packets, and waits until they are acknowledged.
     func send(_ count: Int) {
         left = count
         pump()
     }
 
-    /// Has so many data packets sent by the other end.
+    /// Makes the other end send a number of data packets.
     func take(_ count: Int) {
         (awaited, received) = (count, 0)
         line.send(LineTalk.command(.flood, count))
     }
 
-    /// Sends so many commands, each when the one before is answered.
+    /// Sends a number of commands, each after the response to the previous one.
     func ping(_ count: Int) {
         pings = count
         line.send(LineTalk.command(.ping))

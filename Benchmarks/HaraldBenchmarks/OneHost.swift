@@ -7,7 +7,7 @@ import HCIHost
 import L2CAP
 import Logging
 
-/// One complete host, HCI to GATT, on a ``ScriptedController``: a GATT client and a server on one connection.
+/// A complete host, from HCI to GATT, on a ``ScriptedController``: a GATT client and a server on one connection.
 final class OneHost {
     static let mtu = 247
 
@@ -46,7 +46,7 @@ final class OneHost {
         loop.run(for: .seconds(1))
         controller.connect(.peripheral)
         loop.run(for: .seconds(1))
-        // The peer's requests: Exchange MTU, and a write to the descriptor behind the value that subscribes.
+        // The peer's requests: Exchange MTU, and a write to the descriptor after the value, which subscribes.
         controller.deliver([0x02, UInt8(Self.mtu), 0])
         controller.deliver([0x12, UInt8(notified + 1), 0, 1, 0])
         loop.run(for: .seconds(1))

@@ -2,16 +2,16 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// The controller's end of a host's line in a few lines: it answers what a host asks at bring-up, has one connection, and
-/// swallows what the host sends. What is left to measure is the one host.
+/// A minimal controller: it responds to the commands of bring-up, has one connection, and discards the host's data, so
+/// that only the host is measured.
 final class ScriptedController: HCITransport {
     static let handle = ConnectionHandle(rawValue: 0x40)
 
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
-    /// ACL packets that the host has sent.
+    /// The number of ACL packets that the host has sent.
     private(set) var sent = 0
-    /// Octets of them.
+    /// The number of octets in them.
     private(set) var octets = 0
 
     private static let completed = HCIPacket(
@@ -30,7 +30,7 @@ final class ScriptedController: HCITransport {
         }
     }
 
-    /// Half of the buffers come back at once, as they do from a controller after a connection event.
+    /// Returns half of the buffers at once, like a controller after a connection event.
     private func swallow(_ packet: HCIPacket) {
         sent += 1
         octets += packet.bytes.count
@@ -45,7 +45,7 @@ final class ScriptedController: HCITransport {
         onReceive?(Self.answer(to: command))
     }
 
-    /// An old controller, which knows little more than its buffers.
+    /// The response of an old controller, which supports little more than buffer sizes.
     static func answer(to command: CommandPacket) -> HCIPacket {
         switch command.opcode {
         case LEReadBufferSize.opcode:
@@ -63,7 +63,7 @@ final class ScriptedController: HCITransport {
         }
     }
 
-    /// Tells the host of the connection.
+    /// Reports the connection to the host.
     func connect(_ role: LERole) {
         onReceive?(
             HCIPacket(
@@ -80,10 +80,10 @@ final class ScriptedController: HCITransport {
         )
     }
 
-    /// Hands an ATT PDU to the host, as if it had come over the air.
+    /// Delivers an ATT PDU to the host, as if it had arrived over the air.
     func deliver(_ pdu: [UInt8]) { onReceive?(Self.packet(pdu)) }
 
-    /// An ATT PDU as it comes from a controller.
+    /// An ATT PDU as a controller delivers it.
     static func packet(_ pdu: [UInt8]) -> HCIPacket {
         var bytes = PacketBuffer(copying: pdu)
         bytes.prepend(integer: UInt16(0x0004))

@@ -10,10 +10,10 @@ import Logging
 import Radio
 import Synchronization
 
-/// Two Bluetooth systems on the virtual radio, a central that has subscribed to a value of a peripheral; then packets are
-/// put into the central's system as if its controller had sent them, with everything else at rest.
+/// Two Bluetooth systems on the virtual radio: a central that has subscribed to a value of a peripheral. Packets are
+/// then injected into the central's system as if its controller had sent them, with everything else idle.
 final class ServicePair {
-    /// What one manager was told.
+    /// The events of one manager.
     private final class Inbox: Sendable {
         let events = Mutex<[Event]>([])
         let values = Atomic<Int>(0)
@@ -52,7 +52,7 @@ final class ServicePair {
     init() {
         radio = Radio(loop: loop, random: random.split(0))
         let sensor = Manager(system(1), .peripheral)
-        // The second system's transport is the one that is tapped.
+        // The tap is on the transport of the second system.
         let phone = Manager(system(2), .central)
         loop.run(for: .seconds(1))
         publish(sensor)
@@ -65,16 +65,16 @@ final class ServicePair {
 
     private var manager: Manager?
 
-    /// Values that the app has got.
+    /// The number of values that the app received.
     var received: Int { manager?.inbox.values.load(ordering: .relaxed) ?? 0 }
 
-    /// Hands the last notification to the central's system again; the deliveries to the app wait.
+    /// Injects the last notification into the central's system again; the deliveries to the app are queued.
     func receive() {
         guard let tap, let packet = tap.last else { return }
         tap.receive(packet)
     }
 
-    /// Lets the app take what has been delivered to it.
+    /// Lets the app receive the queued deliveries.
     func deliver() { loop.run(for: .zero) }
 
     private func system(_ number: UInt64) -> BluetoothSystem {

@@ -2,18 +2,18 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// A host's line to its controller, in two lengths. At first everything goes to the controller; once it is short, data go to the
-/// host at the other end of the connection at once, as if there were no controllers and no air.
+/// A host's transport with two lengths. At first everything goes to the controller. Once it is short, data goes
+/// directly to the host at the other end of the connection, as if there were no controllers and no air.
 final class ShortLine: HCITransport {
     var onReceive: ((HCIPacket) -> Void)? {
         didSet { line.onReceive = { [unowned self] in arrive($0) } }
     }
     var onClose: ((HCITransportError) -> Void)?
-    /// The host at the other end; nil as long as the line has its whole length.
+    /// The host at the other end; nil while the transport has its full length.
     weak var other: ShortLine?
-    /// The last data packet that has come over the whole length.
+    /// The last data packet that arrived over the full length.
     private(set) var last: HCIPacket?
-    /// The last notification that has come.
+    /// The last notification received.
     private(set) var lastNotification: HCIPacket?
 
     private let line: InMemoryTransport
@@ -21,7 +21,7 @@ final class ShortLine: HCITransport {
     private var handle = ConnectionHandle(rawValue: 0)
     private var arriving: [HCIPacket] = []
     private var arrived: [HCIPacket] = []
-    /// Packets that the host has not got the buffers back of.
+    /// The number of packets whose buffers the host has not got back.
     private var completed = 0
     private var isArriving = false
 
@@ -36,11 +36,11 @@ final class ShortLine: HCITransport {
         guard packet.kind == .acl, let other else { return line.send(packet) }
         var bytes = packet.bytes
         bytes[0] = UInt8(truncatingIfNeeded: other.handle.rawValue)
-        // What a host starts with flag 0 a controller delivers with flag 2 (Core Vol 4 Part E 5.4.2).
+        // A host starts a PDU with flag 0, and a controller delivers it with flag 2 (Core Vol 4 Part E 5.4.2).
         let flags = bytes[1] & 0x30 == 0 ? bytes[1] | 0x20 : bytes[1]
         bytes[1] = flags & 0xF0 | UInt8(other.handle.rawValue >> 8)
         let packet = HCIPacket(.acl, bytes)
-        // The opcode comes after the headers of HCI and L2CAP.
+        // The opcode follows the headers of HCI and L2CAP.
         if bytes.count > 8, bytes[8] == 0x1B { other.lastNotification = packet }
         other.arriving.append(packet)
         other.arrive()
@@ -48,7 +48,7 @@ final class ShortLine: HCITransport {
         arrive()
     }
 
-    /// Hands a packet to the host as if it had come from the controller.
+    /// Delivers a packet to the host as if it came from the controller.
     func receive(_ packet: HCIPacket) { onReceive?(packet) }
 
     private func arrive(_ packet: HCIPacket) {
@@ -59,7 +59,7 @@ final class ShortLine: HCITransport {
         onReceive?(packet)
     }
 
-    /// Hands over what has come, and gives the host all its buffers back.
+    /// Delivers received packets, and returns all buffers to the host.
     private func arrive() {
         guard !isArriving else { return }
         isArriving = true

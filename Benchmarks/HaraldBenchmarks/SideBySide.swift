@@ -2,23 +2,23 @@ import CoreBluetooth
 import Dispatch
 import Foundation
 
-/// Programs to be measured beside those of another stack (`Benchmarks/machine beside`): a central, and a peripheral, on the controller that the
-/// environment names. What they do the programs of the other stack do too (`Interop/peers/throughput.py`).
+/// Programs for a comparison with another stack (`Benchmarks/machine beside`): a central and a peripheral on the
+/// controller that the environment names. The programs of the other stack do the same (`Interop/peers/throughput.py`).
 enum SideBySide {
     /// The first argument of such a program.
     static let argument = "--beside"
 
     static let service = CBUUID(string: "FFF0")
-    /// Notifies as fast as it can while somebody listens.
+    /// Notifies as fast as it can while a central is subscribed.
     static let notified = CBUUID(string: "FFF1")
-    /// Takes what is written, and counts.
+    /// Accepts writes, and counts them.
     static let written = CBUUID(string: "FFF2")
-    /// How many octets have been written since it was read, and in how many nanoseconds: two numbers of eight octets.
+    /// The number of octets written since the last read, and the nanoseconds that took: two numbers of eight octets.
     static let tally = CBUUID(string: "FFF3")
-    /// Services that have nothing to do with it, as there are in a common table, and the characteristics of each.
+    /// Unrelated services, as in a typical table, and the number of characteristics in each.
     static let others = (services: 5, characteristics: 4)
 
-    /// How many values a central writes.
+    /// The number of values that a central writes.
     static let writes = 2_000
 
     static func run(_ arguments: [String]) {
@@ -42,13 +42,13 @@ enum SideBySide {
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }
 
-/// Octets that come, from the first on.
+/// A count of octets from the first value on.
 struct OctetCount {
     private(set) var octets = 0
     private var first: UInt64?
     private var last: UInt64 = 0
 
-    /// Nanoseconds from the first value to the last one, which alone counts no octets.
+    /// The nanoseconds from the first value to the last. A single value counts no octets.
     var duration: UInt64 { last - (first ?? last) }
 
     mutating func take(_ count: Int) {

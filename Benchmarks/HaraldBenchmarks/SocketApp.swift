@@ -14,13 +14,13 @@ import ServiceSocket
     import Musl
 #endif
 
-/// The process at the other end of a socket: this program once more, with an app or many. It says on its standard output how far it
-/// is, and takes on its standard input what to wait for.
+/// The process at the other end of a socket: this program with one or many apps. It prints its progress on standard
+/// output, and reads on standard input what to wait for.
 enum SocketApp {
     /// The first argument of such a process.
     static let argument = "--socket-app"
 
-    /// Runs one, for as long as its parent is there.
+    /// Runs the apps until the parent process ends.
     static func run(_ arguments: [String]) {
         guard arguments.count == 2 else { return }
         if arguments[1] == "flood" { return flood(arguments[0]) }
@@ -44,7 +44,7 @@ enum SocketApp {
         }
     }
 
-    /// A process that asks for things as fast as its socket takes them, and reads what it is told.
+    /// Sends requests as fast as the socket accepts them, and reads the events.
     static func flood(_ path: String) {
         guard var address = sockaddr_un(path: path) else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -101,9 +101,9 @@ enum SocketApp {
     }
 }
 
-/// An app that has a manager, and nothing else.
+/// An app that has a manager and does nothing else.
 private final class IdleApp: NSObject, CBCentralManagerDelegate, @unchecked Sendable {
-    // Safe: made once, and the counter is atomic.
+    // Safe: set once, and the counter is atomic.
     let isOn = Tally()
     private var manager: CBCentralManager?
 

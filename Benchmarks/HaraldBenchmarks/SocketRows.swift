@@ -8,7 +8,7 @@ import Logging
 import ServiceProcess
 import ServiceSocket
 
-/// The rows of a service with its apps in other processes, each beside the same with the app inside.
+/// The rows of a service with its apps in other processes, each next to the same with the app inside.
 extension HaraldBenchmarks {
     private static let samples = 2_000
 
@@ -55,7 +55,7 @@ extension HaraldBenchmarks {
         app.end()
     }
 
-    /// Notifications a second. As many are under way as a process may leave in its socket.
+    /// Notifications per second, with as many in flight as a process may leave in its socket.
     private static func throughput(of pair: DelegatePair, waiting: (_ count: Int, _ ahead: () -> Void) -> Void)
         -> Double
     {
@@ -85,7 +85,7 @@ extension HaraldBenchmarks {
         }
     }
 
-    /// The median time from HCI to the delegate of notifications that come one by one, in nanoseconds.
+    /// The median time of single notifications from HCI to the delegate, in nanoseconds.
     private static func delay(of pair: DelegatePair, delays: () -> [Int]) -> Int {
         for _ in 0..<samples {
             pair.parts.with { parts in
@@ -103,14 +103,14 @@ extension HaraldBenchmarks {
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 
-    /// Octets of this process in memory.
+    /// The resident size of this process, in octets.
     private static func residentSize() -> Int {
         let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
         return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 }
 
-/// A pair whose phone lets apps of other processes in.
+/// A pair whose phone accepts apps in other processes.
 private final class SocketHost {
     let pair: DelegatePair
     private let path = NSTemporaryDirectory() + "harald-benchmark-\(getpid())/service"
@@ -138,14 +138,14 @@ private final class SocketHost {
         (self.pair, self.socket) = (pair, socket)
     }
 
-    /// Starts a process with so many apps that do nothing, or with one that follows.
+    /// Starts a process with this number of idle apps, or with one subscribed app for 0.
     func start(apps: Int) throws -> Child {
         let child = try start("\(apps)")
         if apps == 0 { pair.shorten() }
         return child
     }
 
-    /// Starts a process that does something else.
+    /// Starts a process with another task.
     func start(_ what: String) throws -> Child {
         let child = try Child([SocketApp.argument, path, what])
         child.wait(for: "ready")

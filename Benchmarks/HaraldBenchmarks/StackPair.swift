@@ -7,7 +7,7 @@ import HCIHost
 import L2CAP
 import Logging
 
-/// Two complete hosts, a GATT client on one and a server on the other, connected without air.
+/// Two complete hosts, with a GATT client on one and a server on the other, connected without air.
 final class StackPair {
     static let mtu = 247
 

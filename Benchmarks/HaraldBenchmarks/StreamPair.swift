@@ -6,8 +6,8 @@ import Synchronization
 
 /// An L2CAP channel between two devices in virtual time, used through its streams from one thread.
 final class StreamPair {
-    /// What the air carries at most in one direction, at 1 Mbit/s: 251 octets, of which four are a header, then a pause, an empty
-    /// packet and a pause (Core Vol 6 Part B 2.1 and 4.1.1).
+    /// The capacity of the air in one direction, at 1 Mbit/s: 251 octets, four of which are a header, then a pause, an
+    /// empty packet and a pause (Core Vol 6 Part B 2.1 and 4.1.1).
     static let airLimit = 247.0 / ((2 * 10 + 251) * 8 + 2 * 150) * 1e6
 
     private let world = SimulatedWorld(seed: 1)
@@ -26,7 +26,7 @@ final class StreamPair {
         precondition(isOpen, "the channel is opened")
     }
 
-    /// Sends so many octets, and returns in how many seconds of simulated time they have come.
+    /// Transfers a number of octets, and returns the simulated time in seconds.
     func transfer(_ count: Int) -> Double {
         guard let output = opener.channel.withLock({ $0?.outputStream }),
             let input = publisher.channel.withLock({ $0?.inputStream })
@@ -80,7 +80,7 @@ private final class Publisher: NSObject, CBPeripheralManagerDelegate, @unchecked
 }
 
 private final class Opener: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: touched on the manager's queue only; the rest is atomic or in a mutex.
+    // Safe: accessed only on the manager's queue; the rest is atomic or in a mutex.
     let psm = Atomic<UInt16>(0)
     let channel = Mutex<CBL2CAPChannel?>(nil)
     private let queue = DispatchQueue(label: "opener")

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Counts, and wakes whoever waits for a count: to look at it again and again would take the core from what is measured.
+/// A counter that wakes a thread at a given count: polling would take processor time from the measurement.
 final class Tally: Sendable {
     private let count = Atomic<Int>(0)
     private let awaited = Atomic<Int>(.max)
@@ -15,13 +15,13 @@ final class Tally: Sendable {
         if new >= target, takeBack(target) { isReached.signal() }
     }
 
-    /// Waits until the count is at `target`. One thread at a time.
+    /// Waits until the count reaches `target`. For one thread at a time.
     func wait(for target: Int) {
         awaited.store(target, ordering: .sequentiallyConsistent)
         if value < target || !takeBack(target) { isReached.wait() }
     }
 
-    /// True for one alone of those who find the target reached.
+    /// Returns true for exactly one of the callers that find the target reached.
     private func takeBack(_ target: Int) -> Bool {
         awaited.compareExchange(expected: target, desired: .max, ordering: .sequentiallyConsistent).exchanged
     }

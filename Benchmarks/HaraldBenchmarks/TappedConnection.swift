@@ -2,8 +2,8 @@ import BluetoothService
 import EventLoops
 import Synchronization
 
-/// An app's line to the service that can be made to end just below the API: notifications are counted there then, on the app's
-/// queue, and go no further.
+/// An app's connection to the service that can be made to end just below the API: notifications are then counted there,
+/// on the app's queue, and go no further.
 final class TappedConnection: ServiceConnection {
     let notified = Tally()
     /// Whether notifications end here.

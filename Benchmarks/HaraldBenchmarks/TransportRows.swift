@@ -10,15 +10,15 @@ import ServiceProcess
     import Musl
 #endif
 
-/// The rows of the ways to a controller: what a packet costs in time, and of it what this process computes. The controller is another
-/// process, whose time is not counted.
+/// The rows of the transports to a controller: the time per packet, and the part that this process computes. The
+/// controller is another process, whose time does not count.
 extension HaraldBenchmarks {
     static func transports() throws {
         try row(of: .tcp, "tcp")
         try socketRows()
         try row(of: .h4, "serial, H4, on a terminal")
         try row(of: .h5, "serial, three-wire, on a terminal")
-        // The kernel's adapters and USB: where there are virtual ones, as in the machine of Interop.
+        // The kernel's adapters and USB, where virtual ones exist, as in the machine of Interop.
         try row(of: .adapter, "hci, the user channel of a virtual adapter")
         try row(of: .dongle, "usb, libusb and a dongle in software")
     }
@@ -29,7 +29,7 @@ extension HaraldBenchmarks {
         unlink(path)
         let child = try Child([FarEnd.argument, FarEnd.Way.unix.rawValue, path])
         _ = child.next()
-        // What is measured has the standard input and output meanwhile.
+        // The measurement uses standard input and output.
         let kept = (dup(STDIN_FILENO), dup(STDOUT_FILENO))
         guard let socket = connected(to: path) else { preconditionFailure("nobody listens at \(path)") }
         fflush(nil)
@@ -76,12 +76,12 @@ extension HaraldBenchmarks {
                 done.wait(for: asked)
             }
         }
-        // The line opens, and the adapter comes, meanwhile.
+        // Meanwhile, the transport opens and the adapter appears.
         loop.submit { end.with { $0.reset() } }
         asked += 1
         done.wait(for: asked)
         let first = cost(of: 100) { $0.ping($1) }
-        // A few seconds for each, on a way that is emulated too; acknowledged to the last one.
+        // A few seconds for each, even on an emulated transport; every packet is acknowledged.
         let packets = min(max(2e6 / first.microseconds, 160), 4_000)
         let count = Int(packets) / LineTalk.window * LineTalk.window
         let costs = [
@@ -99,10 +99,10 @@ extension HaraldBenchmarks {
     }
 }
 
-/// What one packet of many costs; the best of three.
+/// The cost per packet; the best of three measurements.
 private struct Cost: CustomStringConvertible {
     var microseconds = Double.infinity
-    /// What all threads of this process have computed meanwhile, in microseconds.
+    /// The processor time of all threads of this process, in microseconds.
     var computed = Double.infinity
 
     init(of count: Int, _ body: () -> Void) {

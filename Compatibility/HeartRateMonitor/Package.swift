@@ -1,7 +1,7 @@
 // swift-tools-version: 5.9
 import PackageDescription
 
-// A package as one is written for Apple's systems, which knows nothing of Linux and of Harald.
+// A package as written for Apple's systems, without any support for Linux or Harald.
 let package = Package(
     name: "HeartRateMonitor",
     platforms: [.iOS(.v17), .macOS(.v14)],

@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-/// What holds of a decoder, whatever the octets.
+/// Properties of every decoder, for any input.
 enum Codec {
-    /// Reads `input` twice, once with foreign octets around it: both times the same has to come out.
+    /// Decodes `input` twice, once with foreign octets around it: the results must be equal.
     static func read<Value: Equatable>(_ input: FuzzInput, _ decode: (PacketBuffer) throws -> Value) -> Value? {
         let value = try? decode(input.whole)
         let embedded = try? decode(input.embedded)
@@ -10,7 +10,7 @@ enum Codec {
         return value
     }
 
-    /// What has been read can be written, and reads the same again.
+    /// Checks that a decoded value can be encoded, and decodes to an equal value.
     static func survives<Value: Equatable>(
         _ value: Value,
         encode: (Value) -> PacketBuffer,
@@ -24,7 +24,7 @@ enum Codec {
         hold(encode(again) == octets, "\(octets) is written in two ways")
     }
 
-    /// The two for a packet that is described field by field, and that it can be shown.
+    /// Checks both for a packet that is described by its fields, and that its description is bounded.
     static func check<Value: PacketFields & Equatable>(_ value: Value, decode: (PacketBuffer) throws -> Value) {
         survives(value, encode: { $0.encoded() }, decode: decode)
         hold(value.fieldDescription.utf8.count <= 64 * 1024, "a description of 64 KiB")

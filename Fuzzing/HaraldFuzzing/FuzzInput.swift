@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-/// An input of libFuzzer, and a cursor over it for targets that take it as a list of steps. At its end it gives zeros.
+/// An input of libFuzzer, with a cursor for targets that read it as a list of steps. Past its end it yields zeros.
 struct FuzzInput {
-    /// All octets.
+    /// All octets of the input.
     let octets: [UInt8]
     private var position = 0
 
@@ -10,7 +10,7 @@ struct FuzzInput {
         self.octets = octets
     }
 
-    /// Whether nothing is left.
+    /// Whether the cursor is at the end.
     var isAtEnd: Bool { position >= octets.count }
 
     /// The next octet.
@@ -20,19 +20,19 @@ struct FuzzInput {
         return octets[position]
     }
 
-    /// The next two octets, least significant first.
+    /// The next two octets in little-endian order.
     mutating func word() -> UInt16 {
         UInt16(octet()) | UInt16(octet()) << 8
     }
 
-    /// The next `count` octets, or what there is.
+    /// The next `count` octets, or as many as are left.
     mutating func octets(_ count: Int) -> [UInt8] {
         let end = min(position + count, octets.count)
         defer { position = end }
         return Array(octets[position..<end])
     }
 
-    /// Octets with their number in front.
+    /// Octets preceded by their count.
     mutating func counted() -> [UInt8] {
         octets(Int(octet()))
     }
@@ -45,19 +45,19 @@ struct FuzzInput {
     /// All octets as a packet.
     var whole: PacketBuffer { PacketBuffer(octets) }
 
-    /// The same octets in the middle of others. A decoder that reads beyond its slice finds something else there.
+    /// The same octets in the middle of others, so that a decoder that reads beyond its slice gets a different result.
     var embedded: PacketBuffer {
         let border = [UInt8](repeating: 0xA5, count: 24)
         return PacketBuffer(border + octets + border).slice(24..<(24 + octets.count))
     }
 }
 
-/// A step of a target that takes steps: what to do, and octets for it.
+/// A step of a target that reads steps: a kind, and octets for it.
 func step(_ kind: UInt8, _ octets: some Collection<UInt8>) -> [UInt8] {
     [kind] + counted(octets)
 }
 
-/// Octets with their number in front, as ``FuzzInput/counted()`` takes them.
+/// Octets preceded by their count, as ``FuzzInput/counted()`` reads them.
 func counted(_ octets: some Collection<UInt8>) -> [UInt8] {
     [UInt8(truncatingIfNeeded: min(octets.count, 255))] + octets.prefix(255)
 }

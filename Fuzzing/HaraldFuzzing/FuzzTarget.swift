@@ -1,12 +1,12 @@
-/// Something that octets from outside are fed to, again and again.
+/// Code that processes octets from outside, and is run on many inputs.
 struct FuzzTarget: Sendable {
     /// The name on the command line.
     var name: String
-    /// The longest input that is worth while, in octets.
+    /// The longest useful input, in octets.
     var maximumLength: Int
-    /// Inputs to begin with, made anew each time from code and from a recorded session.
+    /// The initial inputs, created each time from code and from a recorded session.
     var seeds: @Sendable () -> [[UInt8]]
-    /// Takes an input; whatever does not hold ends the process.
+    /// Runs an input. A violated property ends the process.
     var run: @Sendable (FuzzInput) -> Void
 
     init(
@@ -35,7 +35,7 @@ extension FuzzTarget {
     ]
 }
 
-/// Ends the process with what did not hold, for libFuzzer to keep the input.
+/// Ends the process with a message if a property is violated, so that libFuzzer keeps the input.
 func hold(_ condition: Bool, _ what: @autoclosure () -> String, file: StaticString = #file, line: UInt = #line) {
     guard !condition else { return }
     fatalError("does not hold: \(what())", file: file, line: line)

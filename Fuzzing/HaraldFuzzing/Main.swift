@@ -1,6 +1,6 @@
 import Foundation
 
-/// libFuzzer's own main function, without its `main`.
+/// The driver of libFuzzer, without its `main`.
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(
     _ argc: UnsafeMutablePointer<CInt>,
@@ -8,7 +8,7 @@ func runDriver(
     _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-// Safe: set once before libFuzzer runs, on the one thread that there is.
+// Safe: set once before libFuzzer runs, on the only thread.
 nonisolated(unsafe) private var current: FuzzTarget?
 
 @main

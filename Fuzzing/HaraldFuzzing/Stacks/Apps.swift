@@ -1,19 +1,19 @@
 import CoreBluetooth
 
-/// What the two apps agree upon.
+/// The identifiers that the two apps share.
 enum Profile {
     static var service: CBUUID { CBUUID(string: "180D") }
     static var notifying: CBUUID { CBUUID(string: "2A37") }
     static var long: CBUUID { CBUUID(string: "2A38") }
     static var writable: CBUUID { CBUUID(string: "2A39") }
     static var indicating: CBUUID { CBUUID(string: "2A3A") }
-    /// A value that takes several packets whichever MTU is agreed upon.
+    /// A value that needs several packets with any MTU.
     static let longValue = Data((0..<400).map { UInt8(truncatingIfNeeded: $0) })
 }
 
-/// The sensor: everything happens on the main queue, which is the thread that the loop runs on.
+/// The sensor app. Everything happens on the main queue, which is the thread that runs the loop.
 final class PeripheralApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sendable {
-    // Safe: touched on the main queue only.
+    // Safe: accessed only on the main queue.
 
     private var manager: CBPeripheralManager!
     private var notifying: CBMutableCharacteristic!
@@ -88,9 +88,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate, @unchecked Sen
     }
 }
 
-/// The app that finds the sensor, reads, writes, follows, and leaves.
+/// The app that discovers the sensor, reads, writes, subscribes, and disconnects.
 final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @unchecked Sendable {
-    // Safe: touched on the main queue only.
+    // Safe: accessed only on the main queue.
 
     private(set) var isThrough = false
     private var manager: CBCentralManager!

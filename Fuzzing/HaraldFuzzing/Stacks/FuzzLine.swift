@@ -2,19 +2,19 @@ import BluetoothTypes
 import EventLoops
 import ServiceProcess
 
-/// One end of a line whose other end is the input.
+/// One end of a connection whose other end is the input.
 final class FuzzLine: MessageLine {
     var onReceive: ((PacketBuffer) -> Void)?
     var onClose: ((MessageLineError) -> Void)?
     var onRoom: ((Bool) -> Void)?
-    /// Takes what is sent.
+    /// Called with each message sent.
     var onSend: (PacketBuffer) -> Void = { _ in }
     private(set) var isOpen = true
     var hasRoom: Bool { isOpen }
     private var isReading = true
     private var parser = FrameParser()
 
-    /// Octets come, as from a socket.
+    /// Receives octets, as from a socket.
     func take(_ octets: [UInt8]) {
         guard isOpen, isReading else { return }
         do throws(FrameParser.TooLong) {

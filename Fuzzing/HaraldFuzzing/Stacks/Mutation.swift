@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Radio
 
-/// What becomes of some of the packets of a session, as an input says: after so many packets at a place the next one is
+/// Changes to some packets of a session, as the input dictates: after a number of packets at a place, the next one is
 /// changed.
 final class Mutation {
     private struct Change {
@@ -11,13 +11,13 @@ final class Mutation {
         var octets: [UInt8]
     }
 
-    /// The air, beside the places in the lines.
+    /// The index of the air, after the places in the transports.
     private static let air = StackWorld.Place.allCases.count
 
-    // For each place, the changes to come with the number of packets that pass before.
+    // The pending changes for each place, with the number of packets to skip before each.
     private var plans: [[(skip: Int, change: Change)]]
 
-    /// Reads changes until the input is at its end.
+    /// Reads changes until the end of the input.
     init(_ input: inout FuzzInput) {
         plans = Array(repeating: [], count: Self.air + 1)
         while !input.isAtEnd {
@@ -30,7 +30,7 @@ final class Mutation {
         plans = plans.map { $0.reversed() }
     }
 
-    /// What goes on in the place of a packet in a line.
+    /// The packets that replace a packet in a transport.
     func packets(for packet: HCIPacket, at place: StackWorld.Place) -> [HCIPacket] {
         guard let change = next(at: place.rawValue) else { return [packet] }
         switch change.operation & 0b111 {
@@ -40,18 +40,18 @@ final class Mutation {
         }
     }
 
-    /// A packet that is not there in a session that goes well.
+    /// A packet that does not occur in a normal session.
     private func injected(_ change: Change, at place: StackWorld.Place) -> HCIPacket {
         let isFromHost = place == .hostOfCentral || place == .hostOfPeripheral
         let kind: HCIPacket.Kind = change.position & 2 == 0 ? .acl : isFromHost ? .command : .event
         return HCIPacket(kind, PacketBuffer(change.octets))
     }
 
-    /// Changes a frame, or leaves it as it is.
+    /// Changes a frame if a change is due.
     func change(_ frame: inout RadioFrame) {
         guard let change = next(at: Self.air) else { return }
         switch change.operation & 0b111 {
-        // Lost: it goes on the air with an address that nobody waits for.
+        // Lost: it is sent with an access address that no device receives.
         case 6: frame.accessAddress ^= 0x5555_5555
         case 7: frame.crcInit ^= 1
         default: frame.pdu = Array(changed(frame.pdu, change).prefix(257))

@@ -6,15 +6,15 @@ import Radio
 
 @testable import LinkLayer
 
-/// What passes in a session that goes well: the beginning of every corpus. Made anew in each run, in a second or so of
-/// somebody's time and with the same octets each time.
+/// The traffic of a successful session: the start of every corpus. Each run creates it in about a second, with
+/// identical octets.
 struct Recording: Sendable {
-    /// The session.
+    /// The recorded session.
     static let session = Recording()
 
-    /// From the central's host.
+    /// The packets from the central's host.
     private(set) var hostPackets: [HCIPacket] = []
-    /// To the central's host.
+    /// The packets to the central's host.
     private(set) var controllerPackets: [HCIPacket] = []
     private var frames: [(accessAddress: UInt32, pdu: [UInt8])] = []
 
@@ -41,7 +41,7 @@ struct Recording: Sendable {
         unique(packets.map(\.bytes.bytes))
     }
 
-    /// The first of each kind and length: octets that a fuzzer changes itself need no second seed.
+    /// Keeps the first of each kind and length; the fuzzer itself changes the rest of the octets.
     private func unique(_ all: [[UInt8]]) -> [[UInt8]] {
         var seen: Set<[UInt8]> = []
         return all.filter { seen.insert([UInt8(truncatingIfNeeded: $0.count)] + $0.prefix(2)).inserted }
@@ -59,7 +59,7 @@ struct Recording: Sendable {
         return streams
     }
 
-    /// Capture files.
+    /// Capture files of several lengths.
     var captures: [[UInt8]] {
         let writer = BTSnoopWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
         return [0, 1, 40].map { count in
@@ -73,7 +73,7 @@ struct Recording: Sendable {
 
     // MARK: Connection data
 
-    /// Fragments of L2CAP PDUs in both directions.
+    /// The fragments of L2CAP PDUs in both directions.
     var fragments: [(octets: [UInt8], isStart: Bool)] {
         (hostPackets + controllerPackets).filter { $0.kind == .acl }.compactMap { packet in
             guard let acl = try? ACLPacket(reading: packet.bytes) else { return nil }
@@ -81,11 +81,11 @@ struct Recording: Sendable {
         }
     }
 
-    /// What the central's client has sent.
+    /// The PDUs that the central's client sent.
     var clientPDUs: [[UInt8]] { pdus(of: hostPackets) }
-    /// What the peripheral's server has sent.
+    /// The PDUs that the peripheral's server sent.
     var serverPDUs: [[UInt8]] { pdus(of: controllerPackets) }
-    /// Both.
+    /// The ATT PDUs of both sides.
     var attPDUs: [[UInt8]] { unique(clientPDUs + serverPDUs) }
 
     private func pdus(of packets: [HCIPacket]) -> [[UInt8]] {
@@ -103,20 +103,20 @@ struct Recording: Sendable {
 
     // MARK: The air
 
-    /// What went over the advertising channels.
+    /// The PDUs on the advertising channels.
     var advertisingPDUs: [[UInt8]] {
         unique(frames.filter { $0.accessAddress == AdvertisingPDU.accessAddress }.map(\.pdu))
     }
 
-    /// The data in it.
+    /// The advertising data in those PDUs.
     var advertisingData: [[UInt8]] { advertisingPDUs.map { Array($0.dropFirst(8)) } }
 
-    /// What went over the data channels.
+    /// The PDUs on the data channels.
     var linkPDUs: [[UInt8]] {
         unique(frames.filter { $0.accessAddress != AdvertisingPDU.accessAddress }.map(\.pdu))
     }
 
-    /// Control PDUs among it, without their headers.
+    /// The control PDUs among them, without their headers.
     var controlPDUs: [[UInt8]] {
         frames.filter { $0.accessAddress != AdvertisingPDU.accessAddress && $0.pdu[0] & 0b11 == 0b11 }
             .map { Array($0.pdu.dropFirst(2)) }

@@ -8,22 +8,22 @@ import LinkLayer
 import Logging
 import Radio
 
-/// Two whole systems, from Core Bluetooth to the air, and a place at which to change what goes between their parts.
+/// Two whole systems, from Core Bluetooth to the air, with hooks to change what passes between their parts.
 final class StackWorld {
-    /// Where packets pass.
+    /// The places where packets pass.
     enum Place: Int, CaseIterable {
         case hostOfCentral, controllerOfCentral, hostOfPeripheral, controllerOfPeripheral
     }
 
-    /// Things that happen at most in one session. One that goes well has a few thousand.
+    /// The limit of tasks in one session. A successful session has a few thousand.
     static let maximumTasks = 300_000
 
     let loop = VirtualEventLoop()
     let radio: Radio
-    /// Sees each packet before it goes on, and may send others in its place.
+    /// Called with each packet before it is forwarded; returns the packets to forward instead.
     var onPacket: ((HCIPacket, Place) -> [HCIPacket])?
     private var systems: [BluetoothSystem] = []
-    // One at each end. A line that a system gives up is followed by a new one, to a controller that has forgotten everything.
+    // One at each end. If a system closes its transport, the next one leads to a controller without any state.
     private var controllers: [VirtualController?] = [nil, nil]
     private var nodes: [RadioNode] = []
     private let random = RandomSource(seed: 1)
@@ -67,9 +67,9 @@ final class StackWorld {
         return line
     }
 
-    /// A session of two apps, for at most so much time.
+    /// Runs a session of the two apps, for at most `limit`.
     ///
-    /// - Returns: Whether the central's app got through.
+    /// - Returns: Whether the central's app succeeded.
     func runSession(limit: Duration) -> Bool {
         let sensor = ServiceLocator.$current.withValue(systems[1].openApp(AppIdentity(name: "sensor"))) {
             PeripheralApp()
@@ -77,12 +77,12 @@ final class StackWorld {
         let app = ServiceLocator.$current.withValue(systems[0].openApp(AppIdentity(name: "app"))) { CentralApp() }
         tasks = 0
         let isThrough = run(for: limit) { app.isThrough }
-        // What is on its way when the apps are gone.
+        // Keeps the apps until the session has ended.
         withExtendedLifetime((sensor, app)) {}
         return isThrough
     }
 
-    /// The user's switch, off and on, at both devices.
+    /// Turns Bluetooth off and on again at both devices.
     func switchOffAndOn() {
         for system in systems { system.setPower(false) }
         run(for: .seconds(20)) { false }
@@ -90,7 +90,7 @@ final class StackWorld {
         run(for: .seconds(1)) { false }
     }
 
-    /// Ends everything, so that nothing on the loop holds what is in the world.
+    /// Ends everything, so that nothing on the loop retains objects of the world.
     func end() {
         for system in systems { system.stop() }
         tasks = 0
@@ -107,7 +107,7 @@ final class StackWorld {
     }
 }
 
-/// A host's end of a line on which packets may be changed.
+/// A host's end of a transport whose packets may be changed.
 private final class MutableLine: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?

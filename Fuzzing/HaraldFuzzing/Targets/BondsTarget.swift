@@ -7,7 +7,7 @@ import SMP
 @testable import Bonds
 
 extension FuzzTarget {
-    /// A file of bonds: as it is, and its content without the seal, which would keep nearly all changes out.
+    /// A file of bonds: as it is, and its content without the seal, which would reject nearly all changes.
     static let bonds = FuzzTarget(
         "bonds",
         maximumLength: 1_000,
@@ -16,7 +16,7 @@ extension FuzzTarget {
         let encode = { (state: StoredBonds) in BondFile.encode(state, secret) }
         let decode = { (file: PacketBuffer) throws -> StoredBonds in try BondFile.decode(file, secret) }
         if let state = Codec.read(input, decode) { Codec.survives(state, encode: encode, decode: decode) }
-        // As it was before there were secrets, and its content.
+        // The format before secrets were introduced, and its content.
         if let state = Codec.read(input, { try BondFile.decode($0, nil) }) {
             Codec.survives(state, encode: encode, decode: decode)
         }
@@ -41,7 +41,7 @@ extension FuzzTarget {
         return content.bytes
     }
 
-    /// A bond that has everything, and one that has nothing.
+    /// A complete bond, and one without optional parts.
     private static var sample: [Bond] {
         let random = RandomSource(seed: 3)
         func key() -> Key128 { Key128(Block128(high: random.next(), low: random.next())) }

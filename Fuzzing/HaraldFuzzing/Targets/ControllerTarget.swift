@@ -6,7 +6,7 @@ import Radio
 @testable import LinkLayer
 
 extension FuzzTarget {
-    /// A virtual controller whose host sends anything, with an honest device beside it.
+    /// A virtual controller whose host sends anything, next to an honest device.
     static let controller = FuzzTarget("controller", maximumLength: 2_048, seeds: ControllerScene.seeds) { input in
         var input = input
         let scene = ControllerScene()
@@ -15,7 +15,7 @@ extension FuzzTarget {
     }
 }
 
-/// The end of a line at which the host would be.
+/// The host's end of a transport.
 final class HostEnd: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
@@ -26,7 +26,7 @@ final class HostEnd: HCITransport {
 }
 
 private final class ControllerScene {
-    /// Things that happen in the time of one input, which is at most a minute and a half.
+    /// The limit of tasks in the time of one input, which is at most a minute and a half.
     static let maximumTasks = 400_000
 
     private let loop = VirtualEventLoop()
@@ -88,8 +88,8 @@ private final class ControllerScene {
         }
     }
 
-    /// Whatever the command, there is one answer, and at once. The host's credits are answered only when they are wrong (Core
-    /// Vol 4 Part E 7.3.40).
+    /// Sends a command, which must get exactly one response, at once. The host's credits get a response only if they
+    /// are wrong (Core Vol 4 Part E 7.3.40).
     private func command(_ octets: [UInt8]) {
         answers = []
         victim.onReceive?(HCIPacket(.command, PacketBuffer(octets)))
@@ -109,7 +109,7 @@ private final class ControllerScene {
         }
     }
 
-    /// After a reset the controller is as new.
+    /// Checks that a reset restores the initial state.
     func end() {
         command(HCIPacket(Reset()).bytes.bytes)
         hold(controllers[0].links.isEmpty, "a link survives a reset")
@@ -134,7 +134,7 @@ private final class ControllerScene {
         return all.map { step(0, $0) + [0xFF] } + [session, connecting]
     }
 
-    /// What it takes to be connected to the honest device.
+    /// The steps that connect to the honest device.
     private static var connecting: [UInt8] {
         var create = LECreateConnection()
         create.scanInterval = 16

@@ -4,7 +4,7 @@ import L2CAP
 import LoopbackLinks
 
 extension FuzzTarget {
-    /// Credit-based channels, opened from both ends, with a peer that keeps to nothing.
+    /// Credit-based channels, opened from both ends, with a peer that violates every rule.
     static let creditChannels = FuzzTarget(
         "credit-channels",
         maximumLength: 2_048,
@@ -119,7 +119,7 @@ private final class CreditChannelsScene {
         }
     }
 
-    /// Whoever asked has been answered once, and every channel ends once.
+    /// Checks that each request ends once, and each channel too.
     func end() {
         link.isHeld = false
         loop.run(for: .seconds(400))
@@ -129,7 +129,7 @@ private final class CreditChannelsScene {
     }
 
     static var seeds: [[UInt8]] {
-        // The peer opens, sends a whole SDU and one in two frames, gives credits, and closes.
+        // The peer opens a channel, sends a whole SDU and one in two frames, grants credits, and closes.
         let opens: [UInt8] = [0x14, 1, 10, 0, 0x80, 0, 0x41, 0, 0xC8, 0, 0x40, 0, 3, 0]
         let enhanced: [UInt8] = [0x17, 2, 12, 0, 0x27, 0, 0xC8, 0, 0x40, 0, 3, 0, 0x42, 0, 0x43, 0]
         let credits: [UInt8] = [0x16, 3, 4, 0, 0x41, 0, 5, 0]
@@ -138,7 +138,7 @@ private final class CreditChannelsScene {
         let sdu = step(5, [3, 0, 1, 2, 3]) + step(5, [6, 0, 1, 2, 3]) + step(5, [4, 5, 6])
         let served = step(0, opens) + sdu + [9, 100] + step(0, credits) + step(0, closes)
         let many = step(0, enhanced) + sdu + [0x19, 90] + step(0, reconfigures) + [0x0A, 0x0C, 3, 0x0B]
-        // This end opens; the answers are those to its first requests.
+        // This end opens channels; the responses match its first requests.
         let answer: [UInt8] = [0x15, 1, 10, 0, 0x41, 0, 0xC8, 0, 0x40, 0, 3, 0, 0, 0]
         let answers: [UInt8] = [0x18, 1, 12, 0, 0xC8, 0, 0x40, 0, 3, 0, 0, 0, 0x41, 0, 0x42, 0]
         let asks = [8] + step(0, answer) + sdu + [9, 200] + step(0, credits)

@@ -6,7 +6,7 @@ import L2CAP
 import LoopbackLinks
 
 extension FuzzTarget {
-    /// A client in the middle of every procedure, and a server that answers with anything.
+    /// A client in the middle of every procedure, and a server with arbitrary responses.
     static let gattClient = FuzzTarget(
         "gatt-client",
         maximumLength: 2_048,
@@ -17,7 +17,7 @@ extension FuzzTarget {
 }
 
 private final class GATTClientScene {
-    /// Requests in answer to one input. Each needs at least two octets of it or ends its procedure.
+    /// The limit of requests for one input. Each one consumes at least two octets, or ends its procedure.
     static let maximumRequests = 4_096
 
     private let loop = VirtualEventLoop()
@@ -43,7 +43,8 @@ private final class GATTClientScene {
         client.onValue = { _, value, _ in hold(value.count <= 517, "a value longer than a PDU") }
     }
 
-    /// The next answer in the input: any PDU, or one with the right opcode. At its end there is nothing more to find.
+    /// Sends the next response of the input: any PDU, or one with the right opcode. Past the end of the input, no more
+    /// attributes are found.
     private func answer(_ opcode: UInt8) {
         requests += 1
         hold(requests <= Self.maximumRequests, "the client does not come to an end")
@@ -56,7 +57,7 @@ private final class GATTClientScene {
         case 5: peer.inject([0x01, opcode] + octets, on: 4)
         case 6:
             peer.inject(octets, on: 4)
-            // Whatever that was, there is an answer as well.
+            // Whatever that was, a proper response follows.
             peer.inject([0x01, opcode, 1, 0, 0x0A], on: 4)
         default: if kind & 0x80 == 0 { peer.inject([0x01, opcode, 1, 0, kind], on: 4) }
         }

@@ -6,8 +6,8 @@ import L2CAP
 import LoopbackLinks
 
 extension FuzzTarget {
-    /// A server whose client sends any PDU, whose app is slow or refuses, and whose database and security change meanwhile.
-    /// Nothing that is received in the clear reads or writes what is protected.
+    /// A server whose client sends any PDU, whose app is slow or refuses, and whose database and security change
+    /// meanwhile. A request received unencrypted must never read or write protected values.
     static let gattServer = FuzzTarget(
         "gatt-server",
         maximumLength: 2_048,
@@ -35,10 +35,10 @@ private final class GATTServerScene: GATTServerDelegate {
     private var isSlow = false
     private var requests = 0
     private var answers = 0
-    /// The rest of a PDU that has begun to arrive.
+    /// The rest of a PDU that has arrived in part.
     private var rest: (octets: [UInt8], isRequest: Bool, begun: Instant)?
-    /// The value that is read encrypted and written authenticated, and whether anything has been received over a link that
-    /// is good enough for it and may be meant for it.
+    /// The value that requires encryption to read and authentication to write, and whether a request over a
+    /// sufficiently secure link may have addressed it.
     private var protected: UInt16 = 0
     private var mayRead = false
     private var mayWrite = false
@@ -131,11 +131,11 @@ private final class GATTServerScene: GATTServerDelegate {
         peer.inject(octets, on: 4)
     }
 
-    /// Some octets of a PDU arrive; what may happen before the others do.
+    /// Delivers the first octets of a PDU, so that other steps can happen before the rest.
     private func begin(_ octets: [UInt8], length: Int) {
         let pdu = [UInt8(octets.count), 0, 4, 0] + octets
         let cut = min(max(length, 1), pdu.count - 1)
-        // Without an octet it is none.
+        // A PDU without octets is no request.
         let isRequest = octets.first.map { ATTOpcode(rawValue: $0).kind == .request } ?? false
         rest = (Array(pdu[cut...]), isRequest, loop.now)
         note(octets)
@@ -150,7 +150,8 @@ private final class GATTServerScene: GATTServerDelegate {
         link.onReceive?(PacketBuffer(rest.octets), false)
     }
 
-    /// Remembers what a PDU that begins now may do with the protected value: it names it, or searches for it.
+    /// Notes which access a PDU that starts now may have to the protected value: it contains the handle, or searches by
+    /// type.
     private func note(_ octets: [UInt8]) {
         guard session.security.isEncrypted else { return }
         let handle = [UInt8(truncatingIfNeeded: protected), UInt8(protected >> 8)]
@@ -160,7 +161,7 @@ private final class GATTServerScene: GATTServerDelegate {
         if session.security.isAuthenticated { mayWrite = true }
     }
 
-    /// What has been sent: nothing longer than the MTU, and no more answers than requests.
+    /// Checks the sent PDUs: none is longer than the MTU, and there are no more responses than requests.
     private func account() {
         let sent = link.takeSent(on: 4)
         for pdu in sent {
@@ -198,7 +199,7 @@ private final class GATTServerScene: GATTServerDelegate {
         for request in writes { request.respond(error) }
     }
 
-    /// The app answers at last: every request has had its answer, unless the client was thrown out.
+    /// The app answers everything; each request must have its response, unless the client was disconnected.
     func end() {
         isSlow = false
         link.isHeld = false
@@ -223,7 +224,7 @@ private final class GATTServerScene: GATTServerDelegate {
             [0x1E], [0xD2, 22, 0] + [UInt8](repeating: 0, count: 12), [0x12, 11, 0, 3], [0x12, 17, 0, 1, 0],
         ]
         let others: [UInt8] = [0x38, 0x19, 10, 11, 12, 2, 1, 2, 13, 14, 0x1F, 11, 12, 1, 1]
-        // What waits behind a slow app, or has begun to arrive, while the link becomes encrypted.
+        // Requests that wait for a slow app, or have arrived in part, when the link becomes encrypted.
         let waits =
             [0x19] + step(0, [0x0A, 22, 0]) + step(0, [0x12, 25, 0, 9]) + step(0, [0x0A, 25, 0]) + [0x78, 10, 10, 10]
         let straddles = step(0x76, [0x52, 25, 0, 9]) + [0x78, 7] + step(0x56, [0x0A, 25, 0]) + [0x08, 7]

@@ -44,7 +44,7 @@ extension FuzzTarget {
 
     private static func check<R: HCIResponse>(_ response: R) {
         _ = response.fieldDescription
-        // A failed command may come with less than all fields, which are zero then.
+        // A failed command may return fewer fields; the missing ones are zero.
         guard response.status == .success else { return }
         Codec.check(response) { try R.reading($0) }
     }
@@ -53,7 +53,7 @@ extension FuzzTarget {
         HCIPacket(CommandComplete(C.self, C.Response())).bytes.bytes
     }
 
-    /// A byte stream, cut where the input says: however it comes, the same packets are found.
+    /// A byte stream, cut as the input dictates: the parser must find the same packets however the stream is cut.
     static let h4 = FuzzTarget("h4", maximumLength: 1_024, seeds: Recording.session.streams) { input in
         var input = input
         let cuts = input.counted()
@@ -81,7 +81,7 @@ extension FuzzTarget {
         for packet in packets.prefix(8) { _ = PacketPrinter.describe(packet) }
     }
 
-    /// Capture files.
+    /// Capture files, as an attacker may write them.
     static let snoop = FuzzTarget("btsnoop", maximumLength: 4_096, seeds: Recording.session.captures) { input in
         guard let records = readAll(input.whole) else { return }
         hold(readAll(input.embedded) == records, "what is read depends on octets outside of the file")

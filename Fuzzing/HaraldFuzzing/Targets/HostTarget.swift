@@ -8,7 +8,7 @@ import L2CAP
 import Logging
 
 extension FuzzTarget {
-    /// A host whose controller answers bring-up well, and then sends anything.
+    /// A host whose controller completes bring-up, and then sends anything.
     static let host = FuzzTarget("host", maximumLength: 2_048, seeds: HostScene.seeds) { input in
         var input = input
         let scene = HostScene()
@@ -17,7 +17,7 @@ extension FuzzTarget {
     }
 }
 
-/// The end of a line at which the controller would be.
+/// The controller's end of a transport.
 private final class ControllerEnd: HCITransport {
     var onReceive: ((HCIPacket) -> Void)?
     var onClose: ((HCITransportError) -> Void)?
@@ -130,7 +130,7 @@ private final class HostScene {
         hold(host.connections.count == connections.count, "connections are not told of")
     }
 
-    /// Every command comes to an end, and a controller that behaves again is brought up.
+    /// Checks that every command ends, and that bring-up succeeds once the controller behaves.
     func end() {
         answers = true
         host.stop()

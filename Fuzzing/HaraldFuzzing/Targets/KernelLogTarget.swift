@@ -1,7 +1,8 @@
 import KernelLog
 
 extension FuzzTarget {
-    /// A record of the kernel's log, which whoever may write to `/dev/kmsg` has a hand in, and which names what a device calls itself.
+    /// A record of the kernel's log. Any process that may write to `/dev/kmsg` controls it, and it contains names that
+    /// devices claim.
     static let kernelLog = FuzzTarget("kernel-log", maximumLength: 2_048, seeds: kernelRecords) { input in
         var input = input
         let octets = input.rest()

@@ -4,7 +4,7 @@ import L2CAP
 import LoopbackLinks
 
 extension FuzzTarget {
-    /// Fragments and time, in whatever order: recombination, the fixed channels and the signalling channel.
+    /// Fragments and time in any order: recombination, the fixed channels and the signalling channel.
     static let l2cap = FuzzTarget("l2cap", maximumLength: 2_048, seeds: L2CAPScene.seeds) { input in
         var input = input
         let scene = L2CAPScene(role: input.octet() & 1 == 0 ? .central : .peripheral)
@@ -13,13 +13,13 @@ extension FuzzTarget {
     }
 }
 
-/// L2CAP on a link on which anything may come.
+/// L2CAP on a link with arbitrary input.
 private final class L2CAPScene {
     static let attributeLimit = 64
 
     private let loop = VirtualEventLoop()
     private let link: LoopbackLink
-    // Holds the link's other end, where nobody listens.
+    // Keeps the link's other end alive, without a receiver.
     private let peer: LoopbackLink
     private let connection: L2CAPConnection
     private let channel: L2CAPFixedChannel
@@ -77,7 +77,7 @@ private final class L2CAPScene {
         link.onReceive?(pdu, true)
     }
 
-    /// Whatever came before, a whole PDU is understood, and whoever asked has been answered once.
+    /// Checks that a whole PDU is still received, and that each request has ended once.
     func end() {
         loop.run(for: .seconds(60))
         received = []

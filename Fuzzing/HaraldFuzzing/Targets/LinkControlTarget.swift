@@ -5,7 +5,7 @@ import HCI
 @testable import LinkLayer
 
 extension FuzzTarget {
-    /// The control procedures of a link: PDUs, wishes of the host and events in any order.
+    /// The control procedures of a link: PDUs, requests of the host and events in any order.
     static let linkControl = FuzzTarget("link-control", maximumLength: 1_024, seeds: LinkControlScene.seeds) { input in
         var input = input
         var scene = LinkControlScene(setup: input.octet())
@@ -13,7 +13,7 @@ extension FuzzTarget {
     }
 }
 
-/// A machine and an account of what it does.
+/// A state machine, and the expectations about its actions.
 private struct LinkControlScene {
     private var machine: LinkControl
     private var counter: UInt16
@@ -47,7 +47,7 @@ private struct LinkControlScene {
             let actions = machine.receive(PacketBuffer(pdu))
             take(actions, most: 3)
         case 4:
-            // Events pass; the link never leaves one out here, so an instant is always met.
+            // Connection events pass. The link skips none here, so every instant is met.
             for _ in 0...Int(input.octet() & 0x3F) where !isOver {
                 counter &+= 1
                 take(machine.begin(counter: counter), most: 2)
@@ -58,7 +58,7 @@ private struct LinkControlScene {
         case 6: take(machine.accept(parameters(&input)) ?? [], most: 2)
         default: take(machine.decline(HCIStatus(rawValue: input.octet())) ?? [], most: 2)
         }
-        // A channel map may come on top.
+        // A channel map may come in addition.
         hold(machine.requests.count <= LinkControl.maximumRequests + 1, "too many requests wait")
         hold(machine.timing.isValid, "the timing became impossible")
         hold(machine.actions.isEmpty, "actions are left behind")
@@ -93,7 +93,7 @@ private struct LinkControlScene {
         }
     }
 
-    /// What the host may ask for: legal parameters only, as the commands check.
+    /// The parameters that the host may request: valid ones only, as the commands check.
     private func parameters(_ input: inout FuzzInput) -> ConnectionParameters {
         var parameters = ConnectionParameters()
         parameters.intervalMin = 6 + UInt16(input.octet())

@@ -8,8 +8,8 @@ import L2CAP
 @testable import LinkLayer
 
 extension FuzzTarget {
-    /// Two ends of a link that encrypt it, with somebody in between who changes what goes by and adds to it. Data come in pieces:
-    /// nothing that began in the clear has the rights of the encrypted link (AB-L08).
+    /// Two ends of a link that encrypt it, with an attacker in between who changes and adds PDUs. Data arrives in
+    /// fragments: nothing that started unencrypted has the rights of the encrypted link (AB-L08).
     static let linkEncryption = FuzzTarget("link-encryption", maximumLength: 1_024, seeds: LinkEncryptionScene.seeds) {
         input in
         var input = input
@@ -18,13 +18,13 @@ extension FuzzTarget {
     }
 }
 
-/// What goes over the air.
+/// A PDU on the air.
 private struct AirPDU {
     var header: UInt8
     var payload: PacketBuffer
 }
 
-/// What a host makes of the data that its controller delivers.
+/// The host's handling of the data that its controller delivers.
 private final class DataPath: ACLLink {
     let handle = ConnectionHandle(rawValue: 1)
     var onDrain: (() -> Void)?
@@ -46,15 +46,15 @@ private final class DataPath: ACLLink {
 
     func send(_ pdu: consuming PacketBuffer) {}
 
-    /// The host hears that the link is encrypted.
+    /// Notifies the host that the link is encrypted.
     func trust() {
         history.change(to: LinkSecurity(isEncrypted: true), at: connection.moment)
     }
 }
 
-/// One end: the machine, its queue and its ciphers, put together as a link does.
+/// One end: the state machine, its queue and its ciphers, combined as in a link.
 private struct LinkEnd {
-    /// The value that the ends send, and the PDU that it is in.
+    /// The value that the ends send, and the PDU that contains it.
     static let honest: [UInt8] = Array("honest".utf8)
     static let honestPDU: [UInt8] = [UInt8(honest.count), 0, 4, 0] + honest
 
@@ -62,12 +62,12 @@ private struct LinkEnd {
     var queue = TransmitQueue()
     var transmit: PacketCipher?
     var receive: PacketCipher?
-    /// Whether the host has been told that the link is encrypted.
+    /// Whether the host has been notified that the link is encrypted.
     var isTrusted = false {
         didSet { if isTrusted, !oldValue { data.trust() } }
     }
     var isOver = false
-    /// Octets of data that go into one PDU.
+    /// The maximum number of data octets in one PDU.
     var limit = 251
     let data = DataPath()
 
@@ -129,13 +129,13 @@ private struct LinkEnd {
             return perform(control.receive(payload))
         }
         guard control.admitsData else { return isOver = true }
-        // On a link that the host takes for encrypted, nothing is delivered that the other end has not sent.
+        // On a link that the host considers encrypted, only data of the other end is delivered.
         hold(!isTrusted || receive != nil, "data are taken in the clear")
         hold(!isTrusted || Self.isPiece(payload), "\(payload) was never sent")
         data.onReceive?(payload, pdu.header & 0b11 == DataHeader.Content.start.rawValue)
     }
 
-    /// Whether the other end may have sent this: some octets of its PDU, one behind the other.
+    /// Whether the other end may have sent this: consecutive octets of its PDU.
     private static func isPiece(_ payload: PacketBuffer) -> Bool {
         honestPDU.indices.contains { honestPDU[$0...].starts(with: payload) }
     }
@@ -143,7 +143,7 @@ private struct LinkEnd {
 
 private struct LinkEncryptionScene {
     private var ends = [LinkEnd(.central), LinkEnd(.peripheral)]
-    /// On the way to each end.
+    /// The PDUs in flight to each end.
     private var air: [[AirPDU]] = [[], []]
 
     var isOver: Bool { ends[0].isOver || ends[1].isOver }
@@ -167,7 +167,7 @@ private struct LinkEncryptionScene {
         case 8: if !air[to].isEmpty { air[to].removeFirst() }
         case 9: if let first = air[to].first { air[to].append(first) }
         case 10: if air[to].count > 1 { air[to].swapAt(0, 1) }
-        // Sent back to where it came from.
+        // Reflected to its sender.
         case 11: if let first = air[to].first { inject(first, 1 - to) }
         case 12: ends[to].perform(ends[to].control.request([.version, .features, .ping][Int(octet >> 4 & 0b11) % 3]))
         case 13: ends[to].limit = ends[to].limit == 251 ? 4 : 251
@@ -176,7 +176,7 @@ private struct LinkEncryptionScene {
         check()
     }
 
-    /// What the other end has to say, and the first of what is on the way.
+    /// Sends the other end's next PDU, and delivers the first PDU in flight.
     private mutating func pass(_ to: Int) {
         if air[to].count < 16, let pdu = ends[1 - to].send() { air[to].append(pdu) }
         if !air[to].isEmpty { ends[to].take(air[to].removeFirst()) }
@@ -192,7 +192,7 @@ private struct LinkEncryptionScene {
         air[to][0] = pdu
     }
 
-    /// All is passed on, as if nobody were in between.
+    /// Forwards everything, as without an attacker.
     private mutating func settle() {
         for _ in 0..<16 where !isOver {
             for to in [0, 1] where !isOver { pass(to) }
@@ -208,17 +208,17 @@ private struct LinkEncryptionScene {
     }
 
     static var seeds: [[UInt8]] {
-        // Settle, encrypt, settle, give the key, settle; then data and another key.
+        // Settle, encrypt, settle, supply the key, settle; then data and another key.
         let start: [UInt8] = [15, 4, 15, 5, 15, 3, 0x83, 15]
         let again: [UInt8] = [0x14, 15, 0x15, 15, 3, 0x83, 15]
         let forged: [[UInt8]] = [
             [2, 3, 1, 2, 3], [3, 2, 0x02, 0x13], [3, 1, 0x0A], [3, 1, 0x0B], [3, 1, 0x05], [3, 1, 0x06],
             [3, 2, 0x0D, 6],
-            // The beginning of a PDU that the other end would finish, and a whole one.
+            // The beginning of a PDU that the other end would complete, and a whole one.
             [2, 6, 10, 0, 4, 0, 0x68, 0x6F], [2, 10, 6, 0, 4, 0] + Array("forged".utf8),
             [3, 23, 0x03] + [UInt8](repeating: 1, count: 22), [3, 13, 0x04] + [UInt8](repeating: 1, count: 12),
         ]
-        // In pieces, some of them before the link is encrypted and some after.
+        // In fragments, some of them before the link is encrypted and some after.
         let pieces: [UInt8] = [13, 0x8D, 3, 0x83, 0, 0x80]
         var seeds = [start, start + again, start + again + again]
         for position in 0...start.count {
@@ -232,7 +232,7 @@ private struct LinkEncryptionScene {
                 }
             }
         }
-        // Single steps in place of settling, with each of them disturbed in each way.
+        // Single steps instead of settling, each of them disturbed in each way.
         let steps = (0..<12).flatMap { $0 == 3 ? [5, 0, 0x80] : [0x80, 0] } as [UInt8]
         for position in 0..<steps.count {
             for kind in 7...11 as ClosedRange<UInt8> {

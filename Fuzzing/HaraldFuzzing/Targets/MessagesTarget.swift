@@ -2,7 +2,7 @@ import BluetoothService
 import BluetoothTypes
 
 extension FuzzTarget {
-    /// What comes out of a socket between an app and the service, in both directions.
+    /// The messages between an app and the service, in both directions.
     static let messages = FuzzTarget(
         "messages",
         maximumLength: 2_000,
@@ -14,7 +14,7 @@ extension FuzzTarget {
         check(ServiceMessage.self, input)
     }
 
-    /// What comes out of a socket between a tool and the service, in both directions.
+    /// The messages between a tool and the service, in both directions.
     static let toolMessages = FuzzTarget(
         "tool-messages",
         maximumLength: 2_000,
@@ -25,7 +25,7 @@ extension FuzzTarget {
         check(ToolReply.self, input)
     }
 
-    /// One message of each kind, and of each kind of what is in it.
+    /// One message of each kind, and of each kind of its content.
     private static var seedsOfTools: [[UInt8]] {
         let asked = ToolQuestion.kinds.map { ToolMessage.ask(number: 1, $0) }
         let answered = PersonAnswer.kinds.map { ToolMessage.answer(number: 1, $0) }
@@ -42,7 +42,7 @@ extension FuzzTarget {
         if let message = Codec.read(input, decode) { Codec.check(message, decode: decode) }
     }
 
-    /// One message of each kind, and of each kind of what is in it.
+    /// One message of each kind, and of each kind of its content.
     private static func seeds<Message: MessageKinds>(of type: Message.Type) -> [[UInt8]] {
         Message.kinds.map { $0.encoded().bytes }
             + LinkRequest.kinds.map {

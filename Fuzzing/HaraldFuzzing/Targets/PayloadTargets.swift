@@ -33,7 +33,7 @@ extension FuzzTarget {
         .manufacturerData(.apple, [0xAA]), .appearance(0x0341),
     ])
 
-    /// Every PDU of ATT.
+    /// All PDUs of ATT.
     static let attPDUs = FuzzTarget(
         "att-pdus",
         maximumLength: 600,
@@ -45,7 +45,7 @@ extension FuzzTarget {
         hold(pdu.description.utf8.count <= 64 * 1024, "a description of 64 KiB")
     }
 
-    /// What goes over the advertising channels.
+    /// All PDUs on the advertising channels.
     static let advertisingPDUs = FuzzTarget(
         "advertising-pdus",
         maximumLength: 260,
@@ -66,7 +66,7 @@ extension FuzzTarget {
         _ = (responses.timing.isUsable(within: .max), responses.timing.hasSlot(.max))
     }
 
-    /// What goes over the data channels.
+    /// All PDUs on the data channels.
     static let linkPDUs = FuzzTarget(
         "link-pdus",
         maximumLength: 260,

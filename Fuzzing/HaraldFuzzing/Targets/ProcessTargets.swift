@@ -6,8 +6,8 @@ import Logging
 import ServiceProcess
 
 extension FuzzTarget {
-    /// The service's side of a socket: one process says what the input says, as an app or whatever it likes, and dies when it likes;
-    /// another one is answered all the same.
+    /// The service's side of a socket: one process sends the input, as an app or otherwise, and ends at any time;
+    /// another process must still get responses.
     static let clients = FuzzTarget(
         "clients",
         maximumLength: 4_000,
@@ -26,7 +26,7 @@ extension FuzzTarget {
         session.end()
     }
 
-    /// The app's side: a central and a peripheral manager of Core Bluetooth with a service that says what the input says.
+    /// The app's side: a central and a peripheral manager of Core Bluetooth, with a service that sends the input.
     static let connection = FuzzTarget(
         "connection",
         maximumLength: 4_000,
@@ -47,7 +47,7 @@ extension FuzzTarget {
     }
 }
 
-/// Starts no program.
+/// A launcher that starts no programs.
 private final class NoPrograms: ProgramLauncher {
     private let loop: any EventLoop
 
@@ -86,7 +86,7 @@ private final class Session {
         beginAnew()
     }
 
-    /// The process is gone, and another one is there.
+    /// Replaces the lying process by a new one.
     func beginAnew() {
         liar.lost(.closedByPeer)
         liar = FuzzLine()
@@ -107,7 +107,7 @@ private final class Session {
 
     static func frame(_ message: some PacketFields) -> [UInt8] { FrameParser.frame(message.encoded()).bytes }
 
-    /// A process that opens, makes its managers, and asks for one thing each.
+    /// A process that opens a connection, creates its managers, and makes one request each.
     static var seeds: [[UInt8]] {
         let opening = step(0, frame(Opening.app(Hello(AppIdentity(name: "liar"), declaring: AppDeclaration()))))
         let roles: [(ManagerRole, UInt32)] = [(.central, 1), (.peripheral, 2)]
@@ -122,10 +122,10 @@ private final class Session {
     }
 }
 
-/// An app whose service lies.
+/// An app with a lying service.
 private final class LiedTo: NSObject, Dialer, CBCentralManagerDelegate, CBPeripheralManagerDelegate, @unchecked Sendable
 {
-    // Safe: touched on the main thread only, which the loop runs on.
+    // Safe: accessed only on the main thread, which runs the loop.
     private let loop = VirtualEventLoop()
     private(set) var line: FuzzLine?
     private var connection: RemoteConnection?
@@ -149,7 +149,7 @@ private final class LiedTo: NSObject, Dialer, CBCentralManagerDelegate, CBPeriph
         pass(.milliseconds(1))
     }
 
-    /// The connection keeps its dialer.
+    /// Weak, because the connection retains its dialer.
     private struct Weak: Dialer {
         weak var app: LiedTo?
 

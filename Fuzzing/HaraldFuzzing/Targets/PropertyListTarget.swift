@@ -2,7 +2,7 @@ import Foundation
 import ServiceProcess
 
 extension FuzzTarget {
-    /// The `Info.plist` of an app, which whoever installs apps has written, in either form.
+    /// The `Info.plist` of an app, in either format. Its author is any user who can install apps.
     static let propertyLists = FuzzTarget("property-lists", maximumLength: 4_096, seeds: propertyListSeeds) { input in
         var input = input
         guard let list = try? PropertyList.dictionary(input.rest()) else { return }

@@ -5,8 +5,8 @@ import EventLoops
 @testable import Bonds
 
 extension FuzzTarget {
-    /// What is kept of apps, of what the person says, of names and tables: without their seals, which would keep nearly all changes out, and
-    /// the sealed file that they stand in.
+    /// Records of apps, of the user's decisions, of names and of tables: their content without the seal, which would
+    /// reject nearly all changes, and the sealed file that contains them.
     static let records = FuzzTarget(
         "records",
         maximumLength: 2_000,

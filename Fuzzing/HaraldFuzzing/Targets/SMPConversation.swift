@@ -5,10 +5,10 @@ import L2CAP
 
 @testable import SMP
 
-/// Two security managers, the wire between them, and somebody who changes what goes over it while it is not encrypted: on an
-/// encrypted link a change ends the link, unless it is one of the two who says something else.
+/// Two security managers, and an attacker who changes what they send while the link is not encrypted. On an encrypted
+/// link a change ends the link, unless one of the two peers is the attacker.
 final class Conversation {
-    /// Commands that one conversation may take: no pairing takes as many.
+    /// The limit of commands in one conversation; no pairing needs as many.
     private static let maximumCommands = 400
 
     private let loop = VirtualEventLoop()
@@ -20,9 +20,9 @@ final class Conversation {
     private var isChanged = false
     private var commands = 0
     private let begins: UInt8
-    /// Whether it is one of the two who changes commands: then they change on the encrypted link as well.
+    /// Whether one of the two peers changes commands, so that they also change on the encrypted link.
     private var isPeerHostile: Bool { begins & 8 != 0 }
-    /// Whether the two have paired before.
+    /// Whether the two are bonded.
     private var isBonded: Bool { begins & 16 != 0 }
 
     init(_ input: FuzzInput) {
@@ -38,9 +38,9 @@ final class Conversation {
             central.remember()
             peripheral.remember()
         }
-        // A person removes the bond while the link is being encrypted with it.
+        // The user removes the bond while the link is being encrypted with it.
         if begins & 32 != 0 { (begins & 64 == 0 ? peripheral : central).forgetsMeanwhile = true }
-        // The same data from another way, one side's or both sides'.
+        // The same out-of-band data, on one side or on both.
         guard first & 64 != 0, let own = OwnOutOfBandData(random: RandomSource(seed: 9)) else { return }
         central.manager.outOfBand.own = own
         peripheral.manager.outOfBand.peer = own.shared
@@ -49,7 +49,7 @@ final class Conversation {
     }
 
     func run() {
-        // Somebody is quicker than the central.
+        // The attacker is faster than the central.
         if begins & 128 != 0 {
             isChanged = true
             deliver(PacketBuffer(input.counted()), to: peripheral)
@@ -95,7 +95,7 @@ final class Conversation {
             octets[place] ^= 1 << (input.octet() & 7)
             deliver(PacketBuffer(octets), to: item.to)
         case 4:
-            // Back to whoever sent it.
+            // Reflected to its sender.
             if let sender = item.to.other { deliver(item.octets, to: sender) }
         case 5: held.append(item)
         case 6: deliver(PacketBuffer(input.counted()), to: item.to)
@@ -122,7 +122,7 @@ final class Conversation {
                 hold(mine.peerKey == theirs.localKey, "both have paired, with different keys")
             }
         }
-        // Whoever was not disturbed and asks for what can be had gets it.
+        // An undisturbed request that can be satisfied must succeed.
         if !isChanged, !isBonded, begins & 7 == 1, a.isWilling, b.isWilling {
             hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
         }
@@ -135,7 +135,7 @@ final class Conversation {
         }
     }
 
-    /// One end.
+    /// One end of the conversation.
     final class Side: SecurityManagerDelegate {
         let manager: SecurityManager
         let channel = FuzzedChannel()
@@ -144,7 +144,7 @@ final class Conversation {
         weak var other: Side?
         private(set) var keys: PeerKeys?
         private(set) var pairings = 0
-        /// Whether the bond goes before encryption has come on.
+        /// Whether the bond is removed before encryption is on.
         var forgetsMeanwhile = false
         private let loop: VirtualEventLoop
         private var key: EncryptionKey?
@@ -179,7 +179,7 @@ final class Conversation {
             manager.delegate = self
         }
 
-        /// What happens by itself: the controller encrypts, the person answers. False when nothing is to be done.
+        /// Performs pending actions: the controller encrypts, the user answers. Returns false if there are none.
         func live() -> Bool {
             if let key {
                 self.key = nil
@@ -228,7 +228,7 @@ final class Conversation {
             self.keys = keys
         }
 
-        /// Whether `key` is the bond's, and nothing that is known here speaks against it.
+        /// Whether `key` belongs to the bond, and no state of this side contradicts it.
         private func trusts(_ key: EncryptionKey) -> Bool {
             keys?.localKey == key && manager.machine.state != .ended && manager.machine.pairing.agreedKey == nil
                 && manager.encryption == nil

@@ -5,7 +5,7 @@ import L2CAP
 
 @testable import SMP
 
-/// A channel that counts.
+/// A channel that counts PDUs.
 final class FuzzedChannel: L2CAPChannel {
     var onReceive: ((PacketBuffer, LinkMoment) -> Void)?
     var onClose: (() -> Void)?
@@ -22,7 +22,7 @@ final class FuzzedChannel: L2CAPChannel {
     func send(_ payload: consuming PacketBuffer) { sent.append(payload) }
 }
 
-/// A security manager with a controller, a person and a store that do anything.
+/// A security manager with a controller, a user and a store that may do anything.
 final class LoneManager: SecurityManagerDelegate {
     private let loop = VirtualEventLoop()
     private let channel = FuzzedChannel()
@@ -30,7 +30,7 @@ final class LoneManager: SecurityManagerDelegate {
     private let manager: SecurityManager
     private var isPermitted = true
     private var storesKeys = true
-    /// What is kept of the peer.
+    /// The stored keys of the peer.
     private var kept: PeerKeys?
     private var isGivenUp = false
     private var hasGivenKey = false
@@ -168,7 +168,7 @@ final class LoneManager: SecurityManagerDelegate {
         }
     }
 
-    /// The bond goes. A link that is not encrypted yet may learn it from the store alone.
+    /// Removes the bond. On a link that is not encrypted yet, the manager may have to find out from the store.
     private func forget(isTold: Bool) {
         kept = nil
         if isTold || manager.encryption != nil { manager.forget() }
@@ -210,7 +210,7 @@ final class LoneManager: SecurityManagerDelegate {
             if storesKeys, isBonding { kept = keys }
             manager.stored(storesKeys)
         case .endLink: isGivenUp = true
-        // A Security Request that nobody answers does not end pairing on the link.
+        // A Security Request without a response does not end pairing on the link.
         case .fail: if manager.machine.pairing.isDead { isDead = true }
         case .peerPressedKey, .usedOutOfBand, .encryptionChanged: break
         }

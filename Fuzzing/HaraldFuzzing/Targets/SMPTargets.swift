@@ -5,14 +5,14 @@ import EventLoops
 @testable import SMP
 
 extension FuzzTarget {
-    /// Every command of the Security Manager.
+    /// All commands of the Security Manager.
     static let smpPDUs = FuzzTarget("smp-pdus", maximumLength: 80, seeds: SMPSeeds.commands) { input in
         guard let command = Codec.read(input, SMPCommand.init) else { return }
         Codec.survives(command, encode: { $0.framed() }, decode: SMPCommand.init)
         hold(command.code.rawValue == input.octets.first, "another command than the code says")
     }
 
-    /// One security manager, alone with whatever comes.
+    /// A single security manager with arbitrary input.
     static let smpMachine = FuzzTarget("smp-machine", maximumLength: 1_024, seeds: SMPSeeds.machine) { input in
         var input = input
         let scene = LoneManager(setup: input.octet(), input.octet())
@@ -20,7 +20,7 @@ extension FuzzTarget {
         scene.end()
     }
 
-    /// Two of them that pair, with somebody on the way.
+    /// Two security managers that pair, with an attacker in between.
     static let smpConversations = FuzzTarget(
         "smp-conversations",
         maximumLength: 400,
@@ -32,21 +32,21 @@ extension FuzzTarget {
     }
 }
 
-/// What a side of a fuzzed pairing does at its prompts, and what must be true of what it stores.
+/// The reactions of one side to the prompts of a fuzzed pairing, and the conditions on the keys it stores.
 final class FuzzedPerson {
-    /// Whether the present pairing was agreed to, or needs nobody.
+    /// Whether the user accepted the current pairing, or need not.
     private(set) var hasAgreed = false
     private(set) var prompt: PairingPrompt?
     var hasData = false
     private var answer: ((PairingAnswer) -> Void)?
 
-    /// A pairing begins.
+    /// Starts a pairing.
     func begin() { hasAgreed = false }
 
     func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
         self.prompt = prompt
         self.answer = answer
-        // Whoever shows six digits agrees by showing them.
+        // Displaying six digits counts as consent.
         if case .showPasskey(let passkey) = prompt {
             hasAgreed = true
             hold(passkey <= 999_999, "a passkey of seven digits")
@@ -65,7 +65,7 @@ final class FuzzedPerson {
         answer?(reply)
     }
 
-    /// Keys come of a pairing.
+    /// Checks the keys of a pairing.
     func check(_ manager: SecurityManager, _ keys: PeerKeys) {
         hold(hasAgreed || hasData, "a pairing that nobody agreed to")
         hold(manager.encryption != nil, "keys came over a link that is not encrypted")
@@ -98,8 +98,8 @@ enum SMPSeeds {
         return seeds
     }
 
-    /// What happens while the link is being encrypted: the bond goes, told or not; somebody else asks for a pairing, and the
-    /// person answers late; one that is begun fails.
+    /// Events while the link is being encrypted: the bond is removed, with or without notice; the peer requests a
+    /// pairing, and the user answers late; a started pairing fails.
     private static func schedules(_ request: [UInt8]) -> [[UInt8]] {
         let (asksForKey, isOn) = (step(5, [0]), step(4, [0]))
         return [
@@ -117,14 +117,15 @@ enum SMPSeeds {
             for peripheral in [0, 1, 2, 3, 4, 8, 32, 64] as [UInt8] {
                 seeds.append([central, peripheral, 7])
             }
-            // A change at each place, before the link is encrypted and after.
+            // A change at each place, before and after the link is encrypted.
             for place in 0..<18 {
                 for change in 1..<8 as Range<UInt8> {
                     let begins: UInt8 = place < 9 ? 3 : 9
                     seeds.append([central, central, begins] + [UInt8](repeating: 0, count: place) + [change, 9, 9, 9])
                 }
             }
-            // Two that have paired before, one of whom may be forgotten meanwhile, and somebody who is quicker than the central.
+            // Two bonded peers, one of which may remove the bond meanwhile, and an attacker who is faster than the
+            // central.
             for begins in [0x14, 0x12, 0x16, 0x34, 0x74, 0x32, 0x72] as [UInt8] {
                 seeds.append([central, central, begins])
                 for forged in [[1, 3, 0, 1, 16, 0, 0], [1, 3, 0, 9, 16, 1, 1], [5, 8], [0x0B, 5]] as [[UInt8]] {

@@ -1,7 +1,8 @@
 import Radio
 
 extension FuzzTarget {
-    /// Two whole systems and a session of two apps, with packets changed in the lines and frames changed on the air.
+    /// Two whole systems and a session of two apps, with packets changed in the transports and frames changed on the
+    /// air.
     static let stacks = FuzzTarget("stacks", maximumLength: 512, seeds: seeds) { input in
         var input = input
         let world = StackWorld()
@@ -11,7 +12,7 @@ extension FuzzTarget {
         _ = world.runSession(limit: .seconds(10))
         world.onPacket = nil
         world.radio.onSend = nil
-        // Whatever has happened, with the power off and on again all is well.
+        // Whatever happened, turning Bluetooth off and on again restores normal operation.
         world.switchOffAndOn()
         hold(world.runSession(limit: .seconds(60)), "after a reset the devices do not find together any more")
         world.end()

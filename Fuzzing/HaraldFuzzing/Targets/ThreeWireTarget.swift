@@ -4,7 +4,8 @@ import EventLoops
 @testable import HCI
 
 extension FuzzTarget {
-    /// One end of a three-wire line whose other end says what the input has, cut into pieces, while packets are sent and time passes.
+    /// One end of a three-wire connection whose other end sends the input, cut into pieces, while packets are sent and
+    /// time passes.
     static let threeWire = FuzzTarget("three-wire", maximumLength: 1_024, seeds: [handshake, sleeping]) { input in
         var input = input
         let loop = VirtualEventLoop()
@@ -27,7 +28,7 @@ extension FuzzTarget {
         }
         loop.run(for: .seconds(20))
         hold(closures <= 1, "a line ends twice")
-        // Each packet that is received has a frame of at least four octets behind it, and the delimiter at its end.
+        // Each received packet follows from a frame of at least four octets and its final delimiter.
         hold(received * 5 <= heard, "packets out of nothing")
     }
 
@@ -54,7 +55,7 @@ extension FuzzTarget {
     private static let sleeping = line(up + [said(.sleep), said(.wakeUp), said(.woken), said(.sync)])
 }
 
-/// A line whose other end hears nothing.
+/// A serial line whose other end receives nothing.
 private final class DeafLine: OctetLine {
     var onReceive: (([UInt8]) -> Void)?
     var onClose: ((HCITransportError) -> Void)?

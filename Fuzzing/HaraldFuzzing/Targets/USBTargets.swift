@@ -4,7 +4,7 @@ import EventLoops
 @testable import HCI
 
 extension FuzzTarget {
-    /// What a controller says over USB, by pipes and in transfers as the input has them.
+    /// Data from a controller over USB, divided into pipes and transfers as the input dictates.
     static let usb = FuzzTarget("usb", maximumLength: 2_048, seeds: [legacy, serialized]) { input in
         var input = input
         let flags = input.octet()
@@ -20,7 +20,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What a kernel asks of a dongle in software, in pieces as the input cuts them, while its controller speaks.
+    /// Requests of a kernel to a software dongle, cut as the input dictates, while its controller sends packets.
     static let dongle = FuzzTarget("dongle", maximumLength: 2_048, seeds: [enumeration, packets]) { input in
         var input = input
         let flags = input.octet()

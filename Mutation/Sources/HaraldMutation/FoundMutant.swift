@@ -1,14 +1,14 @@
 import SwiftSyntax
 
-/// A place for a mutant.
+/// A place for a mutant, and the change it makes.
 struct FoundMutant {
     let node: Syntax
     let kind: Mutant.Kind
     let change: String
-    /// What is put around the node, with `#` for the number.
+    /// The text to put around the node, with `#` for the number.
     let before: String
     let after: String
-    /// The operator that becomes a comma.
+    /// The operator that a comma replaces.
     var token: TokenSyntax?
 
     func edits(number: Int, order: Int) -> [Edit] {
@@ -65,7 +65,7 @@ extension FoundMutant {
         )
     }
 
-    /// A comparison shifted by one; nil for what is none.
+    /// A mutant that shifts a comparison by one; nil for other operators.
     static func shifted(_ node: InfixOperatorExprSyntax, _ token: TokenSyntax) -> FoundMutant? {
         let shifts = [
             "<": ("mutantLess", "<="), "<=": ("mutantLessOrEqual", "<"),
@@ -89,13 +89,13 @@ extension FoundMutant {
 }
 
 extension SyntaxProtocol {
-    /// The text on one line, cut when it is long.
+    /// The text on one line, truncated if long.
     var oneLine: String {
         let words = trimmedDescription.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return words.count <= 100 ? words : words.prefix(97) + "..."
     }
 
-    /// The named declarations around the node.
+    /// The named declarations that contain the node.
     var scope: String {
         var names: [String] = []
         var next = parent

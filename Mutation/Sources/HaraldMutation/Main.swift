@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Plants the mutants of some files: `Mutation/run` calls it.
+/// Plants the mutants of a list of files, for `Mutation/run`.
 @main struct HaraldMutation: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "HaraldMutation",
@@ -26,7 +26,7 @@ import Foundation
         try encoder.encode(planting.mutants).write(to: URL(fileURLWithPath: list))
     }
 
-    /// What stays the same is not touched, so that it is not compiled again.
+    /// Leaves unchanged files alone, so that they are not recompiled.
     private func write(_ text: String, to path: String) throws {
         guard (try? String(contentsOfFile: path, encoding: .utf8)) != text else { return }
         try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -1,4 +1,4 @@
-/// One small defect that is planted behind the switch.
+/// One small defect that is planted behind a switch.
 struct Mutant: Codable {
     enum Kind: String, Codable {
         case inverted, alwaysTrue, alwaysFalse, shifted, literal, removed
@@ -8,34 +8,34 @@ struct Mutant: Codable {
     let file: String
     let line: Int
     let column: Int
-    /// The declarations around it, outermost first.
+    /// The declarations that contain it, outermost first.
     let scope: String
     let kind: Kind
-    /// What is changed to what.
+    /// The original and the changed code.
     let change: String
-    /// The line that it begins on, without the space around it.
+    /// The line on which it starts, without surrounding whitespace.
     let source: String
-    /// What it is known by in another version of the tree: file, scope, line and change, and which of those that are alike.
+    /// The identity across versions of the tree: file, scope, line and change, and an index among identical ones.
     let key: String
 }
 
-/// A piece of text put in front of or behind a node, or in place of a token.
+/// Text to insert before or after a node, or to replace a token with.
 struct Edit {
     enum Place {
         case before, after
         case inPlaceOf(length: Int)
     }
 
-    /// In octets of UTF-8 from the file's beginning.
+    /// In octets of UTF-8 from the start of the file.
     let offset: Int
     let place: Place
     let text: String
-    /// Later edits are those of inner nodes.
+    /// Larger for inner nodes.
     let order: Int
 }
 
 extension [Edit] {
-    /// The text with the edits made: at one place what ends comes before what begins, and inner nodes stay inside.
+    /// The text with the edits applied. At one position, ends come before starts, and inner nodes stay inside.
     func applied(to source: String) -> String {
         let octets = Array<UInt8>(source.utf8)
         var result: [UInt8] = []

@@ -1,10 +1,10 @@
 import SwiftSyntax
 
-/// Finds the places for mutants in a file whose operators are folded. What the type checker refuses all the same is left
-/// out by `Mutation/run`, which reads its errors.
+/// Finds the places for mutants in a file whose operators are folded. Mutants that the type checker still rejects are
+/// dropped by `Mutation/run`, which parses its errors.
 final class MutantFinder: SyntaxAnyVisitor {
     private(set) var found: [FoundMutant] = []
-    /// Conditions that are inverted already.
+    /// The conditions that are already inverted.
     private var inverted: Set<SyntaxIdentifier> = []
 
     override func visitAny(_ node: Syntax) -> SyntaxVisitorContinueKind {
@@ -27,8 +27,8 @@ final class MutantFinder: SyntaxAnyVisitor {
         return .visitChildren
     }
 
-    /// Types, patterns, attributes, default arguments and raw values take no call; what is said to people, and checks of
-    /// what the programmer promised, are no defences.
+    /// Whether to skip a node. Types, patterns, attributes, default arguments and raw values cannot contain a call.
+    /// Messages, and checks for programming errors, are no behaviour to defend.
     private func isLeftAlone(_ node: Syntax) -> Bool {
         if node.is(TypeSyntax.self) || node.is(PatternSyntax.self) || node.is(AttributeListSyntax.self) { return true }
         if node.is(IfConfigDeclSyntax.self) || node.is(StringLiteralExprSyntax.self) { return true }
@@ -41,7 +41,7 @@ final class MutantFinder: SyntaxAnyVisitor {
     // MARK: - Conditions
 
     private func invert(_ expression: ExprSyntax) {
-        // The switch stands inside of the parentheses of `!(…)` and `(…)`.
+        // The switch goes inside the parentheses of `!(…)` and `(…)`.
         let expression = expression.withoutParentheses
         guard !expression.is(IfExprSyntax.self), !expression.is(SwitchExprSyntax.self) else { return }
         if inverted.insert(expression.id).inserted { found.append(.inverted(expression)) }
@@ -68,7 +68,7 @@ final class MutantFinder: SyntaxAnyVisitor {
         }
     }
 
-    /// The closure of `contains(where:)` and its like.
+    /// The closure of `contains(where:)` and similar functions.
     private func predicate(_ closure: ClosureExprSyntax) {
         guard closure.statements.count == 1, closure.isPredicate else { return }
         if let expression = closure.statements.first?.expression { invert(expression) }

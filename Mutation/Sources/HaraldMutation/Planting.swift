@@ -2,12 +2,13 @@ import SwiftOperators
 import SwiftParser
 import SwiftSyntax
 
-/// Plants mutants in file after file. Each file has a thousand numbers, so that a change to one leaves the others alone.
+/// Plants mutants in a series of files. Each file has a thousand numbers, so that a change to one does not renumber the
+/// others.
 struct Planting {
     private static let numbersOfFile = 1000
 
     private(set) var mutants: [Mutant] = []
-    /// Keys of those that are not planted: the compiler refused them.
+    /// The keys of mutants to leave out, because the compiler rejected them.
     private let without: Set<String>
     private var seen: [String: Int] = [:]
     private var files = 0
@@ -16,7 +17,7 @@ struct Planting {
         self.without = without
     }
 
-    /// The file with its mutants behind the switch. Each line stays the line that it was.
+    /// The file with its mutants behind the switch. Line numbers do not change.
     mutating func plant(_ source: String, file: String) -> String {
         let tree = OperatorTable.standardOperators.foldAll(Parser.parse(source: source)) { _ in }
             .cast(SourceFileSyntax.self)
@@ -56,7 +57,7 @@ struct Planting {
 }
 
 extension SourceFileSyntax {
-    /// In front of the first import, or of the first declaration.
+    /// The position before the first import, or the first declaration.
     fileprivate var importPosition: AbsolutePosition {
         let item = statements.first { $0.item.is(ImportDeclSyntax.self) } ?? statements.first
         return item?.positionAfterSkippingLeadingTrivia ?? endPosition
@@ -64,7 +65,7 @@ extension SourceFileSyntax {
 }
 
 extension String {
-    /// Without the space around it.
+    /// The text without surrounding whitespace.
     var trimmed: String {
         var slice = self[...]
         while slice.first?.isWhitespace == true { slice.removeFirst() }

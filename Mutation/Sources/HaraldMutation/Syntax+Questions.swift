@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// What becomes of the value of a statement that is an expression.
+/// The use of the value of an expression statement.
 enum ExpressionUse: Equatable {
-    /// Nothing; in a closure, perhaps its result.
+    /// Not used; in a closure, it may be the result.
     case statement(inClosure: Bool)
     case value(isBool: Bool)
 }
@@ -36,7 +36,7 @@ extension CodeBlockItemSyntax {
         return .statement(inClosure: false)
     }
 
-    /// Whether the assignment gives something its first value, as far as one can see: then it cannot be left out.
+    /// Whether the assignment is likely to be an initialisation, which cannot be removed.
     func initialises(_ target: ExprSyntax) -> Bool {
         var next = parent
         while let node = next, !node.is(FunctionDeclSyntax.self), !node.is(AccessorDeclSyntax.self) {
@@ -50,7 +50,7 @@ extension CodeBlockItemSyntax {
     }
 }
 
-/// The names of variables that are declared without a value.
+/// Collects the names of variables that are declared without a value.
 private final class UninitialisedFinder: SyntaxVisitor {
     var names: Set<String> = []
 
@@ -61,7 +61,7 @@ private final class UninitialisedFinder: SyntaxVisitor {
 }
 
 extension Syntax {
-    /// What becomes of the value of a branch of this `if` or `switch`.
+    /// The use of the value of a branch of this `if` or `switch`.
     fileprivate var branchUse: ExpressionUse? {
         if let outer = parent?.as(IfExprSyntax.self) { return Syntax(outer).branchUse }
         let item = parent?.as(ExpressionStmtSyntax.self)?.parent ?? parent
@@ -69,10 +69,10 @@ extension Syntax {
         return nil
     }
 
-    /// The condition of `while true`.
+    /// Whether this is the condition of `while true`.
     var isEndless: Bool { parent?.is(ConditionElementSyntax.self) == true }
 
-    /// Text for people.
+    /// Whether this declares text for display.
     var isDescription: Bool {
         guard let variable = self.as(VariableDeclSyntax.self), variable.bindings.first?.accessorBlock != nil else {
             return false
@@ -80,7 +80,7 @@ extension Syntax {
         return ["description", "debugDescription"].contains(variable.bindings.first?.pattern.trimmedDescription)
     }
 
-    /// A body that other modules compile.
+    /// Whether other modules compile this body.
     var isInlinable: Bool {
         guard let attributes = asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
         return attributes.contains { ["@inlinable", "@inline(__always)"].contains($0.trimmedDescription) }
@@ -102,7 +102,7 @@ extension ExprSyntax {
         return only.expression.withoutParentheses
     }
 
-    /// Also that of `object?.call()`.
+    /// The call, including that in `object?.call()`.
     var asCall: FunctionCallExprSyntax? {
         self.as(FunctionCallExprSyntax.self) ?? self.as(OptionalChainingExprSyntax.self)?.expression.asCall
     }
@@ -113,7 +113,7 @@ extension ExprSyntax {
 }
 
 extension InfixOperatorExprSyntax {
-    /// `=`, or `+=` and its like.
+    /// Whether this is `=`, or `+=` and similar.
     var isAssignment: Bool {
         if `operator`.is(AssignmentExprSyntax.self) { return !leftOperand.is(DiscardAssignmentExprSyntax.self) }
         let text = `operator`.as(BinaryOperatorExprSyntax.self)?.operator.text ?? ""
@@ -126,12 +126,12 @@ extension FunctionCallExprSyntax {
         calledExpression.trimmedDescription.split { !$0.isLetter }.map(String.init)
     }
 
-    /// A check of what the programmer promised.
+    /// Whether this is a check for a programming error.
     var isPromise: Bool {
         ["precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError"].contains(words.first)
     }
 
-    /// What only tells people something, a value of an enum, or without which nothing compiles.
+    /// Whether the call must stay: it only logs, constructs an enum value, or is necessary to compile.
     var isLeftIn: Bool {
         if calledExpression.as(MemberAccessExprSyntax.self).map({ $0.base == nil }) == true { return true }
         return words.last == "init" || words.contains { ["log", "logger", "trace", "print"].contains($0) }
@@ -139,7 +139,7 @@ extension FunctionCallExprSyntax {
 }
 
 extension ClosureExprSyntax {
-    /// The name of the function that it is handed to.
+    /// The name of the function that receives this closure.
     private var taker: String? {
         var next = parent
         while let node = next {
@@ -158,7 +158,7 @@ extension ClosureExprSyntax {
             .contains(taker)
     }
 
-    /// Whether its result is used, as far as one can see.
+    /// Whether its result is likely to be used.
     var isTransform: Bool {
         if signature?.returnClause != nil || parent?.is(InitializerClauseSyntax.self) == true { return true }
         return isPredicate || taker?.hasPrefix("with") == true
