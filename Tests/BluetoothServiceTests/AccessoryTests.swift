@@ -30,7 +30,7 @@ import Testing
         var world: TestWorld { air.world }
     }
 
-    @Test("behaviour 2.5: a scan for a service finds those that advertise it, not those that have it")
+    @Test("behaviour 2.5: a scan for a service finds devices that advertise it, not all that have it")
     func theFilterLooksAtAdvertisements() throws {
         let bench = try Bench()
         bench.accessory.advertise(services: [0x180F])
@@ -42,7 +42,7 @@ import Testing
         #expect(try bench.central.explore(peer, Accessory.service).count == 1)
     }
 
-    @Test("behaviour 2.18: nothing tells that a device is gone")
+    @Test("behaviour 2.18: an app gets no event when a device disappears")
     func nothingTellsThatADeviceIsGone() throws {
         let bench = try Bench()
         bench.accessory.advertise()
@@ -57,7 +57,7 @@ import Testing
         #expect(bench.central.take().isEmpty)
     }
 
-    @Test("behaviour 3.36: a device that advertises in the extended way on 2M is connected to")
+    @Test("behaviour 3.36: a device with extended advertising on 2M can be connected to")
     func extendedAdvertisementsAreAnswered() throws {
         let bench = try Bench()
         var packets = GAP.Advertisement.ExtendedPackets()
@@ -101,7 +101,7 @@ import Testing
 
     /// A legacy connection request is not acknowledged: the central creates a link that the accessory never received.
     @Test(
-        "behaviours 3.38, 3.41: a request that the accessory misses is made again, and the app hears of the connection that comes"
+        "behaviours 3.38, 3.41: a missed connection request is repeated, and the app gets the connection"
     )
     func aMissedRequestIsMadeAgain() throws {
         let bench = try Bench(hasExtendedAdvertising: false)
@@ -125,7 +125,7 @@ import Testing
         #expect(try bench.central.explore(peer, Accessory.service).count == 1)
     }
 
-    @Test("behaviours 3.7, 3.41: a connection whose requests are missed can be cancelled, and is not asked for again")
+    @Test("behaviours 3.7, 3.41: a connection whose requests are missed can be cancelled, and is not requested again")
     func aMissedRequestIsCancelled() throws {
         let bench = try Bench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
@@ -146,7 +146,7 @@ import Testing
         #expect(missed == 1 && bench.central.take().isEmpty && bench.phone.links.isEmpty)
     }
 
-    @Test("behaviour 11.8: a device that is connected does not advertise, and is found among the connected ones")
+    @Test("behaviour 11.8: a connected device does not advertise, and is retrieved with the connected ones")
     func whoIsConnectedIsNotFoundByScanning() throws {
         let bench = try Bench()
         bench.accessory.advertise()
@@ -162,7 +162,7 @@ import Testing
         try other.connect(peer)
     }
 
-    @Test("behaviour 14.8: a value of 100 octets crosses in one packet of the link layer")
+    @Test("behaviour 14.8: a value of 100 octets crosses in one link-layer packet")
     func longPacketsAreUsed() throws {
         let bench = try Bench()
         bench.accessory.advertise()

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// A controller that replaces another on the same transport must neither receive nor damage the other's bonds.
-    @Test("AB-H08: a controller that is exchanged under a running system does not get the bonds")
+    @Test("AB-H08: a controller that replaces another in a running system does not get the bonds")
     func aControllerExchangedWhileRunningDoesNotGetTheBonds() throws {
         let air = RadioWorld()
         let line = InMemoryTransport.pair(loop: air.world.loop)

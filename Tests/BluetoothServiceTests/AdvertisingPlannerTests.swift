@@ -12,7 +12,7 @@ import Testing
         AdvertisingPlanner.plan(for: [AdvertisingContent(localName: name, services: services)])
     }
 
-    @Test("behaviour 7.20: the flags say what an iPhone's say")
+    @Test("behaviour 7.20: the advertising flags equal an iPhone's")
     func flagsOfAPlan() {
         #expect(plan(nil, []).advertisement.encoded == [0x02, 0x01, 0x1A])
     }
@@ -24,7 +24,7 @@ import Testing
         #expect(plan.scanResponse.isEmpty && plan.overflow.isEmpty && !plan.isNameShortened)
     }
 
-    @Test("behaviour 7.19: headers count in the 28 and 10 octets that there are for apps")
+    @Test("behaviour 7.19: headers count towards the 28 and 10 octets for apps")
     func headersCountIn28And10() {
         // 18 octets for a 128-bit service UUID leave 10 for the name: 8 characters.
         #expect(plan("12345678", [Self.long]).advertisement.encodedLength == 31)
@@ -39,7 +39,7 @@ import Testing
         #expect(plan(nil, many).overflow == [many[13]])
     }
 
-    @Test("behaviour 7.18: the scan response takes nothing but the name")
+    @Test("behaviour 7.18: the scan response contains only the name")
     func theScanResponseTakesOnlyTheName() {
         // 24 octets of services leave no space for the name; the scan response has space for 8 characters after them.
         let services = (0..<12).map { BluetoothUUID(0x1810 + UInt16($0)) }
@@ -52,14 +52,14 @@ import Testing
         #expect(shortened.isNameShortened)
     }
 
-    @Test("behaviour 7.21: a name is shortened beside a service")
+    @Test("behaviour 7.21: a name is shortened next to a service")
     func aNameIsShortenedBesideAService() {
         let plan = plan("A very long name", [Self.long])
         #expect(plan.advertisement.localName == .init("A very l", isShortened: true))
         #expect(plan.isNameShortened)
     }
 
-    @Test("behaviour 7.22: services without room go into the overflow area")
+    @Test("behaviour 7.22: services that do not fit go into the overflow area")
     func servicesWithoutRoomOverflow() {
         let plan = plan("Phone", [Self.long, Self.other])
         #expect(plan.advertisement.serviceUUIDs == [Self.long])
@@ -68,7 +68,7 @@ import Testing
         #expect(OverflowArea(in: plan.scanResponse)?.mayContain(Self.long) == false)
     }
 
-    @Test("behaviour 2.37: the plan for two long services and a name is the advertisement that was captured")
+    @Test("behaviour 2.37: the plan for two long services and a name equals a captured advertisement")
     func theCapturedAdvertisement() {
         // As captured: 31 octets with an incomplete list of one service and a shortened name; 21 in the scan response.
         let plan = plan("Somebody's phone", [Self.long, Self.other])
@@ -77,13 +77,13 @@ import Testing
         #expect(plan.scanResponse.encodedLength == 21)
     }
 
-    @Test("behaviour 7.23: a list of services is marked incomplete for its width alone")
+    @Test("behaviour 7.23: only a service list that lacks UUIDs of its own width is marked incomplete")
     func listsAreIncompleteByWidth() {
         let plan = plan(nil, [0x180D, Self.long, Self.other])
         #expect(plan.advertisement.structures.map(\.type) == [.flags, .completeServices16, .incompleteServices128])
     }
 
-    @Test("behaviour 7.23: short forms of UUIDs are used where there are any")
+    @Test("behaviour 7.23: UUIDs are advertised in their shortest form")
     func shortFormsAreUsedWhereThereAreAny() throws {
         let heartRate = try #require(BluetoothUUID("0000180D-0000-1000-8000-00805F9B34FB"))
         #expect(plan(nil, [heartRate]).advertisement.encoded.suffix(after: 3) == [0x03, 0x03, 0x0D, 0x18])
@@ -121,7 +121,9 @@ import Testing
         AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 0xFF, count: octets - 2)))
     }
 
-    @Test("behaviour 15.16: data take their place before services and names, in the scan response where it is full")
+    @Test(
+        "behaviour 15.16: manufacturer and service data come before services and names, and go into the scan response if necessary"
+    )
     func dataComeFirst() {
         let content = AdvertisingContent(localName: "12345678", services: [Self.long], data: [data(20), data(10)])
         let plan = AdvertisingPlanner.plan(for: [content])
@@ -132,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.16: data that fit beside those of others fit when these end, and no plan is longer than a packet"
+        "behaviour 15.16: data that was accepted still fits when other advertisements end, and no plan exceeds a packet"
     )
     func dataStay() {
         let random = RandomSource(seed: 15)

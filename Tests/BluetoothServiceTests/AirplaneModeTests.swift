@@ -4,7 +4,7 @@ import Testing
 
 /// The state machine of airplane mode.
 @Suite struct AirplaneModeTests {
-    @Test("behaviour 10.23: it takes Bluetooth with it, and gives back what it took")
+    @Test("behaviour 10.23: airplane mode turns Bluetooth off, and on again afterwards")
     func itTakesBluetoothWithIt() {
         var mode = AirplaneMode()
         let steps = [mode.set(true, hasPower: true), mode.set(true, hasPower: false), mode.set(false, hasPower: false)]
@@ -13,7 +13,7 @@ import Testing
         #expect(off == [nil, nil])
     }
 
-    @Test("behaviour 10.23: what the person does to Bluetooth beside it is remembered")
+    @Test("behaviour 10.23: a change to Bluetooth during airplane mode is remembered")
     func whatThePersonDoesIsRemembered() {
         var mode = AirplaneMode()
         mode.bluetoothWasSwitched(true)

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The connection stays up, and events queue in order meanwhile.
-    @Test("behaviour 9.3: events that nobody takes yet are told later")
+    @Test("behaviour 9.3: events without a consumer are delivered later")
     func whatHappensWhileNobodyTakesEventsIsToldLater() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -46,7 +46,7 @@ import Testing
         #expect(sink.taken.last == .stateChanged(.poweredOff) && pair.central.take().isEmpty)
     }
 
-    @Test("behaviour 9.3: whoever takes the events of an app that sleeps gets them when it runs")
+    @Test("behaviour 9.3: a new consumer of a suspended app's events gets them when the app runs")
     func whoeverTakesTheEventsOfASleepingApp() throws {
         let apps = LivingApps()
         try apps.subscribe()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 9.14: what is on its way to an app whose process ends is for nobody", arguments: [false, true])
+    @Test("behaviour 9.14: events in flight to an app whose process ends are dropped", arguments: [false, true])
     func whatIsOnItsWayIsForNobody(ends: Bool) {
         let world = TestWorld()
         let app = world.device("Phone").app("Collector")
@@ -106,7 +106,7 @@ import Testing
 
     /// Behaviour 1.16: one alert for each manager that requests it, and only while Bluetooth is off.
     @Test(
-        "behaviour 1.16: a manager made while Bluetooth is off tells the person",
+        "behaviour 1.16: a manager created while Bluetooth is off shows an alert",
         arguments: [true, false],
         [true, false]
     )
@@ -132,7 +132,7 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @Test("behaviour 9.14: nothing that is left of a process that has ended reaches the service")
+    @Test("behaviour 9.14: nothing left of an ended process reaches the service")
     func aConnectionThatIsCutIsSilent() {
         let world = TestWorld()
         let device = world.device("Phone")

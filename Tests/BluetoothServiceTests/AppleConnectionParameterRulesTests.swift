@@ -73,7 +73,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
     }
 
     @Test(
-        "behaviour 3.28: each rule of older editions has its edge",
+        "behaviour 3.28: each rule of older editions is exact at its limit",
         arguments: [
             (.first, [16, 32, 0, 600], [15, 31, 0, 600]), (.first, [24, 40, 0, 600], [24, 39, 0, 600]),
             (.first, [24, 40, 4, 600], [24, 40, 5, 600]), (.first, [24, 40, 0, 600], [24, 40, 0, 601]),
@@ -97,7 +97,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
 
     /// The last value that each rule accepts, and the first that it rejects.
     @Test(
-        "behaviour 3.27: each of Apple's rules for parameters has its edge",
+        "behaviour 3.27: each of Apple's rules for parameters is exact at its limit",
         arguments: [
             ("latency of 30", [24, 36, 30, 600], [24, 36, 31, 600]),
             ("timeout of 6 s", [24, 36, 0, 600], [24, 36, 0, 599]),

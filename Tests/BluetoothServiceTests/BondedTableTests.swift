@@ -9,7 +9,7 @@ import Testing
 /// The peer's attribute table in the bond.
 @Suite struct BondedTableTests {
     @Test(
-        "behaviours 4.10, 15.6: what a bond keeps of services is forgotten on request at once, and kept anew with its hash"
+        "behaviours 4.10, 15.6: the services cached in a bond are dropped at once on request, and cached again with their hash"
     )
     func whatABondKeepsIsForgottenOnRequest() throws {
         let bench = try EnhancedBearerBench()

@@ -9,7 +9,7 @@ import Testing
 
 /// Attributes in the central role: discovery, reads, writes and subscriptions.
 @Suite struct CentralAttributeTests {
-    @Test("behaviour 4.1: only services that were asked for are found, and no list means all")
+    @Test("behaviour 4.1: only requested services are discovered, and no list means all")
     func onlyListedServicesAreFoundAndNoneMeansAll() throws {
         let pair = try Pair()
         try pair.sensorAlsoPublishes(0x180F)
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test("behaviour 4.2: characteristics are found by UUID and added to those known")
+    @Test("behaviour 4.2: characteristics are discovered by UUID and added to the known ones")
     func characteristicsAreFoundIncrementally() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -83,7 +83,7 @@ import Testing
         #expect(value == .success(PacketBuffer(Array("Where".utf8))))
     }
 
-    @Test("behaviour 5.2: a long value is read as a whole by the app")
+    @Test("behaviour 5.2: an app reads a long value as a whole")
     func aLongValueIsReadAsAWhole() throws {
         let long = PacketBuffer((0..<512).map { UInt8(truncatingIfNeeded: $0) })
         var service = Example.heartRate
@@ -98,7 +98,7 @@ import Testing
         #expect(value == .success(long))
     }
 
-    @Test("behaviour 5.4: a refusal has the code of the peer")
+    @Test("behaviour 5.4: a refused request fails with the peer's error code")
     func aRefusalHasTheCodeOfThePeer() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -117,7 +117,7 @@ import Testing
         #expect(try pair.central.ask(nowhere, "value", \.value).error?.code == .core(.invalidHandle))
     }
 
-    @Test("behaviour 5.9: a long value is prepared and executed")
+    @Test("behaviour 5.9: a long value is written by prepare and execute requests")
     func longValuesArePreparedAndExecuted() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -156,7 +156,7 @@ import Testing
         #expect(pair.sensor.take().isEmpty)
     }
 
-    @Test("behaviour 5.12: a write without response to an attribute that takes none is dropped")
+    @Test("behaviour 5.12: a write without response to an attribute that does not support it is dropped")
     func aCommandToAnAttributeThatTakesNoneIsDropped() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -210,7 +210,7 @@ import Testing
         #expect(pair.phone.system.links.count == 1)
     }
 
-    @Test("behaviour 5.16: indications are chosen only when there are no notifications")
+    @Test("behaviour 5.16: indications are used only without support for notifications")
     func indicationsAreChosenWhenThereIsNothingElse() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -232,7 +232,7 @@ import Testing
         #expect(!state.isNotifying && state.error?.code == .att(ATTStatus(rawValue: 0x06)))
     }
 
-    @Test("behaviour 4.7: apps do not write the client configuration")
+    @Test("behaviour 4.7: apps cannot write the client configuration")
     func theClientConfigurationIsNotWrittenByApps() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
@@ -246,7 +246,7 @@ import Testing
         #expect(try pair.central.ask(write, "written", \.writeResult)?.code == .core(.invalidParameters))
     }
 
-    @Test("behaviour 4.13: services that changed are dead for the app")
+    @Test("behaviour 4.13: services that changed are invalid for the app")
     func servicesThatChangeAreDead() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -273,7 +273,7 @@ import Testing
 
     /// The service published in its place has the same handles but is a different service, so subscribing needs a write
     /// on the air.
-    @Test("behaviour 4.13: a subscription goes with its service")
+    @Test("behaviour 4.13: a subscription ends with its service")
     func aSubscriptionGoesWithItsService() throws {
         let pair = try Pair()
         try pair.useUpHandles()
@@ -297,7 +297,7 @@ import Testing
         #expect(try pair.central.expect("value", \.value) == .success([7]))
     }
 
-    @Test("behaviour 5.22: answers come in the order of asking")
+    @Test("behaviour 5.22: responses arrive in the order of the requests")
     func answersComeInTheOrderOfAsking() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -316,7 +316,7 @@ import Testing
         #expect(events.last?.services != nil)
     }
 
-    @Test("behaviours 5.23, 14.20: a peer that does not answer for 30 s loses the link")
+    @Test("behaviours 5.23, 14.20: a link to a peer that does not respond for 30 s is lost")
     func aPeerThatDoesNotAnswerLosesTheLink() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -330,7 +330,7 @@ import Testing
     }
 
     /// A manager that exceeds its credits has at most that many writes pending; the rest is dropped.
-    @Test("AB-G05: writes without response that wait are bounded")
+    @Test("AB-G05: pending writes without response are bounded")
     func commandsThatWaitAreBounded() throws {
         let pair = try Pair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
@@ -345,7 +345,7 @@ import Testing
         #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == writes.count)
     }
 
-    @Test("AB-G05: the requests of a manager on a link are bounded")
+    @Test("AB-G05: an app's pending requests on a link are bounded")
     func requestsOnALinkAreBounded() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -359,7 +359,7 @@ import Testing
         #expect(refused.allSatisfy { $0.error?.code == .core(.outOfSpace) })
     }
 
-    @Test("behaviour 4.5: the services of the system are not shown to apps")
+    @Test("behaviour 4.5: the system's own services are hidden from apps")
     func servicesOfTheSystemAreHidden() throws {
         let pair = try Pair()
         let notificationCenter = BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0)
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 0.6: a secondary service is found where another one includes it, and not by itself")
+    @Test("behaviour 0.6: a secondary service is found only through the service that includes it")
     func secondaryServicesAreFoundByInclusion() throws {
         let pair = try Pair()
         let inner = LocalService(id: LocalAttributeID(50), uuid: 0xFFF5, isPrimary: false)
@@ -395,7 +395,7 @@ import Testing
         #expect(included.map(\.uuid) == [0xFFF5] && included.map(\.isPrimary) == [false])
     }
 
-    @Test("behaviour 4.19: what is discovered is told in the order of asking")
+    @Test("behaviour 4.19: discoveries are reported in the order of the requests")
     func discoveriesComeInTheOrderOfAsking() throws {
         let pair = try Pair()
         try pair.sensorAlsoPublishes(0xFFF5)
@@ -435,7 +435,7 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test("behaviours 5.3, 14.21: a value has 512 octets and no more")
+    @Test("behaviours 5.3, 14.21: a value has 512 octets at most")
     func aValueHas512Octets() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -453,7 +453,7 @@ import Testing
         #expect(try pair.central.expect("written", \.writeResult) == .some(nil))
     }
 
-    @Test("behaviour 5.19: a subscription ends with the connection, and is written anew on the next")
+    @Test("behaviour 5.19: a subscription ends with the connection, and is written again on the next")
     func subscriptionsAreMadeAnewOnEachConnection() throws {
         let pair = try Pair()
         for _ in 1...2 {
@@ -472,7 +472,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 5.21: a notification is cut, and a read has the rest")
+    @Test("behaviour 5.21: a notification is truncated, and a read returns the whole value")
     func aReadHasTheRestOfANotification() throws {
         var service = Example.heartRate
         service.characteristics[0].properties = 0x12

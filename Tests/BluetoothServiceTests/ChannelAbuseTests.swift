@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "AB-C02: frames that break a rule end an app's channel, and nothing else",
+        "AB-C02: frames that violate the protocol end an app's channel, and nothing else",
         arguments: BadData.allCases,
         [false, true]
     )
@@ -51,7 +51,7 @@ import Testing
         #expect(peer.system.links.count == 1)
     }
 
-    @Test("AB-C02, AB-G05: empty SDUs and frames in bulk tell an app nothing and hold nothing")
+    @Test("AB-C02, AB-G05: empty SDUs and bulk frames reach no app and use no memory")
     func emptySDUsInBulk() throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher())
@@ -62,7 +62,7 @@ import Testing
 
     /// Requests for impossible channels, and what the response must not contain.
     @Test(
-        "AB-C03, AB-C06: requests for channels that cannot be leave nothing with an app",
+        "AB-C03, AB-C06: invalid requests for channels have no effect on an app",
         arguments: [
             (0x17, le(0) + le(100) + le(100) + le(1) + le(0x41)),
             (0x17, le(0x80) + le(100) + le(100) + le(1)),
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "AB-C04, AB-C05: reconfiguring what cannot be changed, and answers to nothing, leave an app's channel as it is",
+        "AB-C04, AB-C05: invalid reconfigurations and unsolicited responses leave an app's channel unchanged",
         arguments: [
             (0x19, le(10) + le(100) + le(0x41)), (0x19, le(100) + le(10) + le(0x41)),
             (0x19, le(200) + le(200) + le(0x99)), (0x19, le(200) + le(200) + (0x41...0x46).flatMap { le($0) }),
@@ -124,7 +124,7 @@ import Testing
         #expect(peer.system.links.count == 1)
     }
 
-    @Test("AB-C07: data without credits end an app's channel, which keeps what came before")
+    @Test("AB-C07: data without credits ends an app's channel, which keeps earlier data")
     func dataWithoutCredits() throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher())
@@ -142,7 +142,7 @@ import Testing
         #expect(rest.last?.isEnd == true && rest.count { $0.isEnd } == 1)
     }
 
-    @Test("AB-C08: data that cross the end of a channel, and a second end, are for nobody")
+    @Test("AB-C08: data that arrives after the end of a channel, and a second end, are dropped")
     func dataCrossTheEnd() throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher())
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("AB-C05, AB-C08: an open that is answered wrongly, late or never has one end, and no channel is left")
+    @Test("AB-C05, AB-C08: an open request with a wrong, late or missing response ends once and leaves no channel")
     func anOpenThatIsAnsweredWronglyOrLate() throws {
         let peer = RawPeer(.central)
         let name = try peer.connectToPeer()
@@ -185,7 +185,7 @@ import Testing
         #expect(peer.link?.isOpen == true)
     }
 
-    @Test("AB-C08: a link that ends while a channel is being opened, and an app that leaves, leave no channel")
+    @Test("AB-C08: a link that is lost and an app that ends while a channel is opening leave no channel")
     func anAppThatLeavesWhileItOpens() throws {
         let peer = RawPeer(.central)
         let name = try peer.connectToPeer()
@@ -203,7 +203,7 @@ import Testing
         #expect(peer.system.links.first?.link.l2cap.creditBasedChannels.isEmpty == true)
     }
 
-    @Test("AB-G05: an app has so many channels, and a peer that opens more is refused")
+    @Test("AB-G05: an app's channels are limited, and a peer that opens more is refused")
     func thereIsABoundOnChannels() throws {
         let peer = RawPeer(.peripheral)
         let psm = try peer.connectToPublisher()
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: the channels of an app count together, whichever of its managers has them, and another app has its own"
+        "AB-G05: all managers of an app share its limit of channels, and other apps have their own"
     )
     func channelsOfAnApp() throws {
         let peer = RawPeer(.peripheral)
@@ -258,7 +258,7 @@ import Testing
         withExtendedLifetime(modest) {}
     }
 
-    @Test("AB-G05: an app that sends more than it may loses its channel")
+    @Test("AB-G05: an app that exceeds its send window loses its channel")
     func anAppThatSendsTooMuch() throws {
         let peer = RawPeer(.peripheral)
         let (_, id) = try peer.open(try peer.connectToPublisher(), credits: 0)
@@ -272,7 +272,7 @@ import Testing
         #expect(error?.code == .core(.outOfSpace))
     }
 
-    @Test("AB-G05: a peer that takes nothing does not keep a channel that an app has closed")
+    @Test("AB-G05: a peer that does not read does not keep a closed channel alive")
     func aPeerThatTakesNothing() throws {
         let peer = RawPeer(.peripheral)
         let (_, id) = try peer.open(try peer.connectToPublisher(), credits: 0)

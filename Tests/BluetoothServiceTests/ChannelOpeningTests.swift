@@ -44,7 +44,9 @@ import Testing
         func reject(_ request: [UInt8]) -> [[UInt8]] { peer.signal(0x01, request[1], le(0)) }
     }
 
-    @Test("behaviour 8.4: a peer that knows enhanced channels alone is asked for one, and octets go both ways")
+    @Test(
+        "behaviour 8.4: a peer that supports only enhanced channels gets an enhanced request, and data crosses both ways"
+    )
     func aPeerThatKnowsEnhancedChannelsAlone() throws {
         let attempt = try Attempt()
         let again = try #require(attempt.reject(try attempt.request(0x14)).first)
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 8.12: a peer that knows no channels in either mode is asked once for each, and the app hears so once"
+        "behaviour 8.12: a peer without channel support is asked once in each mode, and the app gets one error"
     )
     func aPeerThatKnowsNoChannels() throws {
         let attempt = try Attempt()
@@ -78,7 +80,10 @@ import Testing
         #expect(attempt.opened().isEmpty && attempt.peer.takeSignals().isEmpty && attempt.peer.link?.isOpen == true)
     }
 
-    @Test("behaviour 8.12: what a peer refuses in one mode is not asked for in the other", arguments: [2, 4, 9])
+    @Test(
+        "behaviour 8.12: a request that a peer refuses in one mode is not repeated in the other",
+        arguments: [2, 4, 9]
+    )
     func whatIsRefusedIsNotAskedForAgain(result: Int) throws {
         let attempt = try Attempt()
         let request = try attempt.request(0x14)
@@ -91,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 8.8: an app that cancels its connection has its channels closed, though another one stays on the link"
+        "behaviour 8.8: cancelling a connection closes the app's channels even if another app keeps the link"
     )
     func anAppThatCancelsHasItsChannelsClosed() throws {
         let attempt = try Attempt()
@@ -108,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "AB-C06: an app that asks for the number of the attribute protocol has nobody asked, and hears that nobody is there"
+        "AB-C06: opening a channel to ATT's PSM fails without a request to the peer"
     )
     func theNumberOfTheAttributeProtocolIsNoApps() throws {
         let attempt = try Attempt(on: 0x27)

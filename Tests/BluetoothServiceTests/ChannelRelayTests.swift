@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ChannelRelayTests {
     @Test(
-        "an app that closes a channel that it did not read lets the peer go on, so that what it has sent still goes out"
+        "closing a channel with unread data lets the peer continue, so that the app's pending data still goes out"
     )
     func closingWhatWasNotRead() {
         var relay = ChannelRelay()

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.22: of a link that never came to be used, since the peer has lost its keys, nobody is told anything"
+        "behaviour 3.22: a link that fails because the peer lost its keys is never reported"
     )
     func aLinkThatNeverCameToBeUsed() throws {
         let bench = try EnhancedBearerBench()
@@ -37,7 +37,7 @@ import Testing
         #expect(failed && changes(watcher) == [])
     }
 
-    @Test("behaviour 3.22: connections by other apps are told by identifier or by service, once each")
+    @Test("behaviour 3.22: connections of other apps are reported by identifier or by service, once each")
     func connectionsByOthersAreTold() throws {
         let pair = try Pair()
         let watches: [(ConnectionWatch?, [Bool])] = [
@@ -65,7 +65,7 @@ import Testing
         for (listener, watch) in zip(listeners, watches) { #expect(changes(listener) == watch.1, "\(watch.0 as Any)") }
     }
 
-    @Test("behaviour 3.22: who asks anew hears of that alone, and of nothing after the end")
+    @Test("behaviour 3.22: a new registration replaces the old one, and unregistering ends all events")
     func aNewWatchReplacesTheOldOne() throws {
         let pair = try Pair()
         func visit() throws -> [Bool] {
@@ -90,7 +90,7 @@ import Testing
         #expect(try visit().isEmpty)
     }
 
-    @Test("behaviours 1.11, 3.22: a lost link is told of, and of power that goes the state alone")
+    @Test("behaviours 1.11, 3.22: a lost link is reported, and a loss of power only as a state")
     func lossIsToldAndPowerIsNot() throws {
         let pair = try Pair()
         let listener = pair.phone.manager(.central)
@@ -110,7 +110,7 @@ import Testing
         #expect(changes(listener) == [true])
     }
 
-    @Test("behaviour 14.23, AB-G05: what can be asked for is bounded")
+    @Test("behaviour 14.23, AB-G05: registrations for connection events are bounded")
     func whatCanBeAskedForIsBounded() {
         func error(_ services: Int, _ peers: Int) -> ServiceError? {
             let watch = ConnectionWatch(
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.19: with nobody there to pair a peer does not get this system's notifications, and stays connected"
+        "behaviour 3.19: a peer that cannot pair gets none of this system's notifications, and stays connected"
     )
     func withoutAPairingNoNotifications() throws {
         let pair = try Pair(configure: { $0.sharesNotifications = true })

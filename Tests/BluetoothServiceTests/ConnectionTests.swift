@@ -37,7 +37,7 @@ struct Pair {
 @Suite struct ConnectionTests {
     private let battery = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
 
-    @Test("GAP/CONN/TERM/BV-01: a session goes from scan to goodbye")
+    @Test("GAP/CONN/TERM/BV-01: a whole session from scan to disconnection")
     func aSessionFromScanToGoodbye() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -55,7 +55,7 @@ struct Pair {
         #expect(pair.strap.system.links.isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviours 3.9, 4.8: another app joins a link without any traffic")
+    @Test("behaviours 3.9, 4.8: another app joins a link without traffic")
     func anotherAppJoinsTheLinkWithoutTraffic() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -102,7 +102,7 @@ struct Pair {
     }
 
     @Test(
-        "behaviours 3.12, 3.38: a lost link is told with its reason, one that the peer has never noticed too",
+        "behaviours 3.12, 3.38: a lost link is reported with its reason, even if the peer never noticed the link",
         arguments: [
             (HCIStatus.connectionTimeout, ServiceError.CoreCode.connectionTimeout),
             (.remoteUserTerminated, .peripheralDisconnected), (.remotePowerOff, .peripheralDisconnected),
@@ -123,7 +123,7 @@ struct Pair {
         #expect(events.first?.disconnection?.error?.reason != nil)
     }
 
-    @Test("behaviour 3.7: a connection that is pending can be cancelled")
+    @Test("behaviour 3.7: a pending connection can be cancelled")
     func aPendingConnectionIsCancelled() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
@@ -137,7 +137,7 @@ struct Pair {
         #expect(pair.phone.controller.initiating == nil)
     }
 
-    @Test("behaviour 3.1: a connection is made whenever the peer comes")
+    @Test("behaviour 3.1: a pending connection is made whenever the peer appears")
     func aConnectionIsMadeWheneverThePeerComes() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
@@ -160,7 +160,7 @@ struct Pair {
     }
 
     /// An app that cancels before the delay has passed gets only the end of the attempt.
-    @Test("behaviours 3.16, 3.7: a connection whose start is delayed can be cancelled")
+    @Test("behaviours 3.16, 3.7: a delayed connection can be cancelled")
     func aDelayedStartIsCancelled() throws {
         let pair = try Pair()
         var options = ConnectOptions()
@@ -181,7 +181,7 @@ struct Pair {
         #expect(pair.central.take().compactMap(\.connection).isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 3.17: a lost link is made again on request")
+    @Test("behaviour 3.17: a lost link is re-established on request")
     func aLostLinkIsMadeAgainOnRequest() throws {
         let pair = try Pair()
         var options = ConnectOptions()
@@ -200,7 +200,7 @@ struct Pair {
         #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 3.5: a peripheral that nobody holds is let go")
+    @Test("behaviour 3.5: releasing a peripheral ends its connection")
     func aPeripheralThatNobodyHoldsIsLetGo() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -209,7 +209,7 @@ struct Pair {
         #expect(pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 13.6: a manager that is gone lets go of all its peripherals")
+    @Test("behaviour 13.6: a closed manager releases all its peripherals")
     func aManagerThatIsGoneLetsGoOfAll() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -226,7 +226,7 @@ struct Pair {
         #expect(!pair.strap.controller.isAdvertising)
     }
 
-    @Test("GAP/IDLE/NAMP/BV-01, behaviour 2.23: the device name comes with the connection")
+    @Test("GAP/IDLE/NAMP/BV-01, behaviour 2.23: the device name is read with the connection")
     func theDeviceNameComesWithTheConnection() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
@@ -344,7 +344,7 @@ struct Pair {
         #expect(other.ask(.connectedPeripherals(services: [Example.service])).map(\.identifier) == [pair.peer])
     }
 
-    @Test("behaviour 11.2: peripherals are retrieved in the order asked for")
+    @Test("behaviour 11.2: peripherals are retrieved in the requested order")
     func peripheralsAreRetrievedInTheOrderAsked() throws {
         let pair = try Pair()
         let relay = pair.world.device("Other").manager(.peripheral)
@@ -357,7 +357,7 @@ struct Pair {
         relay.close()
     }
 
-    @Test("AB-G05: connections that a manager wants are bounded")
+    @Test("AB-G05: a manager's pending connections are bounded")
     func connectionsThatAManagerWantsAreBounded() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest()))
@@ -395,7 +395,7 @@ struct Pair {
         #expect(error.code == .core(.unknownDevice))
     }
 
-    @Test("behaviour 3.33: a connection that the controller has no room for fails with error 11")
+    @Test("behaviour 3.33: a connection beyond the controller's capacity fails with error 11")
     func aControllerThatRefusesToConnectIsReported() throws {
         let pair = try Pair()
         pair.phone.controller.refuses[LECreateConnection.opcode] = .memoryCapacityExceeded
@@ -406,7 +406,7 @@ struct Pair {
         #expect(error.code == .core(.connectionLimitReached))
     }
 
-    @Test("behaviour 5.24: the signal strength of a link is read")
+    @Test("behaviour 5.24: the signal strength of a link can be read")
     func signalStrengthIsRead() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -416,7 +416,7 @@ struct Pair {
         #expect(rssi == -42)
     }
 
-    @Test("a controller that cannot scan and connect at once does one after the other")
+    @Test("a controller that cannot scan and connect at once alternates between them")
     func scanningAndConnectingTakeTurnsWhereTheyMust() throws {
         let pair = try Pair()
         pair.phone.controller.refuses[LECreateConnection.opcode] = .commandDisallowed
@@ -432,7 +432,7 @@ struct Pair {
 
     /// Low, medium and high: the higher the latency, the more seldom the peripheral listens.
     @Test(
-        "GAP/CONN/CPUP/BV-01, GAP/CONN/CPUP/BV-04, behaviour 7.47: a peripheral asks for another latency",
+        "GAP/CONN/CPUP/BV-01, GAP/CONN/CPUP/BV-04, behaviour 7.47: a peripheral requests another latency",
         arguments: [(0, 12...12, 0), (1, 60...84, 0), (2, 240...288, 2)] as [(Int, ClosedRange<UInt16>, UInt16)]
     )
     func aPeripheralAsksForAnotherLatency(latency: Int, interval: ClosedRange<UInt16>, skipped: UInt16) throws {
@@ -451,7 +451,7 @@ struct Pair {
         #expect(pair.phone.controller.commands.filter { $0 == "LE Connection Update" }.count == 1)
     }
 
-    @Test("behaviours 3.26, 14.4: connections begin with the parameters of an iPhone")
+    @Test("behaviours 3.26, 14.4: connections start with the parameters of an iPhone")
     func connectionsBeginWithTheParametersOfAnIPhone() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)

@@ -35,7 +35,7 @@ import Testing
         return returned
     }
 
-    @Test("behaviour 5.13: an app that writes as fast as it may is told of room for many writes at a time")
+    @Test("behaviour 5.13: an app that writes as fast as it can gets credits for many writes at a time")
     func writesReturnTheirCreditsTogether() throws {
         let pair = try Pair()
         let controlPoint = try #require(try pair.connected()[Example.controlPoint])
@@ -48,7 +48,7 @@ import Testing
         #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
     }
 
-    @Test("behaviour 7.43: an app that updates as fast as it may is told of room for many updates at a time")
+    @Test("behaviour 7.43: an app that updates as fast as it can gets credits for many updates at a time")
     func updatesReturnTheirCreditsTogether() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
@@ -61,7 +61,7 @@ import Testing
         #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
     }
 
-    @Test("credits come at once where nothing waits, with half of them where something does, and none twice")
+    @Test("credits return at once if nothing waits, otherwise in halves, and never twice")
     func aBatch() {
         var batch = CreditBatch(limit: 20)
         let single = batch.add(1, waiting: 0)
@@ -77,7 +77,7 @@ import Testing
         #expect(!waits && ends && batch.take().count == 3)
     }
 
-    @Test("behaviours 5.13, 7.43: room is awaited by an app that has spent all of it, and by no other")
+    @Test("behaviours 5.13, 7.43: only an app without credits is notified of their return")
     func roomThatIsAwaited() {
         var batch = CreditBatch(limit: 3)
         func give(_ count: Int) -> Bool {

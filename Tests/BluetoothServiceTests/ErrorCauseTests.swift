@@ -10,7 +10,7 @@ import Testing
 /// The layer and code that an error carries as its cause.
 @Suite struct ErrorCauseTests {
     @Test(
-        "behaviour 15.10: whatever ends or prevents a connection, the controller's reason is there, as a code and in words",
+        "behaviour 15.10: the end or failure of a connection carries the controller's reason, as a code and in words",
         arguments: [
             .connectionTimeout, .linkLayerResponseTimeout, .remoteUserTerminated, .remoteLowResources, .remotePowerOff,
             .connectionFailedToBeEstablished, .pinOrKeyMissing, .connectionLimitExceeded, .memoryCapacityExceeded,
@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test("behaviour 15.10: an answer of the peer's attribute server is there as it came, and nothing where none came")
+    @Test(
+        "behaviour 15.10: an error response of the peer's attribute server is included unchanged, and nothing if there was none"
+    )
     func causesOfTheAttributeProtocol() {
         let response = ATTErrorResponse(ATTErrorCode(rawValue: 0x91), to: .readRequest, at: 3)
         for error in [ServiceError(ATTBearerError.response(response)), ServiceError(GATTError.att(response))] {
@@ -41,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.9: a request that had to wait for security says why there is none, and else how it was refused",
+        "behaviour 15.9: a request that waited for security fails with the reason why there is none, or else with the refusal",
         arguments: [
             (.pairing(.refusedByPeer(.confirmValueFailed)), .init(.smp, 0x04)),
             (.pairing(.refused(.passkeyEntryFailed)), .init(.smp, 0x01)), (.peerLostKey, .init(.hci, 0x06)),
@@ -58,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 6.6, 15.9: a pairing that nobody ends counts as missing encryption, and says how the request was refused"
+        "behaviours 6.6, 15.9: a pairing that times out counts as missing encryption, and the error carries the refusal"
     )
     func aPairingThatTimesOut() throws {
         let pair = try Pair()

@@ -82,14 +82,14 @@ import Testing
     }
 
     /// Behaviour 9.3: values queue in order.
-    @Test("behaviour 9.3: values wait in order until they are taken")
+    @Test("behaviour 9.3: values queue in order until they are consumed")
     func valuesStayInOrder() {
         let events = (0..<EventMailbox.capacity).map(value)
         let (got, lost) = held(events)
         #expect(got == events && lost == 0)
     }
 
-    @Test("AB-G05: when there is no room the oldest events go and are counted")
+    @Test("AB-G05: a full queue drops the oldest events and counts them")
     func whenThereIsNoRoomTheOldestGoAndAreCounted() {
         let events = (0..<EventMailbox.capacity + 3).map(value)
         let (got, lost) = held(events)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// The off state is still reported, because connections ended with it (behaviour 1.11).
-    @Test("behaviour 1.11: of several states in a row only the last is told")
+    @Test("behaviour 1.11: of consecutive states only the last is reported")
     func ofStatesInARowTheLastIsTold() {
         let (got, _) = held([
             .stateChanged(.resetting), .stateChanged(.unsupported), .stateChanged(.poweredOn), value(1),
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.13, 1.14: that it was less than off is told before that it was off, since that ended more",
+        "behaviours 1.13, 1.14: a state below off is reported before off, because it ended more",
         arguments: 1...3
     )
     func thatItWasLessThanOffIsTold(count: Int) {
@@ -129,7 +129,7 @@ import Testing
         #expect(got.first == .stateChanged(.resetting) && got.dropFirst().first == value(1) && lost == 1)
     }
 
-    @Test("AB-G05: a sink without room keeps the rest waiting, in order, and gets it when it has room again")
+    @Test("AB-G05: a sink without capacity leaves events queued in order, and gets them when it has capacity again")
     func aSinkWithoutRoomKeepsTheRestWaiting() {
         let mailbox = EventMailbox(nil)
         for number in 0..<5 { mailbox.take(answer(number), on: loop) }
@@ -145,7 +145,7 @@ import Testing
         #expect(narrow.taken == (0..<7).map(answer) && mailbox.waiting.isEmpty)
     }
 
-    @Test("AB-G05: an attached sink without room makes what comes wait within the bounds")
+    @Test("AB-G05: events queue within limits while an attached sink has no capacity")
     func anAttachedSinkWithoutRoomHasBounds() {
         let mailbox = EventMailbox(NarrowSink(room: 0))
         for number in 0..<EventMailbox.capacity + 3 { mailbox.take(value(number), on: loop) }
@@ -153,7 +153,7 @@ import Testing
         #expect(mailbox.attach(sink, on: loop) == 3 && mailbox.attach(sink, on: loop) == 0)
     }
 
-    @Test("AB-G05: a sink may detach the mailbox, attach another sink and add events while it takes one")
+    @Test("AB-G05: a sink may detach the mailbox, attach another sink and add events while it receives one")
     func aSinkMayCallTheMailbox() {
         let box = Mutex<LoopBound<EventMailbox>?>(nil)
         let loop = loop
@@ -183,13 +183,13 @@ import Testing
         #expect(sink.taken == [value(1)])
     }
 
-    @Test("AB-G05, behaviour 15.11: what somebody waits for does not give way to what nobody asked for")
+    @Test("AB-G05, behaviour 15.11: responses are not dropped in favour of unsolicited events")
     func answersDoNotGiveWayToValues() {
         let (got, lost) = held([answer(1)] + (0..<EventMailbox.capacity).map(value))
         #expect(got.first == answer(1) && got.dropFirst().first == value(1) && lost == 1)
     }
 
-    @Test("AB-G05: of answers too there is a bound")
+    @Test("AB-G05: queued responses are bounded too")
     func ofAnswersThereIsABound() {
         let mailbox = EventMailbox(Sink())
         mailbox.detach()
@@ -199,7 +199,7 @@ import Testing
     }
 
     /// If credits were lost, the app would wait for ever (behaviours 5.12, 7.43).
-    @Test("behaviours 5.12, 7.43: room that comes back is added up, for each connection apart")
+    @Test("behaviours 5.12, 7.43: returned credits are added up, for each connection separately")
     func roomIsAddedUp() {
         let room = Event.central(.peer(.blank, .writeCreditsReturned(2)))
         let sum = Event.central(.peer(.blank, .writeCreditsReturned(4)))
@@ -209,7 +209,7 @@ import Testing
         #expect(got == [sum, value(1), .peripheral(.updateCreditsReturned(6)), end, room] && lost == 0)
     }
 
-    @Test("behaviour 8.13: the octets of a channel wait in one piece, and none is lost")
+    @Test("behaviour 8.13: the data of a channel is joined while it waits, and none is lost")
     func theOctetsOfAChannelWaitTogether() {
         let (first, second) = (ChannelID(1), ChannelID(2))
         let events: [Event] = [

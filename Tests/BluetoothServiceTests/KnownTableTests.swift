@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 4.10: a peer that is not bonded is cached for good if it cannot tell of changes, and else for a connection",
+        "behaviour 4.10: the table of an unbonded peer is cached for good if the peer cannot report changes, and else for one connection",
         arguments: [false, true]
     )
     func whatIsCachedOfAStranger(tellsOfChanges: Bool) throws {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.6: a table that an app has forgotten is found anew, on this connection or the next, and stays so",
+        "behaviour 15.6: a table that an app has dropped is discovered again, on this connection or the next, and stays cached",
         arguments: [false, true]
     )
     func whatIsForgottenOnRequest(isCut: Bool) throws {
@@ -82,7 +82,7 @@ import Testing
         for _ in 1...2 { #expect(try bench.visit() == both) }
     }
 
-    @Test("behaviour 4.12: what is cached of a stranger is gone when Bluetooth is switched off")
+    @Test("behaviour 4.12: turning Bluetooth off drops the cached tables of unbonded peers")
     func switchingOffForgetsTheTables() throws {
         let bench = try Bench(tellsOfChanges: false)
         #expect(try bench.visit() == [Accessory.service])
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 4.10, 4.12: what is cached of a stranger outlives the service, and neither the run of the device nor Bluetooth's",
+        "behaviours 4.10, 4.12: the cached tables of unbonded peers survive a restart of the service, but not of the device or of Bluetooth",
         arguments: ["today", "tomorrow", nil],
         [false, true]
     )
@@ -131,7 +131,7 @@ import Testing
 
     /// Holds for another app too, and for the next connection if the table never changes.
     @Test(
-        "behaviour 4.9: a characteristic that is discovered has the value that was read last",
+        "behaviour 4.9: a discovered characteristic has the value read last",
         arguments: [false, true]
     )
     func aDiscoveredCharacteristicHasTheValueThatWasRead(tellsOfChanges: Bool) throws {
@@ -158,7 +158,7 @@ import Testing
         #expect(try discovered(bench.central)?.value == (tellsOfChanges ? nil : [7]))
     }
 
-    @Test("AB-G05: values that are remembered are bounded, and go with their service")
+    @Test("AB-G05: cached values are bounded, and dropped with their service")
     func valuesThatAreRememberedAreBounded() {
         var database = RemoteDatabase()
         let count = AttributeHandle(RemoteDatabase.maximumValues)

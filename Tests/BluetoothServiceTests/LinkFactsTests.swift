@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.4: what the controller says of a link is told in microseconds, milliseconds and octets, each way"
+        "behaviour 15.4: link information is reported in microseconds, milliseconds and octets, for each direction"
     )
     func numbers() throws {
         let pair = try Pair()
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.4: each step of a link to security is told: encrypted, then bonded, and authenticated only if it is"
+        "behaviour 15.4: each step of link security is reported: encrypted, then bonded, and authenticated only if it is"
     )
     func security() throws {
         let bench = try EnhancedBearerBench()
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.4: a wish for an interval becomes parameters of the link, one end of it standing for both",
+        "behaviour 15.4: a requested interval becomes parameters of the link, and a single limit stands for both",
         arguments: [
             (30_000, 60_000, 24, 48), (30_000, nil, 24, 24), (nil, 60_000, 48, 48), (60_000, 30_000, 48, 48),
         ] as [(Int?, Int?, UInt16, UInt16)]
@@ -106,7 +106,7 @@ import Testing
         #expect(asked.maxLatency == 2 && asked.supervisionTimeout == 400)
     }
 
-    @Test("behaviour 15.4: a wish for a PHY alone asks for no other parameters")
+    @Test("behaviour 15.4: a request for a PHY alone changes no other parameters")
     func aWishForAPHY() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -118,7 +118,7 @@ import Testing
         #expect(pair.phone.controller.lastConnectionUpdate == nil)
     }
 
-    @Test("behaviour 15.18: the documented times of the radio are what the controller is asked for")
+    @Test("behaviour 15.18: the controller gets the documented radio timings")
     func radioTimes() throws {
         #expect(RadioTimes.scan.interval == .milliseconds(60) && RadioTimes.scan.window == .milliseconds(30))
         #expect(RadioTimes.advertising.first == .milliseconds(20))

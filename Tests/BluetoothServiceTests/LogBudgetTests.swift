@@ -9,7 +9,7 @@ import Testing
     private let other = AppIdentity(name: "other")
 
     @Test(
-        "AB-G05: an app adds a bounded number of misuse lines to the log in a minute, and keeps none from another app"
+        "AB-G05: an app's misuse log lines per minute are bounded, and do not suppress those of another app"
     )
     func misuseLinesAreBounded() {
         var budget = LogBudget<AppIdentity>()
@@ -22,7 +22,7 @@ import Testing
         #expect(budget.verdict(on: one, at: .zero + LogBudget<AppIdentity>.period) == .log)
     }
 
-    @Test("AB-G05: a misuse line names the request, and has nothing of what an app put into it")
+    @Test("AB-G05: a misuse log line names the request, and contains no data of the app")
     func aRequestIsNamed() {
         let services = (0..<1_000).map { BluetoothUUID(high: 1, low: $0) }
         #expect(Request.central(.startScan(ScanRequest(services: services))).name == "startScan")

@@ -6,7 +6,7 @@ import Testing
 
 /// Apps that run for a long time. `Benchmarks/run day` covers a whole simulated day.
 @Suite struct LongRunTests {
-    @Test("a hundred notifications a second, for minutes: each is told, in order, and nothing piles up")
+    @Test("of a hundred notifications per second, for minutes, each is delivered in order, and none accumulate")
     func aHundredNotificationsASecond() throws {
         let bench = try EnhancedBearerBench()
         try bench.open()

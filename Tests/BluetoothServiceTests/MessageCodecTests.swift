@@ -143,7 +143,7 @@ import Testing
 
     /// Memory grows with the octets received, and a length that exceeds them is distinguished from one that exceeds its
     /// limit (AB-G05).
-    @Test("AB-G05: lengths that promise too much are refused")
+    @Test("AB-G05: a length that exceeds the message is refused")
     func lengthsThatPromiseTooMuchAreRefused() {
         // A reply that promises 65,535 peripherals and contains none.
         #expect(throws: PacketError.self) { try ServiceMessage(reading: [2, 1, 0, 0, 0, 0, 0, 0xFF, 0xFF]) }
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Replies to a tool fit in one message: longer answers become an error, and longer texts are cut (AB-G05).
-    @Test("AB-G05: an answer that does not fit in one message is told as an error")
+    @Test("AB-G05: a reply that does not fit in one message becomes an error")
     func whatDoesNotFitIsAnError() throws {
         let longest = String(repeating: "a", count: ToolReply.maximumText)
         let fits = ToolReply.answer(number: 1, .success(longest))

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: a list has so many elements at most, and a message with one more cannot be read", arguments: lists)
+    @Test("AB-G05: a list has a maximum length, and a longer one cannot be decoded", arguments: lists)
     func theBoundOnTheWire(list: List) throws {
         let longest = list.message(list.limit)
         #expect(try AppMessage(reading: longest.encoded()) == longest)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: within one process a request over a bound is refused, its app is told, and it goes on",
+        "AB-G05: in one process, a request beyond a limit is refused, and its app is notified and continues",
         arguments: lists
     )
     func theBoundWithoutAWire(list: List) throws {
@@ -143,7 +143,7 @@ import Testing
         #expect(manager.connection.ask(.system, from: .none).map { _ in true } == .success(true))
     }
 
-    @Test("AB-G05: the lists that an app reads are bounded as well")
+    @Test("AB-G05: lists in events to apps are bounded too")
     func listsOfEvents() {
         func isRead(_ event: Event) -> Bool {
             let message = ServiceMessage.event(ManagerID(1), event)
@@ -166,7 +166,7 @@ import Testing
         #expect(isRead(writes(128)) && !isRead(writes(129)))
     }
 
-    @Test("AB-G05: a text that is too long is cut between letters, so that it can be read")
+    @Test("AB-G05: a text that is too long is cut between characters, so that it can be decoded")
     func aLongText() throws {
         let message = AppMessage.misuse("a" + String(repeating: "ä", count: MessageLimits.text))
         let cut = AppMessage.misuse("a" + String(repeating: "ä", count: (MessageLimits.text - 1) / 2))
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: matching costs the same whatever a scan asks for: 256 services that share the bits of an overflow area"
+        "AB-G05: matching costs the same for every scan, even for 256 services that share bits of the overflow area"
     )
     func matchingIsHashed() throws {
         let wanted = (0..<256).map { BluetoothUUID(UInt16(0x4000 + $0)) }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("an observation says when, whose, about whom, over which link, and what it came of")
+    @Test("an observation contains its time, app, subject, link and cause")
     func whatAConnectionIs() throws {
         let pair = try Pair()
         pair.world.run(.seconds(1))
@@ -76,7 +76,7 @@ import Testing
         #expect(disconnected.cause == cancelled.number && cancelled.cause == nil && ended.cause == nil)
     }
 
-    @Test("the misuse of an app is told with its manager, and comes of its request")
+    @Test("misuse by an app is observed with its manager, and has the request as its cause")
     func misuseIsObserved() throws {
         let device = TestWorld().device("Phone")
         let manager = device.manager(.central)
@@ -94,7 +94,7 @@ import Testing
         #expect(seen[1].subject.manager == manager.id && seen[2].subject.app == AppIdentity(name: "test"))
     }
 
-    @Test("managers that come and go are observed, by who wants that alone")
+    @Test("opening and closing managers is observed by observers of that kind only")
     func managersAreObserved() {
         let device = TestWorld().device("Phone")
         var words: [[String]] = [[], []]
@@ -106,7 +106,7 @@ import Testing
         #expect(words[1] == ["opened a peripheral", "told of power", "closed"])
     }
 
-    @Test("nothing is put together that nobody wants to know")
+    @Test("nothing is computed for events without an observer")
     func nothingIsPaidForNobody() {
         let observers = Observers(loop: VirtualEventLoop())
         var made = 0
@@ -131,7 +131,7 @@ import Testing
         #expect(made == 2)
     }
 
-    @Test("nothing of the host stack is put together either, in whichever room, where nobody listens to that room")
+    @Test("nothing is computed in the host stack either, in any module, without an observer of that module")
     func nothingIsPaidBelow() {
         let observers = Observers(loop: VirtualEventLoop())
         let sink = observers.sink
@@ -163,7 +163,7 @@ import Testing
         #expect(made == 4 && named == 4 && rooms == [.host, .privacy, .security, .access])
     }
 
-    @Test("what happens in the host stack is observed, and the log has it with the same level and the same words")
+    @Test("events of the host stack are observed, and logged with the same level and text")
     func whatHappensBelowIsObservedAndLogged() throws {
         let log = LogLines()
         let world = TestWorld()
@@ -197,7 +197,7 @@ import Testing
         )
     }
 
-    @Test("there may be many listeners, and they may leave while they are told")
+    @Test("many observers may exist, and may leave while they are notified")
     func listenersComeAndGo() throws {
         let observers = Observers(loop: VirtualEventLoop())
         var heard: [String] = []

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("AB-G03: a newcomer with a peer's address takes the place of a link that has shown nothing")
+    @Test("AB-G03: a new link with a peer's address replaces an unauthenticated one")
     func aNewcomerTakesThePlaceOfALinkThatHasShownNothing() throws {
         let trio = try Trio()
         let request = AdvertisingRequest(localName: "Strap", services: [Example.service])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct OverflowAreaTests {
     @Test(
-        "behaviour 2.33: the bit of a service in the overflow area is Apple's",
+        "behaviour 2.33: the bit of a service in the overflow area equals Apple's",
         arguments: [
             ("00000000-0000-0000-0000-000000000000", 7), ("C007", 35), ("C008", 60), ("1001", 62), ("3333", 62),
             ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", 84), ("9AA4730F-B25C-4CC3-B821-C931559FC196", 69),
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 2.31: the overflow area is written as Apple's, and a background advertisement has it behind the flags",
+        "behaviour 2.31: the overflow area is encoded like Apple's, and follows the flags in a background advertisement",
         arguments: [
             ("00000000-0000-0000-0000-000000000000", "01000000000000000000000000000000"),
             ("C007", "00000000100000000000000000000000"),
@@ -46,7 +46,7 @@ import Testing
         #expect(near.mayContain(0xC008) && near.mayContain(0x1001) && near.mask[7] == 0x0A)
     }
 
-    @Test("behaviour 2.35: services that share a bit of the overflow area are taken for each other")
+    @Test("behaviour 2.35: services that share a bit of the overflow area cannot be told apart")
     func servicesThatShareABitAreTakenForEachOther() {
         #expect(OverflowArea([0x1001]).mayContain(0x3333))
     }

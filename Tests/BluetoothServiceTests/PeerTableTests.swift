@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Holds after a restart, and on another host.
-    @Test("behaviours 6.19, 11.3, 15.21: identifiers of peers outlast the table, and are others on another host")
+    @Test("behaviours 6.19, 11.3, 15.21: peer identifiers outlive the table, and differ on another host")
     func identifiersOutlastTheTable() {
         var before = PeerTable(seed: 1)
         var after = PeerTable(seed: 1)
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// An app cannot forge an identifier that stands for an address.
-    @Test("behaviour 11.3: an identifier that this host has not given is unknown")
+    @Test("behaviour 11.3: an identifier that this host has not assigned is unknown")
     func whatThisHostHasNotGivenIsUnknown() {
         var table = PeerTable(seed: 1)
         let name = PeerTable.names(seed: 1).name(of: address(77))
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// The identifier stays with the bonded peer and resolves to no other device.
-    @Test("behaviour 6.18: the name of an address that a bonded peer had leads to nobody else")
+    @Test("behaviour 6.18: the identifier of an address that a bonded peer had belongs to that peer alone")
     func theNameOfAnAddressThatABondedPeerHadIsTaken() {
         var table = PeerTable(seed: 1)
         let stranger = table.see(address(1)).identifier
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 2.23: the device name wins over the advertised name")
+    @Test("behaviour 2.23: the device name takes precedence over the advertised name")
     func theDeviceNameWins() {
         var table = PeerTable(seed: 1)
         let peer = table.see(address(1)).identifier
@@ -125,7 +125,7 @@ import Testing
         #expect(table[peer]?.name == "device")
     }
 
-    @Test("AB-G02: peers that are held stay in a table that overflows")
+    @Test("AB-G02: peers in use stay in a full table")
     func thePeersThatAreHeldStay() {
         var table = PeerTable(seed: 1)
         let held = table.see(BluetoothAddress(0xFFFF_FFFF_FFFF, kind: .randomDevice)).identifier

@@ -13,7 +13,7 @@ import Testing
     // MARK: Publishing
 
     @Test(
-        "behaviours 7.4, 7.7, 7.10: what cannot be published is refused, services of the system among it",
+        "behaviours 7.4, 7.7, 7.10: invalid services are refused, including the system's own",
         arguments: [
             (0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),  // behaviour 7.10
             (0x1801, 0x02, 1, false, .uuidNotAllowed),
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.8: only descriptors that describe are published",
+        "behaviour 7.8: only descriptors that describe can be published",
         arguments: [
             (0x2900, false), (0x2901, true), (0x2902, false), (0x2903, false), (0x2904, true), (0x2905, false),
             (0x2907, false), (0x1234, false),
@@ -66,7 +66,7 @@ import Testing
 
     /// Values that the system serves without asking the app obey the app's permissions too (behaviours 7.3, 7.38).
     @Test(
-        "AB-A13: a fixed value for trusted peers is for nobody else",
+        "AB-A13: a fixed value for trusted peers is refused to all others",
         arguments: [(1, nil), (4, 0x05), (5, 0x05)] as [(UInt8, UInt8?)]
     )
     func aFixedValueForTrustedPeersIsForNobodyElse(permissions: UInt8, refusal: UInt8?) throws {
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// A manager that exceeds its credits has at most that many updates pending.
-    @Test("AB-G05: value updates that wait are bounded")
+    @Test("AB-G05: pending value updates are bounded")
     func updatesThatWaitAreBounded() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
@@ -111,7 +111,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == values.count)
     }
 
-    @Test("behaviour 7.9: included services come first and go last")
+    @Test("behaviour 7.9: included services are published first and removed last")
     func includedServicesComeFirstAndGoLast() throws {
         let world = TestWorld()
         let manager = world.device("Strap").manager(.peripheral)
@@ -132,7 +132,7 @@ import Testing
         #expect(try manager.ask(.addService(inner), "serviceAdded", \.serviceAdded) == .some(nil))
     }
 
-    @Test("behaviour 7.11: apps share the table and edit only what is theirs")
+    @Test("behaviour 7.11: apps share the table, and change only their own services")
     func appsShareTheTableAndEditTheirOwn() throws {
         let pair = try Pair()
         let other = pair.strap.manager(.peripheral)
@@ -171,7 +171,7 @@ import Testing
         #expect(again?.code == .core(.alreadyAdvertising))
     }
 
-    @Test("behaviour 7.30: apps advertise together")
+    @Test("behaviour 7.30: several apps advertise at the same time")
     func appsAdvertiseTogether() throws {
         let world = TestWorld()
         let strap = world.device("Strap")
@@ -201,7 +201,7 @@ import Testing
         #expect(!strap.controller.isAdvertising)
     }
 
-    @Test("behaviour 7.28: advertising goes on during a connection")
+    @Test("behaviour 7.28: advertising continues during a connection")
     func advertisingGoesOnDuringAConnection() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -212,7 +212,7 @@ import Testing
         #expect(pair.strap.system.links.count == 2)
     }
 
-    @Test("behaviour 7.22: services in the overflow area are found when asked for")
+    @Test("behaviour 7.22: services in the overflow area are found by a scan that names them")
     func overflowingServicesAreFoundWhenAskedFor() throws {
         let world = TestWorld()
         let services = (0..<3).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
@@ -264,7 +264,7 @@ import Testing
 
     // MARK: Requests
 
-    @Test("behaviour 7.31: reads are answered by the app")
+    @Test("behaviour 7.31: the app answers reads")
     func readsAreAnsweredByTheApp() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -280,7 +280,7 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test("behaviour 7.32: long reads ask again with an offset")
+    @Test("behaviour 7.32: a long read repeats the request with an offset")
     func longReadsAskAgainWithAnOffset() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -374,7 +374,7 @@ import Testing
     }
 
     /// A central that switches from notifications to indications stays the same subscriber to the app.
-    @Test("behaviour 7.40: subscribing to the other kind of update is no other subscription")
+    @Test("behaviour 7.40: switching to the other kind of update is not reported as a new subscription")
     func anotherKindOfUpdateIsNoOtherSubscription() throws {
         let pair = try Pair()
         let measurement = try subscribed(pair)
@@ -411,7 +411,7 @@ import Testing
         #expect(pair.central.take().compactMap(\.value) == (0..<count).map { .success([UInt8($0)]) })
     }
 
-    @Test("behaviour 7.43: updates that wait for a central that is gone give all their credits back")
+    @Test("behaviour 7.43: updates queued for a disconnected central return all their credits")
     func updatesThatWaitForNobodyGiveTheirCreditsBack() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
@@ -427,7 +427,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == count)
     }
 
-    @Test("behaviour 7.42: only subscribers are told of a value")
+    @Test("behaviour 7.42: only subscribers receive a value")
     func onlySubscribersAreTold() throws {
         let pair = try Pair()
         _ = try subscribed(pair)
@@ -448,7 +448,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 2)
     }
 
-    @Test("behaviour 7.52: a central that an update names repeatedly is sent the value once, and costs one credit")
+    @Test("behaviour 7.52: a central named repeatedly in an update gets the value once, and costs one credit")
     func anUpdateThatNamesACentralRepeatedly() throws {
         let pair = try Pair()
         let measurement = try #require(try pair.connected()[Example.measurement])
@@ -472,7 +472,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits).reduce(0, +) == 3)
     }
 
-    @Test("behaviour 7.44: value updates are cut for each central")
+    @Test("behaviour 7.44: value updates are truncated for each central")
     func updatesAreCutForEachCentral() throws {
         let pair = try Pair()
         _ = try subscribed(pair)

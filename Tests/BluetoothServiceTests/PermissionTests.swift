@@ -12,7 +12,7 @@ import Testing
         return info
     }
 
-    @Test("behaviour 1.18: an app that may not use Bluetooth sees unauthorized, whatever the radio does")
+    @Test("behaviour 1.18: an app without permission sees unauthorized, whatever the radio state")
     func anAppThatMayNotUseBluetooth() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -41,7 +41,7 @@ import Testing
         _ = try pair.connected()
     }
 
-    @Test("behaviour 1.18: what an app publishes is gone when it may not use Bluetooth any more")
+    @Test("behaviour 1.18: revoking permission removes an app's services")
     func whatAnAppPublishesGoesWithThePermission() throws {
         let pair = try Pair()
         pair.strap.system.setPermission(.restricted, for: AppIdentity(name: "test"))
@@ -54,7 +54,7 @@ import Testing
         try pair.sensor.publish()
     }
 
-    @Test("AB-G07: permission of one user's app is nothing for an app of that name of another user")
+    @Test("AB-G07: permission for one user's app does not apply to another user's app of that name")
     func permissionIsOfAUsersApp() {
         let world = TestWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
@@ -73,7 +73,7 @@ import Testing
         #expect(info(managers[1])?.permission == .notDetermined)
     }
 
-    @Test("behaviour 1.18: until somebody has decided an app does not see what the radio does")
+    @Test("behaviour 1.18: until the permission question is answered, an app does not see the radio state")
     func untilSomebodyHasDecided() throws {
         let world = TestWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.25: the system knows whether its controller scans and connects in the extended way",
+        "behaviour 1.25: the system reports whether its controller supports extended scanning and connecting",
         arguments: [false, true]
     )
     func extendedScanAndConnect(isThere: Bool) {

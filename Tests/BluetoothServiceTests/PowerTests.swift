@@ -8,7 +8,7 @@ import Testing
 @testable import BluetoothService
 
 @Suite struct PowerTests {
-    @Test("behaviour 1.1: the state of a manager is told first, whenever the manager was made")
+    @Test("behaviour 1.1: a manager's state is its first event, whenever it was created")
     func theStateComesFirstAndLater() throws {
         let world = TestWorld()
         let device = world.device("Phone", isUp: false)
@@ -46,7 +46,9 @@ import Testing
         #expect(pair.central.take().isEmpty)
     }
 
-    @Test("behaviours 1.11, 1.12: switching off ends everything without a word, and switching on brings nothing back")
+    @Test(
+        "behaviours 1.11, 1.12: turning Bluetooth off ends everything without disconnection events, and turning it on restores nothing"
+    )
     func powerOffEndsAllWithoutDisconnections() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -75,7 +77,7 @@ import Testing
         #expect(pair.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 1.14: services and advertising survive switching off")
+    @Test("behaviour 1.14: services and advertising survive turning Bluetooth off")
     func servicesAndAdvertisingSurvivePowerOff() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
@@ -89,7 +91,7 @@ import Testing
         _ = try pair.connected()
     }
 
-    @Test("behaviour 7.40: switching off ends the subscriptions of others")
+    @Test("behaviour 7.40: turning Bluetooth off ends remote subscriptions")
     func powerOffUnsubscribes() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -101,7 +103,7 @@ import Testing
         #expect(pair.sensor.take().first?.subscriber?.isSubscribed == false)
     }
 
-    @Test("behaviour 1.13: a controller that fails is reset, and services and advertising are gone")
+    @Test("behaviour 1.13: a failing controller is reset, and services and advertising are lost")
     func aControllerThatFailsIsResetAndServicesAreGone() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 15.3: of devices that the scan does not ask for nothing is told")
+    @Test("behaviour 15.3: devices outside the scan's filter are never reported lost")
     func devicesThatAreNotAskedFor() throws {
         let bench = try Bench()
         bench.scan(.seconds(2))
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.lost(in: .seconds(30)) == 2)
     }
 
-    @Test("behaviour 15.3: another scan has its own patience, and after the last one nothing is lost")
+    @Test("behaviour 15.3: each scan has its own time-out, and nothing is lost after the last scan")
     func eachScanHasItsOwnPatience() throws {
         let bench = try Bench()
         bench.scan(.seconds(100))
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.lost(in: .seconds(200)) == 0)
     }
 
-    @Test("behaviour 15.3: a device that is heard all the time, and told of once, is not lost")
+    @Test("behaviour 15.3: a device that keeps advertising, reported once, is not lost")
     func aDeviceThatIsHeard() throws {
         let bench = try Bench()
         bench.scan(.seconds(1))

@@ -14,7 +14,7 @@ import Testing
 
     private func took(_ step: RecoveryStep) -> RecoveryLadder.Action { .tell(.took(step, cause)) }
 
-    @Test("step 1: the host resets; that is told, and nothing else is done")
+    @Test("step 1: the host resets, which is reported, and nothing else happens")
     func stepOne() {
         var ladder = RecoveryLadder()
         #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
@@ -22,7 +22,7 @@ import Testing
         #expect(ladder.handle(.ready) == [.startQuietTime])
     }
 
-    @Test("steps 2, 3, 4: a failure that follows climbs by one step, and to none twice but the last")
+    @Test("steps 2, 3, 4: each further failure climbs one step, and only the last step is repeated")
     func stepsFollowEachOther() {
         var ladder = RecoveryLadder()
         #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .take(.reopen)])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "step 3 is left out where there is no way to do it, and a reset of the device that failed is followed by a new line"
+        "step 3 is skipped without a way to reset the device, and a failed device reset leads to a new transport"
     )
     func stepThreeIsLeftOutWhereThereIsNoWay() {
         var ladder = RecoveryLadder()
@@ -56,7 +56,7 @@ import Testing
         )
     }
 
-    @Test("step 4: it is tried more and more rarely, up to a bound, and the person is told once")
+    @Test("step 4: retries become rarer up to a limit, and the user is advised once")
     func theLastStepBacksOff() {
         var ladder = RecoveryLadder()
         for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
@@ -71,7 +71,7 @@ import Testing
         #expect(pauses == [2, 4, 8, 16, 30, 30, 30, 30].map { Duration.seconds($0) })
     }
 
-    @Test("a controller that has worked for long enough begins at the bottom again")
+    @Test("a controller that has worked for long enough starts at the bottom again")
     func oneThatHasWorkedBeginsAtTheBottom() {
         var ladder = RecoveryLadder()
         for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
@@ -83,7 +83,7 @@ import Testing
         #expect(step(ladder) == 2)
     }
 
-    @Test("a controller that was away has been without power, and begins at the bottom")
+    @Test("a controller that was unplugged has lost power, and starts at the bottom")
     func oneThatWasAwayBeginsAtTheBottom() {
         let away = HCIHostError.transport(.unreachable(address: "", reason: ""))
         for event in [RecoveryLadder.Event.absent, .failed(away)] {

@@ -9,7 +9,7 @@ import Testing
 /// Ways to retrieve a device that was discovered once.
 @Suite struct RetrievalTests {
     @Test(
-        "behaviours 11.1, 11.4: an identifier that was kept leads back to the device, and so do the connected ones and a scan"
+        "behaviours 11.1, 11.4: a stored identifier leads back to the device, and so do connected peripherals and a scan"
     )
     func threeWaysBack() throws {
         let pair = try Pair()
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 11.6: a stranger that has changed its address is not reached by its old identifier, and is found by a scan"
+        "behaviour 11.6: an unbonded peer with a new address is not reached by its old identifier, but found by a scan"
     )
     func aStrangerWithAnotherAddressHasToBeFoundAnew() throws {
         let air = RadioWorld()

@@ -29,7 +29,7 @@ import Testing
         .services(uuids, width: .bits16, isComplete: true)
     }
 
-    @Test("behaviour 2.2: a scan reports one peripheral once")
+    @Test("behaviour 2.2: a scan reports a peripheral once")
     func onePeripheralIsReportedOnce() {
         var scan = ScanSubscription(ScanRequest())
         #expect(scan.report(sighting([services(0x180D)]), of: Self.peer) != nil)
@@ -37,14 +37,14 @@ import Testing
         #expect(scan.report(sighting([services(0x180D)]), of: UUID()) != nil)
     }
 
-    @Test("behaviour 2.3: a scan that allows duplicates reports all of them")
+    @Test("behaviour 2.3: a scan that allows duplicates reports every packet")
     func duplicatesAreAllReported() {
         var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
         for _ in 0..<3 { #expect(scan.report(sighting([]), of: Self.peer) != nil) }
     }
 
     @Test(
-        "behaviour 2.4: any service of the list is enough to be reported",
+        "behaviour 2.4: one matching service of the list is enough",
         arguments: [
             (nil, true), ([], true), ([0x180D], true), ([0x180F], true), ([0x1805], false), ([0x1805, 0x180F], true),
         ] as [([BluetoothUUID]?, Bool)]
@@ -95,14 +95,14 @@ import Testing
         #expect(scan.report(advertisement, of: Self.peer) == nil)
     }
 
-    @Test("behaviour 2.16: a service in the scan response counts for the filter")
+    @Test("behaviour 2.16: the filter also matches a service in the scan response")
     func aServiceInTheScanResponseMatches() {
         var scan = ScanSubscription(ScanRequest(services: [0x180D]))
         #expect(scan.report(sighting([]), of: Self.peer) == nil)
         #expect(scan.report(sighting([services(0x180D)], hasScanResponse: true), of: Self.peer) != nil)
     }
 
-    @Test("behaviour 2.34: the overflow area answers only scans that ask for its services")
+    @Test("behaviour 2.34: the overflow area only matches scans for its services")
     func theOverflowAreaAnswersOnlyWhenAsked() throws {
         let hidden = sighting([OverflowArea([0x1001]).structure])
         var all = ScanSubscription(ScanRequest())
@@ -115,7 +115,7 @@ import Testing
         #expect(answer.overflowServiceUUIDs == [0x1001, 0x3333] && answer.serviceUUIDs.isEmpty)
     }
 
-    @Test("behaviour 2.29: beacons show no manufacturer data")
+    @Test("behaviour 2.29: beacons are reported without manufacturer data")
     func beaconsShowNoManufacturerData() {
         var scan = ScanSubscription(ScanRequest())
         let beacon = sighting([
@@ -132,7 +132,7 @@ import Testing
         #expect(scan.report(others, of: UUID())?.manufacturerData == [0x4C, 0x01, 0x02, 0x15, 9])
     }
 
-    @Test("behaviour 2.34: a service that is named and hinted at counts as named")
+    @Test("behaviour 2.34: a service that is both listed and hinted at counts as listed")
     func aServiceThatIsNamedAndHintedAt() throws {
         let both = sighting([services(0x1001), OverflowArea([0x1001]).structure])
         var asking = ScanSubscription(ScanRequest(services: [0x1001, 0x3333]))
@@ -141,7 +141,7 @@ import Testing
         #expect(answer.serviceUUIDs == [0x1001] && answer.overflowServiceUUIDs == [0x3333])
     }
 
-    @Test("AB-G02: what a scan has reported is remembered within a bound")
+    @Test("AB-G02: the reported devices that a scan remembers are bounded")
     func whatWasReportedIsRememberedWithinABound() {
         var scan = ScanSubscription(ScanRequest())
         let first = UUID()

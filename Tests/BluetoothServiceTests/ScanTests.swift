@@ -9,7 +9,7 @@ import Testing
 @testable import BluetoothService
 
 @Suite struct ScanTests {
-    @Test("behaviour 2.15: a new device is reported twice and then no more")
+    @Test("behaviour 2.15: a new device is reported twice, and then no more")
     func aNewDeviceIsReportedTwiceAndThenNoMore() throws {
         let world = TestWorld()
         let central = world.device("Phone").manager(.central)
@@ -27,7 +27,7 @@ import Testing
         #expect(found.first?.rssi == -50)
     }
 
-    @Test("behaviour 2.14: devices are asked for their scan responses", arguments: [true, false])
+    @Test("behaviour 2.14: scans are active and request scan responses", arguments: [true, false])
     func scansAreActive(hasExtendedAdvertising: Bool) throws {
         let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
         let sensor = air.world.manager(.peripheral, on: air.system("Strap"))
@@ -40,7 +40,7 @@ import Testing
         #expect(central.take().compactMap(\.discovery).last?.advertisement.localName == "Strap")
     }
 
-    @Test("behaviour 2.11: what is heard has its time by the calendar", arguments: [nil, 1_000_000] as [Double?])
+    @Test("behaviour 2.11: a discovery has a wall-clock time", arguments: [nil, 1_000_000] as [Double?])
     func advertisementsHaveTheirTime(start: Double?) throws {
         let world = TestWorld()
         let central = world.device("Phone", configure: { $0.loopStart = start }).manager(.central)
@@ -63,7 +63,7 @@ import Testing
         #expect(pair.central.take().count >= 90)
     }
 
-    @Test("behaviour 2.6: the same scan again changes nothing, and another one replaces it")
+    @Test("behaviour 2.6: repeating a scan changes nothing, and another scan replaces it")
     func theSameScanAgainChangesNothingAndAnotherReplacesIt() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest()))
@@ -80,7 +80,7 @@ import Testing
         #expect(pair.central.take().count == 1)
     }
 
-    @Test("behaviour 2.17: a scan that is stopped and started reports afresh")
+    @Test("behaviour 2.17: restarting a scan reports everything again")
     func stopAndStartBeginsAfresh() throws {
         let pair = try Pair()
         for _ in 0..<3 {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 9.11: the scans of apps are merged, and each app gets its matches")
+    @Test("behaviour 9.11: the scans of apps are merged, and each app gets its own matches")
     func scansAreMergedAndEachGetsItsMatches() throws {
         let pair = try Pair()
         let others = [pair.phone.manager(.central), pair.phone.manager(.central)]
@@ -114,7 +114,7 @@ import Testing
         #expect(!pair.phone.controller.isScanning)
     }
 
-    @Test("behaviour 2.1: a scan goes on until it is stopped")
+    @Test("behaviour 2.1: a scan continues until it is stopped")
     func aScanHasNoEnd() throws {
         let pair = try Pair()
         pair.strap.controller.isInRange = false
@@ -126,7 +126,7 @@ import Testing
 
     /// Apps get the extended advertisements that an iPhone delivers: on 2M, up to 124 octets, and with an address.
     @Test(
-        "behaviours 2.26, 14.10: apps are shown those extended advertisements that an iPhone shows",
+        "behaviours 2.26, 14.10: apps get the extended advertisements that an iPhone reports",
         arguments: [
             (.le2M, 122, false, true), (.le2M, 123, false, false), (.le1M, 20, false, false), (.le2M, 20, true, false),
         ] as [(LEPHY, Int, Bool, Bool)]
@@ -157,7 +157,7 @@ import Testing
         #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
     }
 
-    @Test("AB-G02: a crowd of addresses does not displace who is connected")
+    @Test("AB-G02: a flood of addresses does not evict connected peers")
     func aCrowdOfAddressesDoesNotDisplaceWhoIsConnected() throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)

@@ -12,7 +12,7 @@ import Testing
 
 /// Which requests and events an app in the peripheral role receives, and which not.
 @Suite struct ServingTests {
-    @Test("behaviour 7.5: without a value the app is asked for each read and each write, and with one never")
+    @Test("behaviour 7.5: the app is asked for each read and write of a dynamic value, and never of a fixed one")
     func whoIsAsked() throws {
         let pair = try Pair()
         let handles = try pair.connected()
@@ -34,7 +34,7 @@ import Testing
         #expect(pair.sensor.take().isEmpty)
     }
 
-    @Test("behaviour 7.41: that a central connects, looks around and leaves is not told")
+    @Test("behaviour 7.41: a central that only connects, discovers and disconnects is not reported")
     func connectionsOfCentralsAreNotTold() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -44,7 +44,7 @@ import Testing
         #expect(pair.sensor.take().isEmpty && pair.strap.system.links.isEmpty)
     }
 
-    @Test("behaviour 7.48: a value that can be read and notified is for any central, without pairing")
+    @Test("behaviour 7.48: a central can read and subscribe to an unprotected value without pairing")
     func subscribingWithoutPairing() throws {
         let measured = LocalCharacteristic(
             id: Example.measurementID,
@@ -71,7 +71,7 @@ import Testing
         #expect(pair.phone.system.bondedPeers.isEmpty)
     }
 
-    @Test("behaviour 7.43: a value update that crosses the loss of power gives its credit back")
+    @Test("behaviour 7.43: an update in flight when power is lost returns its credit")
     func creditsComeBackWithoutPower() throws {
         let pair = try Pair()
         pair.strap.system.setPower(false)
@@ -80,7 +80,7 @@ import Testing
         #expect(pair.sensor.take().compactMap(\.updateCredits) == [1])
     }
 
-    @Test("behaviour 7.43: credits for values come before the news that the power is gone")
+    @Test("behaviour 7.43: credits return before the loss of power is reported")
     func creditsComeBeforeTheLossOfPower() throws {
         let pair = try Pair()
         let system = LoopBound(pair.strap.system, loop: pair.world.loop)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 4.11, 3.24: a system tells of changes, and a central that connects asks to be told, and for the name"
+        "behaviours 4.11, 3.24: a system reports changes, and a connecting central enables these reports and reads the name"
     )
     func changesAreToldWithoutAnAppsAsking() throws {
         let pair = try Pair()
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Includes services published while the system explores the peer on its own.
-    @Test("behaviours 4.11, 3.24: whenever a peer publishes something, whoever is connected to it finds it or is told")
+    @Test("behaviours 4.11, 3.24: a service published at any time is found by or reported to connected centrals")
     func whateverIsPublishedIsFound() throws {
         for delay in 0..<100 as Range<Int64> {
             let pair = try Pair()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 4.18: services take fewer exchanges where those of one width stand together")
+    @Test("behaviour 4.18: grouping services by UUID width saves discovery exchanges")
     func servicesOfOneWidthStandTogether() throws {
         let short = (0..<4).map { BluetoothUUID(0xFFA0 + $0) }
         let long = (0..<4).map { BluetoothUUID(high: 0x1234_5678, low: UInt64($0)) }
@@ -144,7 +144,7 @@ import Testing
         #expect(try packets(short + long) < packets(mixed))
     }
 
-    @Test("AB-G05: what a central has asked that is gone holds nothing of it, and the app's answer is for nobody")
+    @Test("AB-G05: requests of a disconnected central hold none of its state, and the app's response is dropped")
     func aCentralThatIsGoneLeavesNothing() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -159,7 +159,7 @@ import Testing
         _ = try pair.connected()
     }
 
-    @Test("a wish to end a central's link goes with the power: a later link that ends is not what was asked for")
+    @Test("a pending disconnection is dropped with the power, and does not affect a later link")
     func aWishToEndALinkGoesWithThePower() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -185,7 +185,7 @@ import Testing
         #expect(!released)
     }
 
-    @Test("behaviour 14.2: after half a minute the interval of an advertisement is one that Apple recommends")
+    @Test("behaviour 14.2: after half a minute, the advertising interval is one that Apple recommends")
     func theSlowInterval() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 3.29, 14.4: 11.25 ms is for a peer with a service for input devices alone",
+        "behaviours 3.29, 14.4: only a peer with the service of input devices gets 11.25 ms",
         arguments: [false, true]
     )
     func theShortestIntervalIsForInputDevices(isInputDevice: Bool) throws {

@@ -15,7 +15,7 @@ import Testing
         ServiceLimits.recordedApps,
     ]
 
-    @Test("AB-G05: whoever comes gets its share, and nobody takes the last place of another", arguments: quotas)
+    @Test("AB-G05: every client gets its share, and none takes the last place of another", arguments: quotas)
     func sharesOfAQuota(quota: Quota) {
         var held: [(app: AppIdentity, count: Int)] = []
         func taken(_ user: UInt32) -> Int { held.reduce(0) { $0 + ($1.app.owner == user ? $1.count : 0) } }
@@ -38,7 +38,7 @@ import Testing
         #expect(held.reduce(0) { $0 + $1.count } < quota.total)
     }
 
-    @Test("AB-G05: what is refused says which limit it is, and how much there may be")
+    @Test("AB-G05: a refusal names the limit and its value")
     func theReasonOfARefusal() {
         let quota = Quota(app: 2, user: 3, total: 8)
         let (one, two) = (AppIdentity(name: "one", owner: 7), AppIdentity(name: "two", owner: 7))
@@ -54,7 +54,7 @@ import Testing
         #expect(reason(one, others) == nil)
     }
 
-    @Test("AB-G05: an app that floods a link with requests leaves room for the requests of another app")
+    @Test("AB-G05: an app that floods a link with requests leaves capacity for another app")
     func requestsOnOneLink() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
@@ -75,7 +75,7 @@ import Testing
         #expect(modest.take().compactMap(\.value).isEmpty)
     }
 
-    @Test("AB-G05: an app that asks for the signal strength all the time does not fill the queue of commands")
+    @Test("AB-G05: an app that reads the signal strength continuously does not fill the command queue")
     func signalStrength() throws {
         let pair = try Pair()
         _ = try pair.connected()
@@ -93,7 +93,7 @@ import Testing
         #expect(pair.central.take().count == 1)
     }
 
-    @Test("AB-G05: a manager that changes a subscription all the time leaves room for another one's change")
+    @Test("AB-G05: a manager that changes a subscription continuously does not block another's change")
     func subscriptionChanges() {
         var arbiter = SubscriptionArbiter<Int>()
         var refused = 0
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a user with many names has a bounded number of questions open, and none of the others is answered by that"
+        "AB-G05: a user with many app names has a bounded number of open questions, and excess ones wait unanswered"
     )
     func questions() throws {
         let world = TestWorld()
@@ -150,7 +150,7 @@ import Testing
         #expect(person.answers.count == 101 && greedy.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
     }
 
-    @Test("AB-G05: where nobody answers, an app is denied nothing by the questions about others")
+    @Test("AB-G05: unanswered questions about other apps do not deny an app anything")
     func unansweredQuestions() throws {
         let world = TestWorld()
         let phone = world.device("Phone") { $0.permission = .notDetermined }
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: the decision of the user counts, however many there are; one about an app that is not here is forgotten"
+        "AB-G05: any number of user decisions apply, and those for absent apps are dropped first"
     )
     func decisions() {
         let world = TestWorld()
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a user with many names has a bounded number of records on disk, and an app of another user has its own"
+        "AB-G05: a user with many app names has a bounded number of records, and another user's app has its own"
     )
     func records() {
         let bench = RecordBench()
@@ -214,7 +214,7 @@ import Testing
     // MARK: Restored state
 
     @Test(
-        "AB-G05: the state that an app is restored with fits in one message, and peripherals without their services are in it"
+        "AB-G05: a restored state fits in one message, with all peripherals but without their services if necessary"
     )
     func restoredState() throws {
         let pair = try Pair()

@@ -47,7 +47,7 @@ import Testing
         #expect(phone.links.isEmpty)
     }
 
-    @Test("behaviour 3.12: a peer that is switched off is missed", arguments: [true, false])
+    @Test("behaviour 3.12: a peer that is turned off is detected as lost", arguments: [true, false])
     func aPeerThatIsSwitchedOffIsMissed(hasExtendedAdvertising: Bool) throws {
         let air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
         let strap = air.system("Strap")

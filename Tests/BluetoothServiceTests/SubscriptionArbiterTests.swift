@@ -7,7 +7,7 @@ import Testing
     private typealias Arbiter = SubscriptionArbiter<Int>
     private static let failure = ServiceError(.unknown)
 
-    @Test("behaviour 5.17: a subscription that is in force already costs no traffic")
+    @Test("behaviour 5.17: subscribing again to an active subscription causes no traffic")
     func whatIsInForceCostsNoTraffic() {
         var arbiter = Arbiter()
         #expect(arbiter.handle(.request(1, enabled: false)) == [.report(1, isNotifying: false, nil)])
@@ -54,7 +54,7 @@ import Testing
         #expect(arbiter.isIdle)
     }
 
-    @Test("behaviour 15.11: who waits when the characteristic goes hears so, by the number of the request, and once")
+    @Test("behaviour 15.11: a request that waits when the characteristic is removed fails once, with its number")
     func whoWaitsHearsThatItIsGone() {
         var arbiter = Arbiter()
         _ = arbiter.handle(.request(1, enabled: true, number: 7))
@@ -69,7 +69,7 @@ import Testing
         #expect(arbiter.isIdle && arbiter.handle(.written(.success(()))) == [])
     }
 
-    @Test("who leaves before his turn has come wanted nothing, and hears nothing")
+    @Test("a request withdrawn before its turn has no effect and gets no response")
     func whoLeavesBeforeHisTurn() {
         var arbiter = Arbiter()
         #expect(arbiter.handle(.request(1, enabled: true)) == [.write(enabled: true)])
@@ -79,7 +79,7 @@ import Testing
         #expect(arbiter.subscribers == [1])
     }
 
-    @Test("AB-G05: the changes of one subscription that wait are bounded")
+    @Test("AB-G05: the pending changes of one subscription are bounded")
     func wishesAreBounded() {
         var arbiter = Arbiter()
         for index in 0...ServiceLimits.subscriptionChanges { _ = arbiter.handle(.request(index, enabled: true)) }

@@ -45,7 +45,7 @@ import Testing
         try body(path)
     }
 
-    @Test("a secret that is damaged is an error in log and status")
+    @Test("a damaged secret is an error in log and status")
     func aDamagedSecret() throws {
         try directory { path in
             let secret = FileManager.default.createFile(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("a record that is damaged is an error in log and status")
+    @Test("a damaged record is an error in log and status")
     func aDamagedRecord() throws {
         let records = MemoryRecordStorage([.permissions: [9, 9, 9]])
         let phone = world.device("Phone", logger: logger, bonds: MemoryBondStorage(records: records))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "a save that fails is an error in log and status, counted when it fails again and logged again after a minute"
+        "a failed save is an error in log and status, counted on each repetition, and logged again after a minute"
     )
     func aSaveThatFails() throws {
         let records = MemoryRecordStorage()
@@ -84,7 +84,7 @@ import Testing
         try check(phone, "error", "the disk is full", count: 3, lines: 2)
     }
 
-    @Test("a store that another service has is an error in log and status")
+    @Test("a store in use by another service is an error in log and status")
     func aStoreInUse() throws {
         try directory { path in
             let first = world.device("First") { $0.store = .directory(path) }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("an app that is given up at a limit is a warning in log and status")
+    @Test("an app dropped at a limit is a warning in log and status")
     func anAppAtALimit() throws {
         let phone = world.device("Phone", logger: logger)
         for number in 0...BluetoothSystem.maximumPreserved {
@@ -105,7 +105,7 @@ import Testing
         try check(phone, "warning", "App0 of user 0 is discarded")
     }
 
-    @Test("AB-G05: the troubles of a status are few, and warnings push out no error")
+    @Test("AB-G05: the troubles of a status are bounded, and warnings evict no errors")
     func troublesAreBounded() {
         let phone = world.device("Phone")
         phone.system.trouble("the store is gone", .error)
@@ -122,7 +122,7 @@ import Testing
         #expect(phone.system.status.troubles.last?.text == "error 968")
     }
 
-    @Test("a status shows its troubles to programs and to persons, with how often and how long ago")
+    @Test("a status shows its troubles to programs and users, with their count and age")
     func troublesAreShown() throws {
         let phone = world.device("Phone")
         phone.system.trouble("the disk is full\u{1B}[2J", .error)

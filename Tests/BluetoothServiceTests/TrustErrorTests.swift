@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TrustErrorTests {
     @Test(
-        "behaviours 6.12, 6.13: a link that cannot be secured is told with its reason",
+        "behaviours 6.12, 6.13: a link that cannot be secured is reported with its reason",
         arguments: [
             (SecurityError.peerLostKey, ServiceError.CoreCode.peerRemovedPairingInformation),
             (.encryptionTimedOut, .encryptionTimedOut), (.encryptionFailed, .connectionFailed),

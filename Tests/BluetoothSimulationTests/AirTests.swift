@@ -57,7 +57,7 @@ import Testing
         #expect(session.runToTheEnd() == true, "\(session.said.withLock { $0 })")
     }
 
-    @Test("behaviour 3.12: a jammer that is switched on ends the link")
+    @Test("behaviour 3.12: a jammer ends the link")
     func aJammerThatIsSwitchedOnEndsTheLink() {
         let session = HeartRateWorld(seed: 5)
         session.world.run(for: .seconds(5))

@@ -112,7 +112,7 @@ import Testing
     private let world = SimulatedWorld(seed: 9)
 
     @Test(
-        "behaviours 2.34, 2.36, 7.24: two devices of ours find each other through the overflow area, in front or not, and nobody else's filter is fooled",
+        "behaviours 2.34, 2.36, 7.24: two Harald devices find each other through the overflow area, in any phase, without matching any other filter",
         arguments: [false, true],
         [false, true]
     )
@@ -133,7 +133,7 @@ import Testing
         #expect(beaconApp.phase == (advertiserSleeps ? .suspended : .foreground))
     }
 
-    @Test("behaviours 9.1, 9.7: timers and tasks of an app stand still while it is suspended, and end with its process")
+    @Test("behaviours 9.1, 9.7: timers and tasks of an app stop while it is suspended, and end with its process")
     func timersAndTasksStandStill() async {
         let world = world
         let ticks = Mutex(0)
@@ -164,7 +164,7 @@ import Testing
         #expect(counts() == after && app.phase == .notRunning(.crashed))
     }
 
-    @Test("behaviour 9.1: an app that asks for time has three minutes")
+    @Test("behaviour 9.1: an app that requests time has three minutes")
     func anAppThatAsksForTime() {
         let app = world.addDevice(named: "Phone").launch("worker") { $0 }
         app.leave()
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 9.14: of an app whose process is gone nothing is left, and it can be launched anew",
+        "behaviour 9.14: an ended process leaves nothing behind, and its app can be launched again",
         arguments: [true, false]
     )
     func ofAnAppThatIsGoneNothingIsLeft(isForced: Bool) {
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.18, 1.19: the person is asked with the app's own words, and says yes, no, or nothing for a while"
+        "behaviours 1.18, 1.19: the person sees the app's own text, and answers yes, no, or nothing for a while"
     )
     func thePersonIsAsked() {
         var options = DeviceOptions()

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.18, 1.20, 1.25: an app sees its permission and what the controller can",
+        "behaviours 1.18, 1.20, 1.25: an app sees its permission and the controller's features",
         arguments: [false, true]
     )
     func anAppSeesWhatItMayAndWhatTheControllerCan(isExtended: Bool) {

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 13.2: no callback comes before the method that led to it has returned")
+    @Test("behaviour 13.2: no callback precedes the return of the method that caused it")
     func callbacksComeAfterTheCall() {
         let trust = TrustWorld()
         let app = trust.phone.launch("careful") { _ in Careful() }

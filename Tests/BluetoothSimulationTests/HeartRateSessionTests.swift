@@ -9,7 +9,7 @@ import Testing
 @testable import harald
 
 @Suite struct HeartRateSessionTests {
-    @Test("behaviour 15.20: a whole session runs without a device, in virtual time", arguments: [true, false])
+    @Test("behaviour 15.20: a whole session runs without hardware, in virtual time", arguments: [true, false])
     func aWholeSessionRunsInVirtualTime(hasExtendedAdvertising: Bool) {
         let session = HeartRateWorld(seed: 1, hasExtendedAdvertising: hasExtendedAdvertising)
         #expect(session.runToTheEnd() == true)
@@ -48,7 +48,7 @@ import Testing
         #expect(shows("Harald HR", session.airCapture.bytes))
     }
 
-    @Test("one seed gives the same packets octet for octet, and another seed gives others", arguments: [true, false])
+    @Test("a seed determines every octet of the packets, and another seed differs", arguments: [true, false])
     func oneSeedGivesTheSamePacketsAndAnotherGivesOthers(hasExtendedAdvertising: Bool) {
         func captures(seed: UInt64) -> [[UInt8]] {
             let session = HeartRateWorld(seed: seed, hasExtendedAdvertising: hasExtendedAdvertising)
@@ -94,7 +94,7 @@ import Testing
         #expect(session.world.now - moved < .seconds(2))
     }
 
-    @Test("behaviour 1.11: switching the phone off ends the link without a disconnect callback")
+    @Test("behaviour 1.11: turning the phone's Bluetooth off ends the link without a disconnect callback")
     func switchingThePhoneOffEndsTheLinkWithoutACallback() {
         let session = HeartRateWorld(seed: 6)
         session.world.run(for: .seconds(5))

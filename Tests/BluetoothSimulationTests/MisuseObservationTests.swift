@@ -10,7 +10,7 @@ import Testing
         let lines = Mutex<[String]>([])
     }
 
-    @Test("behaviour 1.6: misuse that the app's log has is observed at the device, with its app")
+    @Test("behaviour 1.6: misuse in an app's log is observed at the device, with its app")
     func misuseOfAnAppIsObserved() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "Phone")

@@ -12,7 +12,7 @@ struct TaskTests {
         var all: [String] { lines.withLock { $0 } }
     }
 
-    @Test("tasks sleep in the time of the world, and run in the order in which they wake")
+    @Test("tasks sleep in the world's time, and resume in the order in which they wake")
     func sleeping() throws {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
@@ -50,7 +50,7 @@ struct TaskTests {
         #expect(notes.all == ["499500 at 0.0 seconds"])
     }
 
-    @Test("a sleep that is cancelled ends at once with CancellationError, also one that has not begun")
+    @Test("a cancelled sleep ends at once with CancellationError, even if it has not started")
     func cancelling() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
@@ -80,7 +80,7 @@ struct TaskTests {
         #expect(notes.all == ["never slept", "woken at 2.0 seconds"])
     }
 
-    @Test("managers that a task makes belong to its app")
+    @Test("managers that a task creates belong to its app")
     func ownership() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")

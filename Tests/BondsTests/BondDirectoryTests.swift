@@ -75,7 +75,7 @@ import Testing
         #expect(openFiles().isEmpty)
     }
 
-    @Test("AB-G06: the lock file of the bonds is for the user alone")
+    @Test("AB-G06: only the user can access the lock file of the bonds")
     func theLockIsForTheUserAlone() throws {
         _ = try open()
         let attributes = try files.attributesOfItem(atPath: directory.file("lock"))
@@ -147,7 +147,7 @@ import Testing
 
     /// Whatever fails, each backup that an error names is complete, and survives a power failure.
     @Test(
-        "AB-G06: a backup that an error names is there",
+        "AB-G06: a backup named in an error exists",
         arguments: [[:], ["bonds.damaged-1": [9]], ["bonds.damaged-1": damaged]] as [[String: [UInt8]]]
     )
     func aBackupThatIsNamedIsOne(others: [String: [UInt8]]) {

@@ -78,7 +78,7 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     /// Damaged files cannot be used to fill the disk.
-    @Test("AB-G06: nine damaged files of bonds are kept and no more")
+    @Test("AB-G06: up to nine damaged files of bonds are kept")
     func nineDamagedFilesAreKeptAndNoMore() throws {
         _ = try store()
         for number in 1...11 as ClosedRange<UInt8> {
@@ -115,7 +115,7 @@ private final class GrowingDirectory: BondDirectory {
     }
 
     @Test(
-        "AB-G06: the secret of a host has 64 octets or is damaged",
+        "AB-G06: the secret of a host has 64 octets, or is damaged",
         arguments: [(63, "it has 63 octets"), (64, nil), (65, "it is longer than 64 octets")] as [(Int, String?)]
     )
     func aSecretHas64Octets(count: Int, reason: String?) throws {

@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test("AB-S14: the 1,000th bond pushes nobody out, and the next one does", arguments: [1_000, 1_001, 5_000])
+    @Test("AB-S14: a store evicts a bond only from the 1,001st on", arguments: [1_000, 1_001, 5_000])
     func the1000thBondPushesNobodyOutAndTheNextOneDoes(capacity: Int) throws {
         let store = try store(999, capacity: capacity)
         var evicted: [Bond] = []
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("AB-G06: directories of bonds that are missing are made for the user alone")
+    @Test("AB-G06: missing directories of bonds are created for the user alone")
     func directoriesThatAreMissingAreMadeForTheUserAlone() throws {
         let scratch = try ScratchDirectory()
         let paths = [scratch.path, scratch.path + "/above", scratch.path + "/above/bonds"]

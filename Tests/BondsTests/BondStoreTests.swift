@@ -75,7 +75,7 @@ import Testing
         try store.add(Samples.bond(7, level: level))
     }
 
-    @Test("AB-S14: 10,000 peers leave the authenticated bonds and the latest of the others")
+    @Test("AB-S14: 10,000 peers leave the authenticated bonds and the latest others")
     func tenThousandPeersLeaveTheAuthenticatedBonds() throws {
         let store = try store(capacity: 50)
         var evicted: [Bond] = []
@@ -90,7 +90,7 @@ import Testing
         #expect(evicted.map(\.address) == (10..<9970).map(Samples.address))
     }
 
-    @Test("AB-S14: a store full of authenticated bonds refuses another one")
+    @Test("AB-S14: a store full of authenticated bonds refuses another bond")
     func a_store_full_of_authenticated_bonds_refuses() throws {
         let store = try store(capacity: 3)
         for number in 0..<3 { try store.add(Samples.bond(number, level: Samples.strong)) }
@@ -101,7 +101,7 @@ import Testing
         try store.add(Samples.bond(1, level: Samples.strong))
     }
 
-    @Test("AB-S14: a peer in use outlives those that are not")
+    @Test("AB-S14: a peer in use stays, and unused ones are evicted")
     func a_peer_in_use_outlives_those_that_are_not() throws {
         let store = try store(capacity: 2)
         let first = try store.add(Samples.bond(0))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("AB-H08: a person says that one adapter takes the place of another")
+    @Test("AB-H08: the user can let one adapter replace another")
     func anAdapterTakesThePlaceOfAnotherWhenAPersonSaysSo() throws {
         let bond = try store().add(Samples.bond(7))
         let identity = try store().identity
@@ -180,7 +180,7 @@ import Testing
         return cache
     }()
 
-    @Test("AB-S14: a bond is kept without a table or a record that takes the room of others")
+    @Test("AB-S14: a table or record that is too large is dropped from its bond")
     func aTableThatTakesTheRoomOfOthersIsNotKept() throws {
         let store = try store()
         var bond = Samples.bond(7)
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// A characteristic with a configuration uses three attributes.
-    @Test("everything that a client can choose of our largest database is kept")
+    @Test("everything that a client can configure in our largest database is stored")
     func everyChoiceOfAClientIsKept() throws {
         let store = try store()
         var bond = Samples.bond(7)
@@ -220,7 +220,7 @@ import Testing
         #expect(try store.add(bond).record == bond.record)
     }
 
-    @Test("AB-S14: as many bonds as there may be fit with all that is kept of each")
+    @Test("AB-S14: the maximum number of bonds fits with the maximum data of each")
     func asManyBondsAsThereMayBeFit() throws {
         let store = try store()
         var bond = Samples.fullBond(7)
@@ -241,7 +241,7 @@ import Testing
         #expect(most <= BondFile.maximumSize)
     }
 
-    @Test("AB-S14: who gives way in a full store is gone for good, and only then is the person told")
+    @Test("AB-S14: an evicted bond is gone for good before the user is notified")
     func whoGivesWayIsGoneBeforeThePersonIsTold() throws {
         let store = try store(capacity: 2)
         var told: [(bond: Bond, kept: [Bond])] = []

@@ -87,7 +87,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         records.change(slot, { () throws(RecordError) in octets }, on: loop) { ends.ended.append((slot, $0)) }
     }
 
-    @Test("AB-G05: the loop does not wait for a record, and hears of it once it is durable")
+    @Test("AB-G05: the loop does not wait for a record, and is notified once it is durable")
     func theLoopDoesNotWait() throws {
         let ends = Ends()
         directory.hold()
@@ -107,7 +107,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(!directory.threads.subtracting([currentThread()]).isEmpty)
     }
 
-    @Test("AB-G05: the record is encoded on the other thread, and a record that cannot be encoded changes nothing")
+    @Test("AB-G05: the record is encoded on the other thread, and one that cannot be encoded changes nothing")
     func theRecordIsEncodedElsewhere() throws {
         let ends = Ends()
         change(.app(1), [1], ends)
@@ -134,7 +134,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         func note() { thread.withLock { $0 = currentThread() } }
     }
 
-    @Test("a slot is emptied, and one that is too large keeps what it has")
+    @Test("a slot can be emptied, and a record that is too large leaves it unchanged")
     func aSlotIsEmptied() throws {
         let ends = Ends()
         change(.app(1), [1], ends)
@@ -150,7 +150,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
     }
 
     @Test(
-        "AB-G06: a secret that is removed meanwhile is an error of the save that finds it so, and is made anew for the next"
+        "AB-G06: removing the secret fails the save that detects it, and the next one creates a new secret"
     )
     func aSecretThatIsRemoved() throws {
         let ends = Ends()
@@ -166,7 +166,9 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(try records.load(.app(1)) == [2])
     }
 
-    @Test("AB-G05: what a peer can tell again is seen at once, and saved on the other thread, the latest of it alone")
+    @Test(
+        "AB-G05: data that a peer can send again is visible at once, and only its latest state is saved, on the other thread"
+    )
     func whatAPeerCanTellAgain() throws {
         let store = try BondStore(
             storage: storage,
@@ -193,7 +195,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(store.bonds.first?.address == bond.address)
     }
 
-    @Test("a bond that is saved while an older state waits for the disk is not replaced by that")
+    @Test("a saved bond is not overwritten by an older state that waited for the disk")
     func anOlderStateDoesNotWin() throws {
         let store = try BondStore(
             storage: storage,
@@ -221,7 +223,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         #expect(try FileBondStorage.look(into: scratch.path)?.bonds == stood && ends.ended.count == 1)
     }
 
-    @Test("what is to be saved soon is durable when the store is let go of, and a failure is told")
+    @Test("pending data is durable when the store is released, and a failure is reported")
     func aStoreThatIsLetGoOf() throws {
         let store = try BondStore(
             storage: storage,

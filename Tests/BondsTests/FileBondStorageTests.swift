@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "AB-G06: a file of bonds that others may use is refused",
+        "AB-G06: a file of bonds that other users may access is refused",
         arguments: [0o640, 0o604, 0o620, 0o601],
         ["bonds", "secret"]
     )
@@ -64,7 +64,7 @@ import Testing
         #expect(try permissions(directory.file(name)) == mode)
     }
 
-    @Test("AB-G06: a directory of bonds that others may enter is refused")
+    @Test("AB-G06: a directory of bonds that other users may enter is refused")
     func a_directory_that_others_may_enter_is_refused() throws {
         _ = try make()
         try files.setAttributes([.posixPermissions: 0o750], ofItemAtPath: directory.path)
@@ -203,7 +203,7 @@ import Testing
         #expect(files.createFile(atPath: directory.file("bonds"), contents: file, attributes: own))
     }
 
-    @Test("a file of version 1 is read and written anew with the next change")
+    @Test("a file of version 1 is read, and rewritten with the next change")
     func aFileOfVersion1IsReadAndWrittenAnew() throws {
         try makeVersion1()
         let store = try open()
@@ -213,7 +213,7 @@ import Testing
         #expect(files.contents(atPath: directory.file("bonds"))?[8] == 2)
     }
 
-    @Test("AB-G06, AB-H08: a file of version 1 that comes after the secret is foreign")
+    @Test("AB-G06, AB-H08: a file of version 1 that appears after the secret is foreign")
     func aFileOfVersion1AfterTheSecretIsForeign() throws {
         _ = try make()
         try files.removeItem(atPath: directory.file("bonds"))
@@ -221,7 +221,7 @@ import Testing
         #expect(refusal() == .foreign(place: directory.file("bonds"), secret: directory.file("secret")))
     }
 
-    @Test("an adapter without an address has one address at one place")
+    @Test("an adapter without an address has a stable address per place")
     func withoutItsOwnAnAdapterHasOneAddressAtOnePlace() throws {
         func address(at place: String, in directory: ScratchDirectory) throws -> BluetoothAddress {
             // Independent of previous content, and of how often the store is recreated.
@@ -237,7 +237,7 @@ import Testing
         #expect(try address(at: "usb 1", in: ScratchDirectory()) != first)
     }
 
-    @Test("who only looks sees the bonds of a store in use and changes nothing")
+    @Test("reading the bonds of a store in use changes nothing")
     func whoOnlyLooksChangesNothing() throws {
         let store = try open()
         let bond = try store.add(Samples.bond(7))

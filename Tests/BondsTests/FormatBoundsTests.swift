@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test(
-        "AB-S14: the attribute cache of a bond is kept up to its bound",
+        "AB-S14: the attribute cache of a bond is stored up to its limit",
         arguments: [(9_215, true), (9_216, true), (9_217, false)]
     )
     func aCacheIsKeptUpToItsBound(size: Int, isKept: Bool) throws {
@@ -235,7 +235,7 @@ import Testing
         #expect(bond.bounded.cache == (isKept ? cache : nil))
     }
 
-    @Test("AB-S14: the client record of a bond is kept up to its bound", arguments: [(1_530, true), (1_531, false)])
+    @Test("AB-S14: the client record of a bond is stored up to its limit", arguments: [(1_530, true), (1_531, false)])
     func aRecordIsKeptUpToItsBound(choices: Int, isKept: Bool) {
         var bond = Samples.bond(1)
         bond.record = Self.record(choices)
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// The longest possible record is two octets short of its limit.
-    @Test("AB-S14: the largest bond takes as many octets as is said")
+    @Test("AB-S14: the largest bond has the documented size")
     func theLargestBondTakesWhatIsSaid() throws {
         var bond = Samples.fullBond(7)
         bond.name = String(repeating: "n", count: 248)

@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A bond of version 1 that could never be used, and data that displaced others.
-    @Test("what version 1 took and is not kept any more is left behind")
+    @Test("obsolete content of version 1 is dropped")
     func what_is_not_kept_any_more_is_left_behind() throws {
         var keyless = Samples.bond(1)
         (keyless.keys.localKey, keyless.keys.peerKey) = (nil, nil)
@@ -141,7 +141,10 @@ import Testing
 
     /// Checks the decoder without the checksum: it is total, reads no further than its input, and accepts nothing that
     /// it would not write.
-    @Test("the content of a file cut or changed at any octet is refused or is another one", arguments: states)
+    @Test(
+        "the content of a file cut or changed at any octet is refused, or decodes to something else",
+        arguments: states
+    )
     func no_changed_content_reads_the_same(state: StoredBonds) throws {
         var body = PacketBuffer(headroom: 0)
         state.write(to: &body)

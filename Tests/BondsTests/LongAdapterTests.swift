@@ -6,7 +6,7 @@ import Testing
 
 /// An adapter at a place whose name exceeds the length kept is still recognised after a restart.
 @Suite struct LongAdapterTests {
-    @Test("AB-H08: an adapter is recognised by as much of its place as is kept", arguments: [254, 255, 256, 300])
+    @Test("AB-H08: an adapter is recognised by the stored part of its place", arguments: [254, 255, 256, 300])
     func anAdapterIsRecognisedByAsMuchAsIsKept(count: Int) throws {
         let directory = try ScratchDirectory()
         let place = String(repeating: "a", count: count)

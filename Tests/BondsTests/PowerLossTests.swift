@@ -14,7 +14,7 @@ import Testing
         var takenBack = 0
     }
 
-    @Test("what is kept survives the loss of power at every system call")
+    @Test("bonds survive a power loss at every system call")
     func what_is_kept_survives_the_loss_of_power() throws {
         let losses = try lose(operations: 0..<100)
         #expect(losses.points >= 1000)
@@ -23,7 +23,7 @@ import Testing
         #expect(losses.takenBack == 0)
     }
 
-    @Test("a file of version 1 survives the loss of power while it gets a secret")
+    @Test("a file of version 1 survives a power loss while it gets a secret")
     func version_1_survives_the_loss_of_power() throws {
         let losses = try lose(operations: Script.foreignOperations, from: ["bonds": Samples.version1])
         #expect(losses.points >= 20 && losses.outcomes > losses.points)
@@ -38,7 +38,7 @@ import Testing
         #expect(try lose(operations: 0..<10, negligence: .namesAreNotKept).takenBack > 0)
     }
 
-    @Test("records of apps and permissions survive the loss of power at every system call")
+    @Test("records of apps and permissions survive a power loss at every system call")
     func recordsSurviveTheLossOfPower() throws {
         let losses = try lose(RecordScript(seed: 2), operations: 0..<100)
         #expect(losses.points >= 500 && losses.outcomes > losses.points)

@@ -74,7 +74,7 @@ import Testing
         #expect(try storage.load()?.bonds == [bond])
     }
 
-    @Test("AB-G06: a record that others may use is not used", arguments: [0o640, 0o604, 0o620, 0o601])
+    @Test("AB-G06: a record that other users may access is not used", arguments: [0o640, 0o604, 0o620, 0o601])
     func aRecordThatOthersMayUseIsNotUsed(mode: Int) throws {
         try make()
         try files.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file("app-07"))
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "AB-G06: a link or a pipe in place of a record is not used, and gives way to the next one",
+        "AB-G06: a link or a pipe in place of a record is not used, and the next save replaces it",
         arguments: [true, false]
     )
     func aLinkOrAPipeInPlaceOfARecord(isLink: Bool) throws {
@@ -103,7 +103,7 @@ import Testing
         #expect(try refusal() == nil && content(of: "elsewhere") == before)
     }
 
-    @Test("AB-G06: a record with any octet changed, or cut anywhere, is not used")
+    @Test("AB-G06: a record with any octet changed, or truncated anywhere, is not used")
     func aDamagedRecordIsNotUsed() throws {
         try make()
         let whole = try content(of: "app-07")
@@ -121,7 +121,7 @@ import Testing
         #expect(try refusal() == nil)
     }
 
-    @Test("AB-G06: the first damaged record of a slot is kept, and no more")
+    @Test("AB-G06: only the first damaged record of a slot is kept")
     func theFirstDamagedRecordIsKept() throws {
         try make()
         let place = directory.file("app-07")
@@ -158,7 +158,7 @@ import Testing
         #expect(throws: foreign) { try storage.records.load(slot) }
     }
 
-    @Test("AB-G05: a record has a bound, and what goes beyond it leaves the old one")
+    @Test("AB-G05: a record has a maximum size, and a larger one leaves the old one unchanged")
     func aRecordHasABound() throws {
         let storage = try open()
         try storage.save(octets, in: slot)
@@ -188,7 +188,7 @@ import Testing
         #expect(try refusal() == .unknownVersion(place: directory.file("app-07"), 9))
     }
 
-    @Test("a file of bonds of version 1 is still read when a record has made the secret")
+    @Test("a file of bonds of version 1 can still be read after a record has created the secret")
     func aFileOfVersion1IsReadAfterARecord() throws {
         let rights = [FileAttributeKey.posixPermissions: 0o700]
         try files.createDirectory(atPath: directory.path, withIntermediateDirectories: true, attributes: rights)

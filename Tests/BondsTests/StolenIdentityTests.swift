@@ -62,7 +62,7 @@ import Testing
         #expect(store.bonds.map(\.address) == [Samples.address(9)])
     }
 
-    @Test("AB-S11: our own resolving key or address as a peer's is refused")
+    @Test("AB-S11: a peer that claims our own resolving key or address is refused")
     func our_own_resolving_key_or_address_as_a_peers_is_refused() throws {
         let store = try store()
         var echo = Samples.bond(7, level: Samples.strong)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Streams of events")
 struct EventStreamTests {
-    @Test("a stream holds what fits, and says that more was lost")
+    @Test("a stream buffers up to its limit, and reports that more was lost")
     func overflow() async throws {
         let (stream, source) = EventStream<Int>.make(limit: 2)
         for number in 1...3 { source.send(number) }

@@ -3,7 +3,7 @@ import CoreBluetoothExtras
 import Testing
 
 @Suite struct LaunchOptionsTests {
-    @Test("behaviour 10.6: launch options name the managers by the keys of Apple's systems, and roles that have some")
+    @Test("behaviour 10.6: launch options name the managers by Apple's keys, only for roles that have some")
     func launchOptionsNameTheManagers() {
         let both = RestoreIdentifiers(centrals: ["one", "two"], peripherals: ["three"]).launchOptions
         #expect(both[.bluetoothCentrals] == ["one", "two"] && both[.bluetoothPeripherals] == ["three"])

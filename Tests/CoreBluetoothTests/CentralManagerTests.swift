@@ -7,7 +7,7 @@ import Testing
 @Suite struct CentralManagerTests {
     // MARK: State
 
-    @Test("behaviour 1.1: the state of a new manager is unknown until the service speaks")
+    @Test("behaviour 1.1: the state of a new manager is unknown until the service reports it")
     func newManagerIsUnknownUntilTheServiceSpeaks() {
         let app = CentralApp()
         #expect(app.manager.state == .unknown)
@@ -47,7 +47,7 @@ import Testing
         #expect(CapturedLog.contains("API MISUSE", app.manager.description, "stopScan"))
     }
 
-    @Test("behaviour 1.2: a delegate needs no other method than that for the state")
+    @Test("behaviour 1.2: a delegate needs to implement only the method for the state")
     func aDelegateNeedsOneMethod() {
         final class Least: NSObject, CBCentralManagerDelegate, CBPeripheralManagerDelegate, CBPeripheralDelegate {
             var states: [CBManagerState] = []
@@ -76,7 +76,7 @@ import Testing
         #expect(other.take().requests == [.respond(transaction: 5, status: refusal, value: nil)])
     }
 
-    @Test("behaviour 1.8: retrieving peripherals without power gives none")
+    @Test("behaviour 1.8: retrieving peripherals without power returns none")
     func retrievingWithoutPowerIsEmpty() {
         let app = CentralApp()
         app.service.answer(peripherals: [PeerInfo(identifier: app.peer)])
@@ -85,7 +85,7 @@ import Testing
         #expect(app.service.queries.isEmpty)
     }
 
-    @Test("behaviours 1.9, 1.11: losing power ends everything without a word")
+    @Test("behaviours 1.9, 1.11: losing power ends everything without disconnection callbacks")
     func powerOffEndsAllWithoutAWord() {
         let app = CentralApp()
         app.explore()
@@ -121,7 +121,7 @@ import Testing
         #expect((app.peripheral === old) == survive)
     }
 
-    @Test("behaviour 1.16: the option that asks for a power alert reaches the service")
+    @Test("behaviour 1.16: the power alert option reaches the service")
     func powerAlertOption() {
         let service = FakeService()
         let keys = [CBCentralManagerOptionShowPowerAlertKey: false as Any]
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.20: the authorization can be read without a manager, and is what the service says",
+        "behaviour 1.20: the authorization can be read without a manager, and equals the service's",
         arguments: [
             (AppPermission.notDetermined, CBManagerAuthorization.notDetermined), (.restricted, .restricted),
             (.denied, .denied), (.allowedAlways, .allowedAlways),
@@ -159,7 +159,7 @@ import Testing
         #expect(CBManager.authorization == .allowedAlways)
     }
 
-    @Test("behaviour 1.25: no feature is claimed that is not there")
+    @Test("behaviour 1.25: no unsupported feature is claimed")
     func noFeatureIsClaimedThatIsNotThere() {
         #expect(!CBCentralManager.supports(.extendedScanAndConnect))
         #expect(!CBCentralManager.supports(.channelSounding))
@@ -207,7 +207,7 @@ import Testing
         #expect(app.take().calls.isEmpty)
     }
 
-    @Test("behaviour 2.8: solicited services are asked for in a scan")
+    @Test("behaviour 2.8: a scan can request solicited services")
     func solicitedServices() {
         let app = CentralApp()
         app.powerOn()
@@ -216,7 +216,7 @@ import Testing
         #expect(app.take().requests == [.startScan(ScanRequest(solicitedServices: [0x1805]))])
     }
 
-    @Test("behaviour 2.9: the values of an advertisement are under Apple's keys")
+    @Test("behaviour 2.9: an advertisement uses Apple's keys")
     func valuesOfTheAdvertisement() {
         let app = CentralApp()
         app.powerOn()
@@ -248,7 +248,7 @@ import Testing
         #expect(app.calls.last == "didDiscover -61")
     }
 
-    @Test("behaviour 2.11: when and on which PHY a packet was heard is under keys that are not documented")
+    @Test("behaviour 2.11: the time and PHY of a packet use undocumented keys")
     func keysThatAreNotDocumented() {
         let app = CentralApp()
         app.powerOn()
@@ -264,7 +264,7 @@ import Testing
         #expect(app.advertisementData["kCBAdvDataTimestamp"] as? NSNumber == 700_000_000.5)
     }
 
-    @Test("behaviours 2.13, 2.22: a device that is heard has its identifier, however strong its signal")
+    @Test("behaviours 2.13, 2.22: a discovered device keeps its identifier, whatever its signal strength")
     func aDeviceThatIsHeardHasItsIdentifier() {
         let app = CentralApp()
         app.powerOn()
@@ -273,7 +273,7 @@ import Testing
         #expect(app.peripheral.identifier == app.peer && app.peripheral.state == .disconnected)
     }
 
-    @Test("behaviour 2.20: peripherals that nobody keeps are forgotten")
+    @Test("behaviour 2.20: peripherals that the app does not keep are forgotten")
     func peripheralsThatAreNotKeptAreForgotten() {
         let app = CentralApp()
         app.keepsPeripherals = false
@@ -282,7 +282,7 @@ import Testing
         #expect(app.take().requests == [.startScan(ScanRequest()), .forget(peer: app.peer)])
     }
 
-    @Test("behaviour 2.21: one device is one object")
+    @Test("behaviour 2.21: a device is always the same object")
     func oneObjectForOneDevice() {
         let app = CentralApp()
         app.powerOn()
@@ -299,7 +299,7 @@ import Testing
         #expect(first?.copy() as? CBPeripheral === first)
     }
 
-    @Test("behaviours 2.23, 2.24: the name of a peripheral is the advertised one until the device tells its own")
+    @Test("behaviours 2.23, 2.24: a peripheral has its advertised name until its device name is known")
     func namesOfAPeripheral() {
         let app = CentralApp()
         app.powerOn()
@@ -312,7 +312,7 @@ import Testing
         #expect(app.take().calls == ["name GAP"])
     }
 
-    @Test("behaviour 11.7: asking for connected peripherals with no services finds none")
+    @Test("behaviour 11.7: retrieving connected peripherals for no services returns none")
     func noServicesMeansNone() {
         let app = CentralApp()
         app.powerOn()
@@ -322,7 +322,7 @@ import Testing
 
     // MARK: Queue and lifetime
 
-    @Test("behaviour 13.1: managers made in a callback belong to the same app")
+    @Test("behaviour 13.1: managers created in a callback belong to the same app")
     func managersMadeInACallbackBelongToTheSameApp() {
         final class Parent: NSObject, CBCentralManagerDelegate {
             var child: CBPeripheralManager?
@@ -336,7 +336,7 @@ import Testing
         #expect(manager.delegate === parent)
     }
 
-    @Test("behaviour 13.5: a manager does not keep its delegate alive")
+    @Test("behaviour 13.5: a manager does not retain its delegate")
     func delegatesAreWeak() {
         let service = FakeService()
         var app: CentralApp? = CentralApp()
@@ -346,7 +346,7 @@ import Testing
         #expect(manager.delegate == nil)
     }
 
-    @Test("behaviour 13.6: the end of a manager is the end of its work")
+    @Test("behaviour 13.6: releasing a manager ends its work")
     func theManagersEndIsTheEndOfItsWork() {
         let service = FakeService()
         let queue = DispatchQueue(label: "app")
@@ -366,7 +366,7 @@ import Testing
         #expect(service.takeRequests().isEmpty)
     }
 
-    @Test("behaviour 1.24: each manager hears of each state, and has its own scan and its own objects")
+    @Test("behaviour 1.24: each manager gets each state, and has its own scan and its own objects")
     func managersHaveTheirOwnScanAndObjects() {
         let app = CentralApp()
         app.powerOn()
@@ -387,7 +387,7 @@ import Testing
         #expect(other.isScanning)
     }
 
-    @Test("behaviour 3.8: a peripheral of another manager is no use")
+    @Test("behaviour 3.8: a peripheral of another manager is rejected")
     func managersOfOneAppAreIndependent() {
         let app = CentralApp()
         app.connect()

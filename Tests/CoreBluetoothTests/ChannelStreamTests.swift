@@ -100,7 +100,7 @@ import Testing
 
     private func octets(_ count: Int) -> PacketBuffer { PacketBuffer([UInt8](repeating: 7, count: count)) }
 
-    @Test("behaviour 8.6: streams tell what happens as those of a socket do, on the thread whose run loop they are in")
+    @Test("behaviour 8.6: streams report events like those of a socket, on the thread of their run loop")
     func streamsTellWhatHappens() {
         let app = StreamApp()
         #expect(app.asked() == [.grant(ServiceLimits.channelWindow)])
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 8.6: a channel that fails says so on both streams, with the reason",
+        "behaviour 8.6: a failing channel reports the reason on both streams",
         arguments: [.default, .common] as [RunLoop.Mode]
     )
     func aChannelThatFails(mode: RunLoop.Mode) {
@@ -147,7 +147,7 @@ import Testing
         #expect(app.output.streamStatus == .error)
     }
 
-    @Test("AB-G05: what may be written is bounded, and there is an event when there is room again")
+    @Test("AB-G05: the writable amount is bounded, and an event reports new space")
     func whatMayBeWrittenIsBounded() {
         let app = StreamApp()
         app.start()
@@ -163,7 +163,7 @@ import Testing
         #expect(app.output.write(much, maxLength: much.count) == ServiceLimits.channelWindow)
     }
 
-    @Test("AB-G05: what is not read is not granted again")
+    @Test("AB-G05: unread data is not granted again")
     func whatIsNotReadIsNotGrantedAgain() {
         let app = StreamApp()
         app.input.open()
@@ -177,7 +177,7 @@ import Testing
         #expect(app.asked() == [.grant(ServiceLimits.channelWindow)])
     }
 
-    @Test("a read waits for octets, and a write for room")
+    @Test("a read waits for data, and a write for space")
     func aReadWaitsAndAWriteWaits() {
         let app = StreamApp()
         app.input.open()
@@ -213,7 +213,7 @@ import Testing
         #expect(written.withLock { $0 } == [ServiceLimits.channelWindow, 77, -1])
     }
 
-    @Test("behaviour 8.7: a channel closes once, with its second stream, or when nobody keeps it")
+    @Test("behaviour 8.7: a channel closes once, with its second stream or when it is released")
     func aChannelClosesOnce() {
         let closed = StreamApp()
         _ = closed.asked()
@@ -240,7 +240,7 @@ import Testing
         #expect(dropped.asked() == [])
     }
 
-    @Test("a stream that is closed, taken out of its run loop or without a delegate tells nothing more")
+    @Test("a stream that is closed, removed from its run loop or without a delegate sends no more events")
     func aStreamThatIsTakenOutTellsNothing() {
         let app = StreamApp()
         app.start()
@@ -264,7 +264,7 @@ import Testing
         #expect(!app.isMistaken.withLock { $0 })
     }
 
-    @Test("many threads use one channel, and every octet goes once and in order of its writer")
+    @Test("many threads use one channel, and each octet is sent once and in the order of its writer")
     func manyThreadsUseOneChannel() {
         let app = StreamApp()
         app.input.open()

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 3.22: an app registers for the connections of others, and hears of them")
+    @Test("behaviour 3.22: an app registers for connection events of others, and receives them")
     func connectionsOfOthers() {
         let app = CentralApp()
         app.powerOn()
@@ -51,7 +51,7 @@ import Testing
         #expect(CBConnectionEvent.peerDisconnected.rawValue == 0 && CBConnectionEvent.peerConnected.rawValue == 1)
     }
 
-    @Test("behaviour 14.23: four services can be given for connections of others")
+    @Test("behaviour 14.23: registrations for connection events accept four services")
     func fourServicesCanBeGiven() {
         let app = CentralApp()
         app.powerOn()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.19: a peripheral may have this system's notifications when the service says so, and while it lasts"
+        "behaviour 3.19: a peripheral is ANCS-authorized when and as long as the service reports it"
     )
     func notificationsOfTheSystem() {
         let app = CentralApp()
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.20: a peripheral is connected over LE where transport bridging is asked for, and the log says so"
+        "behaviour 3.20: transport bridging connects over LE, with a log entry"
     )
     func transportBridging() {
         let app = CentralApp()

@@ -5,7 +5,7 @@ import ServiceMessages
 import Testing
 
 @Suite struct ConnectionTests {
-    @Test("behaviour 3.4: a peripheral goes through the states of a connection")
+    @Test("behaviour 3.4: a peripheral passes through the states of a connection")
     func statesOfAConnection() {
         let app = CentralApp()
         app.powerOn()
@@ -92,7 +92,7 @@ import Testing
         #expect(options.startDelay == expected)
     }
 
-    @Test("behaviour 3.2: a connection that fails is told with its error")
+    @Test("behaviour 3.2: a failed connection is reported with its error")
     func failureToConnect() {
         let app = CentralApp()
         app.powerOn()
@@ -106,7 +106,7 @@ import Testing
         #expect(app.peripheral.state == .disconnected)
     }
 
-    @Test("behaviour 3.5: letting go of a peripheral cancels its connection")
+    @Test("behaviour 3.5: releasing a peripheral cancels its connection")
     func lettingGoOfAPeripheralCancelsItsConnection() {
         let app = CentralApp()
         app.connect()
@@ -132,7 +132,7 @@ import Testing
         #expect(app.take().requests.isEmpty)
     }
 
-    @Test("behaviour 3.7: a connection that is pending is cancelled")
+    @Test("behaviour 3.7: a pending connection can be cancelled")
     func cancelOfAPendingConnection() {
         let app = CentralApp()
         app.powerOn()
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.12: the reason of a lost link has Apple's code",
+        "behaviour 3.12: a lost link has Apple's error code",
         arguments: [
             (ServiceError.CoreCode.connectionTimeout, CBError.Code.connectionTimeout),
             (.peripheralDisconnected, .peripheralDisconnected),
@@ -234,7 +234,7 @@ import Testing
         #expect(app.peripheral.services == nil)
     }
 
-    @Test("behaviour 3.14: the services of a peripheral go with its connection")
+    @Test("behaviour 3.14: the services of a peripheral are dropped with its connection")
     func servicesGoWithTheConnection() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -248,7 +248,7 @@ import Testing
         #expect(app.characteristic !== characteristic)
     }
 
-    @Test("behaviour 3.17: a lost link that is made again is told by the long form of the callback")
+    @Test("behaviour 3.17: a re-established link is reported by the long form of the callback")
     func automaticReconnection() {
         final class Long: NSObject, CBCentralManagerDelegate {
             var seen: [String] = []
@@ -277,7 +277,7 @@ import Testing
         #expect(app.take().calls == ["didConnect"])
     }
 
-    @Test("behaviours 3.18, 15.30: of two callbacks for a disconnection one is called, the short one if it is there")
+    @Test("behaviours 3.18, 15.30: only one of two disconnection callbacks is called, the short one if implemented")
     func oneOfTheTwoCallbacks() {
         class Both: NSObject, CBCentralManagerDelegate {
             var seen: [String] = []

@@ -5,7 +5,7 @@ import ServiceMessages
 import Testing
 
 @Suite struct DiscoveryTests {
-    @Test("behaviour 0.1: objects are found through those that hold them, and know these")
+    @Test("behaviour 0.1: objects are reached through their owners, and refer back to them")
     func objectsKnowWhoHoldsThem() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -24,7 +24,7 @@ import Testing
         #expect(local.centrals.first?.identifier == local.central.identifier)
     }
 
-    @Test("behaviour 3.40: without a delegate discovering is logged, and with one set in didConnect it is heard of")
+    @Test("behaviour 3.40: discovering without a delegate is logged, and a delegate set in didConnect gets the result")
     func theDelegateIsSetInDidConnect() {
         let app = CentralApp()
         app.powerOn()
@@ -43,7 +43,7 @@ import Testing
         #expect(app.take().calls == ["services"])
     }
 
-    @Test("behaviour 4.9: a characteristic that is discovered has the value that the service remembers")
+    @Test("behaviour 4.9: a discovered characteristic has the value that the service has cached")
     func aDiscoveredCharacteristicMayHaveAValue() {
         let app = CentralApp()
         app.connect()
@@ -111,7 +111,7 @@ import Testing
         )
     }
 
-    @Test("behaviour 4.2: a discovery adds objects and keeps those known")
+    @Test("behaviour 4.2: a discovery adds objects and keeps known ones")
     func discoveryAddsAndKeepsObjects() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -183,7 +183,7 @@ import Testing
         #expect(app.peripheral.services == [])
     }
 
-    @Test("behaviour 4.13: services that were modified are told and gone")
+    @Test("behaviour 4.13: modified services are reported and removed")
     func modifiedServices() throws {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// Repeated requests for removed attributes do not grow memory without limit; replies beyond the limit are dropped.
-    @Test("AB-G05: requests for attributes that are gone are remembered within a bound")
+    @Test("AB-G05: pending requests for removed attributes are bounded")
     func requestsForWhatIsGoneAreRememberedWithinABound() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 4.6: values of descriptors have Apple's types",
+        "behaviour 4.6: descriptor values have Apple's types",
         arguments: [
             (0x2900, [1, 0], "1"), (0x2902, [2, 1], "258"), (0x2902, [2], "2"), (0x2903, [], "0"),
             (0x2901, [0x48, 0x69], "Hi"), (0x2904, [1, 2], "2 bytes"), (0x2907, [1], "1 bytes"),

@@ -123,7 +123,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", app.manager.description, "powered on state"))
     }
 
-    @Test("behaviours 1.13, 1.14: services and advertising come back with the power, and a reset leaves nothing")
+    @Test("behaviours 1.13, 1.14: services and advertising return with the power, and a reset leaves nothing")
     func whatPowerOffLeaves() {
         let app = PeripheralApp()
         app.publish()
@@ -143,7 +143,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     /// Updates in flight are lost with their centrals. The credits return, but no callback is due any more.
-    @Test("behaviours 1.13, 7.43: value updates that waited end with the power")
+    @Test("behaviours 1.13, 7.43: pending value updates end with the power")
     func updatesThatWaitedEndWithThePower() {
         let app = PeripheralApp()
         app.publish()
@@ -158,7 +158,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls.isEmpty)
     }
 
-    @Test("behaviour 7.43: after each false there is one callback, for want of room or of power")
+    @Test("behaviour 7.43: each refused update is followed by one callback, whether for lack of credits or of power")
     func aCallbackAfterEachFalse() {
         let app = PeripheralApp()
         func update() -> Bool { app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) }
@@ -182,7 +182,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["state 5", "ready"] && update())
     }
 
-    @Test("behaviour 7.46: who keeps the delegate's queue busy keeps the callback from coming")
+    @Test("behaviour 7.46: keeping the delegate's queue busy delays the callback")
     func aBusyQueueKeepsTheCallbackFromComing() {
         let app = PeripheralApp()
         app.publish()
@@ -201,7 +201,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["ready"])
     }
 
-    @Test("behaviour 7.6: the value of a published characteristic neither notifies nor answers when it is set")
+    @Test("behaviour 7.6: setting the value of a published characteristic neither notifies nor responds")
     func settingTheValueDoesNothing() {
         let app = PeripheralApp()
         app.publish()
@@ -218,7 +218,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Publishing
 
-    @Test("behaviour 7.1: the addition of a service is reported once, even if it is taken back")
+    @Test("behaviour 7.1: each addition of a service is reported once, even if it is removed")
     func everyAdditionIsReportedOnce() {
         let app = PeripheralApp()
         app.powerOn()
@@ -249,7 +249,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         return service
     }
 
-    @Test("what is published is named the same after a relaunch, whatever the order of the services")
+    @Test("published services keep their identifiers after a relaunch, in whatever order they are added")
     func namesOutlastTheApp() {
         let kinds = [("180D", ["2A37", "2A38", "2A37"]), ("180F", ["2A19"]), ("180D", ["2A37"])]
         let names = [[0, 1, 2], [1, 0, 2], [0, 2, 1]].map { order in
@@ -262,7 +262,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(Set(names[0].joined()).count == 8)
     }
 
-    @Test("a name is not used again for what is published anew")
+    @Test("an identifier is not reused for another service")
     func namesAreNotUsedAgain() {
         let app = PeripheralApp()
         app.powerOn()
@@ -337,7 +337,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(secret.descriptors?.first?.value as? String == "Mail")
     }
 
-    @Test("behaviour 7.2: a published service is frozen")
+    @Test("behaviour 7.2: a published service is immutable")
     func publishedServicesAreFrozen() {
         let app = PeripheralApp()
         app.publish()
@@ -348,7 +348,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["subscribed true"])
     }
 
-    @Test("behaviour 7.3: a fixed value makes a characteristic read only")
+    @Test("behaviour 7.3: a fixed value makes a characteristic read-only")
     func aValueMakesItReadOnly() {
         let app = PeripheralApp()
         app.powerOn()
@@ -366,7 +366,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     /// A value that the system serves itself keeps its permissions.
     @Test(
-        "behaviour 7.3: a fixed value for trusted peers stays for them",
+        "behaviour 7.3: a fixed value for trusted peers stays protected",
         arguments: [
             (.readEncryptionRequired, 4), ([.readable, .readEncryptionRequired], 5),
         ] as [(CBAttributePermissions, UInt8)]
@@ -389,7 +389,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(service.characteristics.map(\.permissions) == [sent])
     }
 
-    @Test("behaviour 7.7: what is not allowed in a local service is left out and logged")
+    @Test("behaviour 7.7: invalid properties of a local service are dropped and logged")
     func whatIsNotAllowedLocallyIsLeftOutAndLogged() {
         let app = PeripheralApp()
         app.powerOn()
@@ -408,7 +408,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(CapturedLog.contains("API MISUSE", "\(characteristic)", "broadcast"))
     }
 
-    @Test("behaviour 7.9: an included service that is not published goes under a number that nobody knows")
+    @Test("behaviour 7.9: an included service that is not published is sent with an unassigned identifier")
     func includedServicesComeFirst() {
         let app = PeripheralApp()
         app.powerOn()
@@ -471,7 +471,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect((app.lastError as? CBError)?.code == .alreadyAdvertising)
     }
 
-    @Test("behaviour 7.27: stopping to advertise has no callback")
+    @Test("behaviour 7.27: stopping advertising has no callback")
     func stopHasNoCallback() {
         let app = PeripheralApp()
         app.powerOn()
@@ -606,7 +606,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     // MARK: Notifying
 
-    @Test("behaviour 7.40: the subscribers of a characteristic are those that the service tells of")
+    @Test("behaviour 7.40: the subscribers of a characteristic are those that the service reports")
     func subscribersOfACharacteristic() {
         let app = PeripheralApp()
         app.publish()
@@ -629,7 +629,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.take().calls == ["subscribed true", "subscribed true", "unsubscribed true", "subscribed true"])
     }
 
-    @Test("behaviour 7.42: values go to all subscribers or to some")
+    @Test("behaviour 7.42: values go to all subscribers or to selected ones")
     func valuesToAllOrToSome() {
         let app = PeripheralApp()
         app.publish()
@@ -644,7 +644,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         )
     }
 
-    @Test("behaviour 7.43: updates wait for room, and the app is told of it")
+    @Test("behaviour 7.43: updates wait for credits, and the app gets a callback")
     func updatesWaitForRoom() {
         let app = PeripheralApp()
         app.publish()
@@ -664,7 +664,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     @Test(
-        "behaviour 7.47: the latency that an app wishes for is asked of the service",
+        "behaviour 7.47: the latency that an app requests is sent to the service",
         arguments: [(CBPeripheralManagerConnectionLatency.low, 0), (.medium, 1), (.high, 2)]
     )
     func theLatencyIsAskedFor(latency: CBPeripheralManagerConnectionLatency, value: Int) {
@@ -677,7 +677,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         )
     }
 
-    @Test("behaviour 13.6: the end of a peripheral manager closes its connection to the service")
+    @Test("behaviour 13.6: releasing a peripheral manager closes its connection to the service")
     func theManagersEndClosesIt() {
         let service = FakeService()
         var manager: CBPeripheralManager? = service.run { CBPeripheralManager() }

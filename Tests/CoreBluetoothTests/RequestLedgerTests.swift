@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RequestLedgerTests {
     @Test(
-        "behaviour 15.11: what a connection takes along is settled in the order of asking, and what was answered is not"
+        "behaviour 15.11: requests that a connection ends are settled in order, and answered ones are not"
     )
     func whatIsTakenAlongIsSettledInOrder() throws {
         var ledger = RequestLedger()
@@ -27,7 +27,7 @@ import Testing
         #expect(settled.withLock { $0 } == [3, 11] + (0..<20).filter { $0 != 3 && $0 != 11 })
     }
 
-    @Test("AB-G05: requests under way are bounded, and one that has ended makes room")
+    @Test("AB-G05: pending requests are bounded, and one that ends frees a place")
     func requestsAreBounded() throws {
         var ledger = RequestLedger()
         let numbers = (0..<RequestLedger.maximum).map { _ in ledger.add { _ in } }

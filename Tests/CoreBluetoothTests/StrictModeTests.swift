@@ -14,7 +14,7 @@ import Testing
         return app.take().calls
     }
 
-    @Test("behaviours 1.6, 1.7: in strict mode a central's mistakes are errors of the callbacks that are waited for")
+    @Test("behaviours 1.6, 1.7: in strict mode, a central's mistakes are reported as errors in its pending callbacks")
     func mistakesOfACentral() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.6, 7.15: in strict mode a peripheral's mistakes are errors of the callbacks that are waited for"
+        "behaviours 1.6, 7.15: in strict mode, a peripheral's mistakes are reported as errors in its pending callbacks"
     )
     func mistakesOfAPeripheral() {
         let app = PeripheralApp()

@@ -5,7 +5,7 @@ import ServiceMessages
 import Testing
 
 @Suite struct ValueTests {
-    @Test("behaviour 5.1: values arrive alike whether read or notified")
+    @Test("behaviour 5.1: values are delivered alike, whether read or notified")
     func readsAndNotificationsArriveAlike() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -18,7 +18,7 @@ import Testing
         #expect(characteristic.value == Data([0x17]))
     }
 
-    @Test("behaviour 5.4: refusals carry the code of ATT", arguments: [UInt8(0x02), 0x0F, 0x80, 0xFF])
+    @Test("behaviour 5.4: refused requests have the ATT code", arguments: [UInt8(0x02), 0x0F, 0x80, 0xFF])
     func refusalsCarryTheATTCode(status: UInt8) {
         let app = CentralApp()
         app.explore()
@@ -32,7 +32,7 @@ import Testing
         #expect(app.lastError as? CBError == nil)
     }
 
-    @Test("behaviour 5.5: writes with and without response reach the service and are told")
+    @Test("behaviour 5.5: writes with and without response reach the service, and those with response are reported")
     func writesAreToldBack() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -64,7 +64,7 @@ import Testing
         #expect(app.peripheral.maximumWriteValueLength(for: .withoutResponse) == 182)
     }
 
-    @Test("behaviour 5.11: a write without response that is too long is cut")
+    @Test("behaviour 5.11: a write without response that is too long is truncated")
     func aWriteWithoutResponseThatIsTooLongIsCut() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -84,7 +84,7 @@ import Testing
         #expect(app.peripheral.canSendWriteWithoutResponse)
     }
 
-    @Test("behaviours 5.13 to 5.15, 14.22: writes without response go by the credits of the service")
+    @Test("behaviours 5.13 to 5.15, 14.22: writes without response follow the service's credits")
     func flowControlOfWrites() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -126,7 +126,7 @@ import Testing
         #expect(app.take().calls == ["notifying true!"])
     }
 
-    @Test("behaviour 5.20: each notification has its own callback, in order, with the value of that moment")
+    @Test("behaviour 5.20: each notification has its own callback, in order, with its own value")
     func eachNotificationHasItsOwnCallback() {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -138,7 +138,7 @@ import Testing
         #expect(characteristic.value == Data([5]))
     }
 
-    @Test("behaviour 5.6: the data of a write are those of the moment of the call")
+    @Test("behaviour 5.6: a write sends the data as of the call")
     func theDataOfAWriteAreCopied() throws {
         let app = CentralApp()
         let characteristic = app.explore()
@@ -149,7 +149,7 @@ import Testing
         #expect(app.take().requests == [.writeCharacteristic(peer: app.peer, characteristic: 3, value: [0, 0])])
     }
 
-    @Test("behaviour 5.24: the signal strength is read and told")
+    @Test("behaviour 5.24: the signal strength can be read, and is reported")
     func signalStrength() {
         let app = CentralApp()
         app.connect()

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 0.5: a UUID keeps the width that it was written with",
+        "behaviour 0.5: a UUID keeps its original width",
         arguments: [
             ("180d", "180D", 2), ("0000180d", "0000180D", 4),
             ("71da3fd1-7e10-41c1-b16f-4430b506cde7", "71DA3FD1-7E10-41C1-B16F-4430B506CDE7", 16),
@@ -41,7 +41,7 @@ import Testing
         #expect(uuid.copy() as? CBUUID == uuid)
     }
 
-    @Test("behaviour 0.4: a text or data that is no UUID ends the program as Apple's does")
+    @Test("behaviour 0.4: an invalid UUID traps as on Apple's systems")
     func textsThatAreNoUUID() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CBUUID(string: "0000180D00001000800000805F9B34FB")
@@ -65,13 +65,13 @@ import Testing
         if isGood { #expect(CBUUID(string: text).uuidString == text.uppercased()) }
     }
 
-    @Test("behaviour 0.9: a UUID made of nothing is that of zeros")
+    @Test("behaviour 0.9: a UUID created without arguments consists of zeros")
     func aUUIDOfNothing() {
         #expect(CBUUID().uuidString == "00000000-0000-0000-0000-000000000000")
         #expect(CBUUID() == CBUUID(data: Data(count: 16)) && CBUUID() != CBUUID(string: "0000"))
     }
 
-    @Test("behaviour 0.7: what stands for a device or a UUID can be the key of a dictionary")
+    @Test("behaviour 0.7: objects for devices and UUIDs can be dictionary keys")
     func objectsAreKeys() {
         let (app, other) = (CentralApp(), CentralApp())
         for app in [app, other] {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 7.4: a fixed value that can be written ends the program as Apple's does")
+    @Test("behaviour 7.4: a fixed value that is writable traps as on Apple's systems")
     func valuesThatCanBeWritten() async {
         await #expect(processExitsWith: .failure) {
             let app = PeripheralApp()
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 7.8: a descriptor that the system makes itself ends the program as Apple's does")
+    @Test("behaviour 7.8: creating a descriptor reserved for the system traps as on Apple's systems")
     func descriptorsThatTheSystemMakes() async {
         await #expect(processExitsWith: .failure) {
             _ = CBMutableDescriptor(type: CBUUID(string: "2902"), value: Data([0, 0]))

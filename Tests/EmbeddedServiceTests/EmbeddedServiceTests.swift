@@ -67,7 +67,7 @@ import Testing
         #expect(log.all.contains { $0.contains("no Bluetooth adapter") && $0.contains("HARALD_CONTROLLER=tcp:") })
     }
 
-    @Test("a controller that cannot be reached leaves Bluetooth unsupported")
+    @Test("an unreachable controller leaves Bluetooth unsupported")
     func anUnreachableControllerLeavesItUnsupported() async {
         // Port 9 is the discard service, if anything listens there.
         let connection = EmbeddedService.make(controller: "tcp:127.0.0.1:9", logger: Self.silent)
@@ -90,7 +90,7 @@ import Testing
         #expect(try reader.next()?.packet == HCIPacket(Reset()))
     }
 
-    @Test("a capture that cannot be kept is told and is no reason to do without Bluetooth")
+    @Test("a failing capture is reported, and Bluetooth works without it")
     func aCaptureThatCannotBeKeptIsTold() async {
         let log = LogLines()
         let connection = EmbeddedService.make(
@@ -103,7 +103,7 @@ import Testing
         _ = await firstState(connection)
     }
 
-    @Test("a program finds the service that it is told of, then the user's, then the machine's, then none but its own")
+    @Test("a program uses the service in its environment, then the user's, then the machine's, then its own")
     func aProgramFindsItsService() {
         let environment = ["HARALD_SERVICE": "/s", "XDG_RUNTIME_DIR": "/run/user/7"]
         #expect(ServiceFinder.place(environment: environment) { _ in true } == .socket("/s"))

@@ -28,8 +28,7 @@ import Testing
         return (offer, fetch, station)
     }
 
-    @Test("behaviour 8.3: a file is found by the number in a characteristic, and crosses as it was") func crossesWhole()
-    {
+    @Test("behaviour 8.3: a file is found by the PSM in a characteristic, and arrives unchanged") func crossesWhole() {
         let apps = launch()
         run(.seconds(60)) { fetched.has(.disconnected) }
         withExtendedLifetime(apps) {
@@ -38,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A file whose link is lost in the middle is not taken for whole") func isCutOff() {
+    @Test("A file whose link is lost halfway does not count as complete") func isCutOff() {
         let apps = launch()
         run(.seconds(60)) { fetched.has(.receiving) }
         run(.milliseconds(500)) { false }

@@ -7,7 +7,8 @@ import Testing
     private let world = SimulatedWorld(seed: 1)
     private let heard = Heard<HeartRateMonitor.Report>()
 
-    @Test("The monitor finds the sensor, says where it is worn, and follows both forms of a rate") func followsRates() {
+    @Test("The monitor finds the sensor, reports its body location, and parses both formats of a rate")
+    func followsRates() {
         let belt = world.addDevice(named: "Belt")
         let sensor = belt.launch("sensor") { _ in StrapSensor(queue: DispatchQueue(label: "sensor")) }
         let phone = world.addDevice(named: "Phone")

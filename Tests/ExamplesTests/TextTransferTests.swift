@@ -26,7 +26,7 @@ import TextTransfer
         return (device, app)
     }
 
-    @Test("A text of many parts arrives whole, and both sides say so") func arrivesWhole() {
+    @Test("A text of many parts arrives complete, and both sides report it") func arrivesWhole() {
         let text = String(repeating: "Não há longe nem distância. ", count: 300)
         let sender = launchSender(of: text)
         let receiver = launchReceiver()
@@ -43,7 +43,7 @@ import TextTransfer
         }
     }
 
-    @Test("A sender that is far away is connected to when it comes near") func comesNear() {
+    @Test("A sender out of range is connected when it comes near") func comesNear() {
         let sender = launchSender(of: "hello")
         let receiver = launchReceiver(at: Position(x: 200))
         world.run(for: .seconds(20))
@@ -55,7 +55,7 @@ import TextTransfer
         }
     }
 
-    @Test("A text that is cut off by a lost link is sent anew when the sender is back") func startsAnew() {
+    @Test("A text interrupted by a lost link is sent again when the sender is back") func startsAnew() {
         let text = String(repeating: "0123456789", count: 3_000)
         let sender = launchSender(of: text)
         let receiver = launchReceiver()

@@ -9,7 +9,7 @@ import Testing
     private let heard = Heard<Thermometer.Report>()
     private let answers = Heard<TemperatureReader.Answer>()
 
-    @Test("The thermometer indicates what it measures, and takes a new interval from a paired central alone")
+    @Test("The thermometer indicates its measurements, and accepts a new interval only from a paired central")
     func measuresAndTakesAnInterval() {
         let device = world.addDevice(named: "Thermometer")
         let thermometer = device.launch("thermometer") { [heard] _ in

@@ -15,7 +15,7 @@ import Testing
 /// The directory of apps, which is read off the loop.
 @Suite struct AppCatalogTests {
     @Test(
-        "AB-G05: a directory that does not answer holds nobody back for longer than five seconds, and what was known stays"
+        "AB-G05: a directory that does not respond delays callers for five seconds at most, and the known apps stay"
     )
     func aDirectoryThatDoesNotAnswer() {
         let loop = VirtualEventLoop()
@@ -34,7 +34,7 @@ import Testing
         mayEnd.signal()
     }
 
-    @Test("a caller hears of what was there when it asked, also where a read was under way")
+    @Test("a caller gets the content at the time of its call, even if a read was in progress")
     func whatACallerHears() async {
         let loop = NIOEventLoop()
         let content = Mutex(["a": ["/a"]])
@@ -66,7 +66,7 @@ import Testing
         #expect(commands == [["b": ["/b"]], ["b": ["/b"]]] && reads.load(ordering: .relaxed) == 2)
     }
 
-    @Test("AB-G05: pipes, directories and lists without end beside it do not hide an app")
+    @Test("AB-G05: pipes, directories and endless lists do not hide an app")
     func hostileNeighbours() throws {
         let scratch = Scratch()
         for name in ["a", "b", "c", "d"] {

@@ -55,7 +55,7 @@ import Testing
 
     private func paths(_ world: ClientWorld) -> [String] { world.programs.with { $0.paths } }
 
-    @Test("a user's launch starts the program with the service's socket, and is done when the process is there")
+    @Test("a user's launch starts the program with the service's socket, and completes when the process connects")
     func aUserLaunchesAnApp() {
         let (world, results) = (makeWorld(), Results())
         launch("app", world, results)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a program whose file does not load holds back no other one, and programs are bounded while they start"
+        "AB-G05: a program whose file does not load delays no other, and programs that are starting are bounded"
     )
     func aProgramThatDoesNotLoad() {
         let (world, results) = (makeWorld(["app", "slow"]), Results())
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.4: a process that was launched for an event is in the background when it connects, even before its launcher has returned"
+        "behaviour 10.4: a process launched for an event connects in the background, even before its launcher has returned"
     )
     func aProcessThatConnectsAtOnce() {
         let world = makeWorld()
@@ -119,7 +119,7 @@ import Testing
         #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
     }
 
-    @Test("an app of another user is not started")
+    @Test("an app of another user is not launched")
     func anAppOfAnotherUser() {
         let world = makeWorld()
         world.with { system in

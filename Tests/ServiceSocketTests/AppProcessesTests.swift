@@ -60,7 +60,7 @@ import Testing
         return isDone.value.withLock { $0 }
     }
 
-    @Test("behaviour 10.16: an app that the person ends is told, and its process ends, at once where it has to")
+    @Test("behaviour 10.16: an app that the user quits is notified, and its process ends, if necessary by force")
     func anAppThatThePersonEnds() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
@@ -75,7 +75,7 @@ import Testing
         #expect(processes.take() == ["77 9"])
     }
 
-    @Test("behaviour 10.15: of an app that had to give its memory up something is kept")
+    @Test("behaviour 10.15: an app removed from memory leaves preserved state")
     func anAppThatIsTerminated() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
@@ -88,7 +88,7 @@ import Testing
         #expect(processes.take().isEmpty)
     }
 
-    @Test("AB-G05: a process that has the number of an app that is gone is not ended in its place")
+    @Test("AB-G05: a process that reused the number of an ended app is not ended")
     func aNumberThatWasTakenAgain() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
@@ -106,7 +106,7 @@ import Testing
         #expect(processes.take() == ["77 15"])
     }
 
-    @Test("AB-G05: neither what is of another user is ended, nor what this process cannot see, nor process 1")
+    @Test("AB-G05: processes of another user, invisible processes and process 1 are never ended")
     func whatIsNotEnded() {
         processes.beginnings.withLock { $0 = [0: "1", 1: "1", 77: "1", -5: "1", getpid(): "1"] }
         for (process, user) in [(0, 1_000), (1, 1_000), (-5, 1_000), (getpid(), 1_000), (77, 1_001)] {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a process that is gone by itself is sent nothing")
+    @Test("a process that has ended by itself gets no signal")
     func aProcessThatIsGone() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
@@ -127,7 +127,7 @@ import Testing
         #expect(processes.take().isEmpty && world.with { $0.preserved.count } == 1)
     }
 
-    @Test("an app that says nothing of what Bluetooth is for is told that it has crashed, and its process runs on")
+    @Test("an app without a usage description is reported as crashed, and its process continues")
     func anAppWithoutADescription() {
         processes.beginnings.withLock { $0[77] = "100" }
         let world = ClientWorld(table: processes.table())
@@ -140,7 +140,7 @@ import Testing
         #expect(processes.take().isEmpty)
     }
 
-    @Test("behaviour 9.1: an app that runs as a unit of its own is frozen while it is suspended, and no other one")
+    @Test("behaviour 9.1: only an app in a unit of its own is frozen while suspended")
     func anAppThatIsFrozen() {
         processes.beginnings.withLock { $0[77] = "100" }
         for (unit, isFrozen) in [("app-harald-app.service", true), ("app-harald-other.service", false), (nil, false)] {
@@ -180,7 +180,7 @@ import Testing
         #expect(!client.isClosed && world.with { _ in units.value.take() } == ["thaw app-harald-*.service"])
     }
 
-    @Test("behaviour 9.1: what a suspended process is told waits until it is opened, in its order")
+    @Test("behaviour 9.1: events of a suspended process queue in order until it is opened")
     func whatASuspendedProcessIsTold() {
         let world = ClientWorld(table: processes.table())
         let client = app(world)
@@ -194,7 +194,7 @@ import Testing
         #expect(client.events() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
     }
 
-    @Test("apps are found by their Info.plist, and by what they said when they connected, unless another user says it")
+    @Test("apps are known by their Info.plist and by their own declarations, unless another user made them")
     func appsThatCanBeLaunched() throws {
         let directory = NSTemporaryDirectory() + "harald-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: directory) }

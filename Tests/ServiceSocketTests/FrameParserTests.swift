@@ -11,7 +11,7 @@ import Testing
     ]
     private static let octets = messages.flatMap { FrameParser.frame($0).bytes }
 
-    @Test("messages come whole wherever their octets are split")
+    @Test("messages are reassembled however their octets are split")
     func messagesComeWholeWhereverTheyAreSplit() throws {
         for cut in 0...Self.octets.count {
             var parser = FrameParser()
@@ -23,7 +23,7 @@ import Testing
         #expect(try Self.octets.flatMap { try parser.take([$0]) } == Self.messages)
     }
 
-    @Test("AB-G05: a length beyond the bound is refused before there is anything behind it")
+    @Test("AB-G05: a length beyond the limit is refused before any content arrives")
     func aLengthBeyondTheBoundIsRefused() throws {
         var parser = FrameParser()
         let longest = UInt32(ServiceLimits.message)

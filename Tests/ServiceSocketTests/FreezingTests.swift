@@ -32,7 +32,7 @@ final class StubUnits: UnitManager {
 
 /// Whether the processes of suspended apps run.
 @Suite struct FreezingTests {
-    @Test("a unit is frozen with its app, and thawed when the app shall run, one after the other")
+    @Test("a unit is frozen with its app and thawed when the app resumes, one operation at a time")
     func oneAfterTheOther() {
         var machine = FreezingMachine()
         #expect(machine.handle(.resumed) == nil && machine.handle(.suspended) == .freeze)
@@ -48,7 +48,7 @@ final class StubUnits: UnitManager {
     }
 
     @Test(
-        "freezing that fails is taken back, and a unit that cannot be thawed is tried three times and never frozen again"
+        "a failed freeze is undone, and a unit that cannot be thawed is retried three times and never frozen again"
     )
     func whatFails() {
         var machine = FreezingMachine()
@@ -64,7 +64,7 @@ final class StubUnits: UnitManager {
     }
 
     @Test(
-        "whatever happens in whatever order, one thing is done at a time, and what is wanted last is what comes of it"
+        "in any order of events, one operation runs at a time, and the last request prevails"
     )
     func whateverHappens() {
         let random = RandomSource(seed: 9)
@@ -91,7 +91,7 @@ final class StubUnits: UnitManager {
         }
     }
 
-    @Test("AB-G05: units that are frozen are bounded, and one that stays frozen is told of, with what to do")
+    @Test("AB-G05: frozen units are bounded, and one that stays frozen is reported with advice")
     func whatAFreezerHolds() {
         let (units, log) = (StubUnits(), LogLines())
         let freezer = Freezer(units, logger: Logger(label: "test") { _ in log })
@@ -113,7 +113,7 @@ final class StubUnits: UnitManager {
         #expect(units.take() == ["freeze again"])
     }
 
-    @Test("behaviour 10.15: a process that has ended and was not reaped does not count as running")
+    @Test("behaviour 10.15: a process that has ended but was not reaped does not count as running")
     func theBeginningOfAProcess() {
         func stat(_ state: String) -> String {
             "77 (a b) Z) \(state) 1 77 77 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 98765 1000 10 18446744073709551615"

@@ -44,7 +44,7 @@ import Testing
         .channel(ChannelID(channel), .received(PacketBuffer([UInt8](repeating: UInt8(channel & 0xFF), count: 32_768))))
     }
 
-    @Test("AB-G05: an app is told a restored state that is longer than its socket takes")
+    @Test("AB-G05: a restored state larger than the socket buffer reaches its app")
     func aLongRestoredState() async throws {
         let bench = try await Bench()
         let scan = ScanRequest(services: Self.services)
@@ -64,7 +64,7 @@ import Testing
         bench.service.close()
     }
 
-    @Test("AB-G05: an app is told of an advertiser that matches more services than its socket takes")
+    @Test("AB-G05: a discovery with more services than fit into the socket buffer reaches its app")
     func anAdvertiserOfManyServices() async throws {
         let bench = try await Bench()
         let app = try bench.client.open("app")
@@ -92,7 +92,7 @@ import Testing
 
     /// A connection accepts data up to its high-water mark, plus the kernel's buffer: 15 of these events.
     @Test(
-        "AB-G05: an app that was suspended is told what full channels have for it",
+        "AB-G05: a suspended app receives the data of full channels",
         arguments: [(count: 12, leastWaiting: 0), (count: 600, leastWaiting: 580)]
     )
     func aPeerThatFillsChannels(count: Int, leastWaiting: Int) async throws {
@@ -122,7 +122,7 @@ import Testing
         bench.service.close()
     }
 
-    @Test("AB-G05: a line that is not read ends once, after the call that sends too much")
+    @Test("AB-G05: a connection that is not read ends once, after the call that exceeds its limit")
     func aLineThatIsNotReadEnds() async throws {
         let (scratch, loop) = (Scratch(), NIOEventLoop())
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)

@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: an app takes its share, its user has more, and an app of another user gets what it asks for",
+        "AB-G05: an app takes its share, its user has more, and an app of another user gets its requests",
         arguments: rows
     )
     func aGreedyUser(row: Row) {
@@ -167,7 +167,7 @@ import Testing
         #expect(row.isRefused.map { client.events().contains(where: $0) } != true)
     }
 
-    @Test("AB-G05: managers are shared: an app, a user and everyone have so many, and another user's app has its own")
+    @Test("AB-G05: managers have limits per app, per user and in total, and another user's app has its own")
     func managers() {
         let world = ClientWorld(letsOthersIn: true)
         let complaints = Complaints(of: world)
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: the user of the service has more processes than another one, and leaves room for others all the same"
+        "AB-G05: the service's user may have more processes than others, and leaves some for them"
     )
     func clients() {
         let world = ClientWorld(letsOthersIn: true)
@@ -208,7 +208,7 @@ import Testing
         #expect(!modest.isClosed)
     }
 
-    @Test("AB-G05: event streams are shared among users, and other tools have theirs")
+    @Test("AB-G05: event streams are limited per user, and other tools get theirs")
     func monitors() throws {
         let world = ClientWorld(letsOthersIn: true)
         func open(_ user: UInt32, _ count: UInt32) throws -> (tool: RawTool, refusals: [ServiceError]) {
@@ -235,7 +235,7 @@ import Testing
 
     private static let managed = AppDeclaration(usageDescription: "To measure", backgroundModes: .central)
 
-    @Test("AB-G05: of an app that ends again and again with new identifiers a bounded number of managers is kept")
+    @Test("AB-G05: the preserved managers of an app that keeps ending with new identifiers are bounded")
     func keptManagers() {
         let world = ClientWorld(letsOthersIn: true)
         func live(_ user: UInt32, _ name: String, _ identifiers: [String]) {
@@ -261,7 +261,7 @@ import Testing
         #expect(identifiers == (0..<64).map { "9.\($0)" })
     }
 
-    @Test("AB-G05: a user with many names pushes out what is kept of its own apps alone")
+    @Test("AB-G05: a user with many app names evicts only preserved state of its own apps")
     func keptApps() {
         let world = ClientWorld(letsOthersIn: true)
         let complaints = Complaints(of: world)
@@ -282,7 +282,7 @@ import Testing
         #expect(complaints.all.contains { $0.contains("of user 7 is discarded") })
     }
 
-    @Test("AB-G05: managers kept of apps that have ended give way to those of apps that run, of the same user alone")
+    @Test("AB-G05: preserved managers of ended apps give way to those of running apps, of the same user only")
     func keptManagersGiveWay() {
         let world = ClientWorld(letsOthersIn: true)
         for number in 0..<5 {
@@ -304,7 +304,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a suspended app that exceeds the limits of pending requests is let go of, by octets and by number, and others go on",
+        "AB-G05: a suspended app whose requests exceed the limits, in octets or number, is disconnected, and others continue",
         arguments: [true, false]
     )
     func requestsOfASuspendedApp(isLong: Bool) {
@@ -333,7 +333,7 @@ import Testing
         #expect(!modest.isClosed && world.with { $0.centrals.map(\.scans) } == [true])
     }
 
-    @Test("AB-G05: a scan for 61,000 services ends the connection of its app, and no other one")
+    @Test("AB-G05: a scan for 61,000 services ends the connection of its app only")
     func aHugeScan() {
         let world = ClientWorld(letsOthersIn: true)
         let modest = world.connect(user: Self.modest)

@@ -12,7 +12,7 @@ import Testing
 @Suite struct HostileClientTests {
     private let scan = Request.central(.startScan(ScanRequest(services: nil, allowsDuplicates: true)))
 
-    @Test("AB-G05: who says nothing is let go after a while")
+    @Test("AB-G05: a client that sends nothing is disconnected after a while")
     func whoSaysNothingIsLetGo() {
         let world = ClientWorld()
         let client = world.connect()
@@ -23,7 +23,7 @@ import Testing
         #expect(world.clients.with { $0.callers.isEmpty })
     }
 
-    @Test("AB-G05: who has opened in time may say nothing for as long as it likes")
+    @Test("AB-G05: a client that has opened its connection in time may stay silent")
     func whoHasOpenedMayBeSilent() {
         let world = ClientWorld()
         let client = world.connect()
@@ -32,7 +32,7 @@ import Testing
         #expect(!client.isClosed)
     }
 
-    @Test("AB-G05: another version is told which one the service speaks", arguments: [0, 5, 7, 99] as [UInt16])
+    @Test("AB-G05: a client of another version is told the service's version", arguments: [0, 5, 7, 99] as [UInt16])
     func anotherVersionIsTold(version: UInt16) {
         let world = ClientWorld()
         for kind in [0, 1] as [UInt8] {
@@ -45,7 +45,7 @@ import Testing
         #expect(world.log.all.contains { $0.contains("process 1 of user 1000") && $0.contains("version \(version)") })
     }
 
-    @Test("AB-G05: what is no message ends the conversation, and nothing else")
+    @Test("AB-G05: an invalid message ends its own connection only")
     func whatIsNoMessageEndsTheConversation() {
         let world = ClientWorld()
         let other = world.connect()
@@ -71,7 +71,7 @@ import Testing
         #expect(other.take().contains { if case .reply(3, .success) = $0 { true } else { false } })
     }
 
-    @Test("AB-G05: a number names one manager, and none of another app")
+    @Test("AB-G05: a number identifies a manager within its own app only")
     func aNumberNamesOneManager() {
         let world = ClientWorld()
         let (one, two) = (world.connect(), world.connect())
@@ -94,7 +94,7 @@ import Testing
         #expect(!one.isClosed && !two.isClosed)
     }
 
-    @Test("AB-G05: more managers than an app may have stay unsupported")
+    @Test("AB-G05: managers beyond an app's limit stay unsupported")
     func moreManagersStayUnsupported() {
         let world = ClientWorld()
         let client = world.connect()
@@ -110,7 +110,7 @@ import Testing
         #expect(world.with { $0.centrals.count } == ServiceLimits.managers)
     }
 
-    @Test("AB-G05: what a process had going on ends with it")
+    @Test("AB-G05: everything that a process started ends with it")
     func whatAProcessHadGoingOnEndsWithIt() {
         let world = ClientWorld()
         let client = world.connect()
@@ -122,7 +122,7 @@ import Testing
         #expect(world.with { $0.centrals.isEmpty } && world.clients.with { $0.callers.isEmpty })
     }
 
-    @Test("AB-G05: what a client does not read waits within bounds, and what it asks for meanwhile is not read")
+    @Test("AB-G05: unread messages to a client are bounded, and its requests are not read meanwhile")
     func whatAClientDoesNotReadWaits() {
         let world = ClientWorld()
         let client = world.connect()
@@ -144,7 +144,7 @@ import Testing
         #expect(messages.contains { if case .reply(1, .success) = $0 { true } else { false } })
     }
 
-    @Test("AB-G05: an app is of the user that the kernel names, whatever it says")
+    @Test("AB-G05: an app belongs to the user reported by the kernel, whatever it claims")
     func anAppIsOfItsUser() {
         let world = ClientWorld(letsOthersIn: true)
         let client = world.connect(user: 1_234)
@@ -156,7 +156,7 @@ import Testing
         #expect(world.with { Array($0.preserved.keys) } == [AppIdentity(name: "app", owner: 1_234)])
     }
 
-    @Test("AB-G05: who is of another user is told what to do, root and the owner are let in")
+    @Test("AB-G05: a client of another user is refused with advice, and root and the owner are admitted")
     func whoIsOfAnotherUserIsTold() {
         let world = ClientWorld()
         let client = world.connect(user: 1_001)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: one user does not take all the room there is")
+    @Test("AB-G05: one user cannot exhaust the places of all")
     func oneUserDoesNotTakeAllRoom() {
         let world = ClientWorld(letsOthersIn: true)
         let many = (0..<ServiceLimits.clients.user).map { _ in world.connect(user: 7) }

@@ -11,7 +11,7 @@ import Testing
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
     }
 
-    @Test("AB-G05: next to hostile processes a modest app loses no value, and nothing is left of them")
+    @Test("AB-G05: next to hostile processes a modest app loses no value, and they leave nothing behind")
     func aHostileMonth() {
         let month = HostileMonth(seed: UInt64(Self.seed))
         month.run(hours: Self.hours)

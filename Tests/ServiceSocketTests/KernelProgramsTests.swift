@@ -68,7 +68,7 @@ import Testing
         return try String(contentsOfFile: file, encoding: .utf8)
     }
 
-    @Test("a program's end is reported with its status or signal, and one that cannot be started with the reason")
+    @Test("a program's end is reported with its status or signal, and a failed start with the reason")
     func howProgramsEnd() async {
         #expect(await run("/bin/sh", ["-c", "exit 0"]).end == .exited(status: 0))
         #expect(await run("/bin/sh", ["-c", "exit 7"]).end == .exited(status: 7))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: programs that close all descriptors are reaped like others, a hundred at a time, and none stays a zombie"
+        "AB-G05: programs that close all descriptors are reaped too, a hundred at a time, and none stays a zombie"
     )
     func programsThatCloseTheirDescriptors() async {
         let script = "for n in 0 1 2 3 4 5 6 7 8 9; do eval \"exec $n>&-\"; done; sleep 0.2; exit 3"
@@ -99,7 +99,7 @@ import Testing
         #expect(children.isEmpty)
     }
 
-    @Test("AB-G05: a program gets no descriptor but 0, 1 and 2, also of those that are not closed on exec")
+    @Test("AB-G05: a program inherits only descriptors 0, 1 and 2, even if others are not closed on exec")
     func whatAProgramInherits() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a program begins with no signal blocked or ignored, on whatever thread it is started, in a process group of its own"
+        "AB-G05: a program starts with no signal blocked or ignored, from any thread, in its own process group"
     )
     func signalsOfAProgram() async throws {
         let before = signal(SIGPIPE, SIG_IGN)
@@ -126,7 +126,7 @@ import Testing
         #expect(lines.count == 4 && lines[2].trimmingCharacters(in: .whitespaces) == lines[3], "\(status)")
     }
 
-    @Test("a program has the environment that it is given and no other")
+    @Test("a program gets exactly the environment it is given")
     func theEnvironmentOfAProgram() async throws {
         let text = try await written(
             by: "/usr/bin/env > \"$1\"",
@@ -136,7 +136,7 @@ import Testing
         #expect(lines.isSuperset(of: ["A=1", "HARALD_RESTORE={\"x\": \"y z\"}"]) && !text.contains("PATH="), "\(text)")
     }
 
-    @Test("systemctl that does not answer is ended after its time, and counts as failed")
+    @Test("a systemctl that does not respond is ended after a time-out, and counts as failed")
     func systemdThatDoesNotAnswer() {
         let loop = VirtualEventLoop()
         let programs = StubPrograms(loop: loop)

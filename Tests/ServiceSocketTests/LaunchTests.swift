@@ -7,7 +7,7 @@ import Testing
     private let app = AppIdentity(name: "com.example.my app", owner: 1_000)
     private let variables = ["HARALD_SERVICE": "/run/s", "HARALD_RESTORE": "{\"centrals\":[\"a b\"]}"]
 
-    @Test("an app is a child of a service that no manager runs, and hears nothing that is for the service")
+    @Test("without a service manager an app is a child of the service, and inherits nothing meant for it")
     func anAppIsAChild() {
         let environment = ["PATH": "/bin", "NOTIFY_SOCKET": "/n", "LISTEN_FDS": "1", "LISTEN_PID": "7"]
         let program = LaunchCommand(app, ["/opt/app", "-x"], variables: variables, environment: environment).program
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a child does not get the watchdog, credentials or sockets of the service, nor the journal's stream without the descriptor"
+        "AB-G05: a child gets neither the watchdog, credentials or sockets of the service, nor JOURNAL_STREAM without its descriptor"
     )
     func whatIsForTheServiceAlone() {
         let own = [
@@ -32,7 +32,7 @@ import Testing
         #expect(Program.environment(from: environment, output: .discarded) == ["HOME": "/home/a"])
     }
 
-    @Test("under the user's systemd an app is a unit of its own, found by its name")
+    @Test("under the user's systemd an app is a unit of its own with a predictable name")
     func anAppIsAUnit() {
         let environment = ["INVOCATION_ID": "7", "XDG_RUNTIME_DIR": "/run/user/1000", "NOTIFY_SOCKET": "/n"]
         let command = ["/opt/app", "--verbose"]

@@ -45,7 +45,7 @@ import Testing
         [.central(.willRestore(RestoredCentral(scan: scan, peers: []))), .stateChanged(.poweredOn)]
     }
 
-    @Test("behaviour 9.16: a second process of an app is refused, and the first one comes to the front")
+    @Test("behaviour 9.16: a second process of an app is refused, and the first comes to the foreground")
     func aSecondProcess() {
         let world = ClientWorld(table: processes.table)
         let first = open(world, process: 77)
@@ -67,7 +67,9 @@ import Testing
         #expect(open(world, process: 78).events() == restored)
     }
 
-    @Test("behaviour 9.16: an app of another user is another app, and so is an unmanaged one beside an unmanaged one")
+    @Test(
+        "behaviour 9.16: an app of another user is a different app, and unmanaged processes do not exclude each other"
+    )
     func otherApps() {
         let world = ClientWorld(letsOthersIn: true, table: processes.table)
         _ = open(world, process: 77)
@@ -76,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 9.16, 10.15: a process that crashed and whose line ends late makes room for the next one",
+        "behaviours 9.16, 10.15: a crashed process whose connection ends late gives way to the next one",
         arguments: MemoryLine.Moment.allCases
     )
     func aCrashThatIsSeenLate(moment: MemoryLine.Moment) {
@@ -94,7 +96,7 @@ import Testing
         #expect(world.with { $0.centrals.filter(\.scans).count } == 1 && world.with { $0.preserved.isEmpty })
     }
 
-    @Test("behaviour 9.16: a process that connects anew before its old line has ended goes on")
+    @Test("behaviour 9.16: a process that reconnects before its old connection has ended continues")
     func aProcessThatConnectsAnew() {
         let world = ClientWorld(table: processes.table)
         let first = open(world, process: 77)
@@ -104,7 +106,7 @@ import Testing
         #expect(world.with { $0.runningApps.count } == 1)
     }
 
-    @Test("behaviour 9.16: of a process that the service cannot see it is not believed that it is gone")
+    @Test("behaviour 9.16: a process that the service cannot see is not assumed to have ended")
     func aProcessThatCannotBeSeen() {
         let world = ClientWorld(table: processes.table)
         let first = open(world, process: 0)
@@ -114,7 +116,7 @@ import Testing
         #expect(open(world, process: 0).take().first == .welcome(Welcome()))
     }
 
-    @Test("behaviour 10.26: of two unmanaged processes with one restore identifier the first restores, once")
+    @Test("behaviour 10.26: of two unmanaged processes with one restore identifier, the first is restored, once")
     func unmanagedProcesses() {
         let world = ClientWorld(table: processes.table)
         var declaration = AppDeclaration.unmanaged
@@ -130,7 +132,7 @@ import Testing
         #expect(open(world, process: 80, declaring: declaration).events() == [.stateChanged(.poweredOn)])
     }
 
-    @Test("AB-G07: the program of a process is what the kernel says while the process is there")
+    @Test("AB-G07: the program of a process is read from the kernel while the process exists")
     func programs() {
         processes.executables.withLock { $0 = [77: "/bin/a", 78: "/bin/b", 79: "/bin/c"] }
         let world = ClientWorld(table: processes.table)
@@ -149,7 +151,7 @@ import Testing
         #expect(world.with { $0.status.apps.map(\.executable) } == [nil])
     }
 
-    @Test("the kernel names the program of a process")
+    @Test("the kernel provides the program of a process")
     func thisProgram() throws {
         let own = try #require(ProcessTable.ofKernel.executable(getpid()))
         #expect(own.hasPrefix("/") && ProcessTable.ofKernel.executable(-1) == nil)
@@ -157,7 +159,7 @@ import Testing
         #expect(ProcessTable.executable(inLink: "/bin/a (deleted) ") == "/bin/a (deleted) ")
     }
 
-    @Test("a launch that fails is in the status, with why")
+    @Test("a failed launch appears in the status with its reason")
     func aLaunchThatFails() {
         let world = ClientWorld(table: processes.table)
         var declaration = AppDeclaration(backgroundModes: .central)

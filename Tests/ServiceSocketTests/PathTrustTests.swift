@@ -23,7 +23,7 @@ import Testing
     private func fault(_ path: String) -> String? { PathTrust.fault(on: path, owners: [0, geteuid()]) }
 
     @Test(
-        "AB-G05: a path is safe when every directory on the way is, and sticky ones are, for what belongs to the user"
+        "AB-G05: a path is safe if its directories are; a sticky one counts as safe for the user's own files"
     )
     func whatIsSafe() throws {
         let inner = try make("a/b", 0o755)
@@ -40,7 +40,7 @@ import Testing
         #expect(fault("\(inner)/nothing") != nil && fault("\(scratch.path)/none/x")?.contains("No such file") == true)
     }
 
-    @Test("AB-G05: symbolic links count with all that they lead through, and a loop of them ends")
+    @Test("AB-G05: symbolic links count with every directory they pass through, and a loop ends")
     func symbolicLinks() throws {
         let (safe, open) = (try make("safe", 0o755), try make("open", 0o777))
         try FileManager.default.createSymbolicLink(atPath: "\(safe)/link", withDestinationPath: "../open")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: what belongs to another user is not safe, a link in a sticky directory either",
+        "AB-G05: objects of another user are not safe, not even links in a sticky directory",
         .enabled(if: getuid() == 0)
     )
     func ownersOfThings() throws {
@@ -73,7 +73,9 @@ import Testing
         #expect(PathTrust.fault(on: file, owners: [0, 12_345]) == nil)
     }
 
-    @Test("AB-G05: a pipe, a directory and a device are read as no file, without waiting, and a file up to its limit")
+    @Test(
+        "AB-G05: pipes, directories and devices are not read as files, without blocking, and files are read up to a limit"
+    )
     func plainFiles() throws {
         let directory = try make("files", 0o700)
         #expect(mkfifo("\(directory)/pipe", 0o600) == 0)

@@ -21,7 +21,7 @@ import Testing
         return process
     }
 
-    @Test("a process that is held is there until it has ended, and is sent what it alone is sent")
+    @Test("a process descriptor stays valid until the process has ended, and signals reach only that process")
     func aProcessThatIsHeld() throws {
         let first = try program()
         let second = try program()
@@ -39,7 +39,7 @@ import Testing
         #expect(ProcessDescriptor(of: 0x7FFF_FFF0) == nil)
     }
 
-    @Test("AB-G05: a process is known by the descriptor that came with its connection, whatever its number says")
+    @Test("AB-G05: a process is identified by the descriptor of its connection, whatever its number")
     func whatAProcessIsKnownBy() throws {
         let process = try program()
         defer { process.terminate() }

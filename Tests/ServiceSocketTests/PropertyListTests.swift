@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "both forms read as Foundation writes them",
+        "both formats are read as Foundation writes them",
         arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary]
     )
     func bothForms(_ format: PropertyListSerialization.PropertyListFormat) throws {
@@ -47,7 +47,7 @@ import Testing
         #expect(mixed["a"] as? [String] == nil && mixed["d"] is PropertyList.Other)
     }
 
-    @Test("a list as people write it: comments, character references, CDATA, attributes, empty elements")
+    @Test("handwritten lists are read: comments, character references, CDATA, attributes, empty elements")
     func byHand() throws {
         let text = """
             \u{FEFF}<?xml version='1.0' encoding="UTF-8"?>
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a list that unfolds without end is refused at once: doubling arrays, cycles, long texts many times, entities"
+        "AB-G05: a list that expands without limit is refused at once: doubling arrays, cycles, repeated long texts, entities"
     )
     func bombs() {
         let doubling = bomb(depth: 15, width: 14)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: a long text that is referred to many times counts each time")
+    @Test("AB-G05: a long text counts once per reference")
     func textsThatAreRepeated() throws {
         // An array that refers to one text of 16 KiB two hundred times.
         var octets = BinaryPropertyList.mark
@@ -116,7 +116,7 @@ import Testing
         #expect(fault(octets)?.contains("expands") == true)
     }
 
-    @Test("AB-G05: whatever is cut, changed or made up is read or refused, and nothing traps")
+    @Test("AB-G05: truncated, changed and random lists are read or refused without a trap")
     func whateverComes() throws {
         let random = RandomSource(seed: 25)
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {

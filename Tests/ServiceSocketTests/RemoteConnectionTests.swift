@@ -70,7 +70,7 @@ import Testing
         withExtendedLifetime((central, belt)) {}
     }
 
-    @Test("a service that goes away is resetting, and is found again with all managers")
+    @Test("a lost service is reported as resetting, and reconnected with all managers")
     func aServiceThatGoesAwayIsResetting() {
         let world = ClientWorld()
         let belt = Advertiser(in: world.world)
@@ -87,7 +87,7 @@ import Testing
         withExtendedLifetime((central, belt)) {}
     }
 
-    @Test("managers that were made before there was a service are opened when it comes")
+    @Test("managers created before the service starts are opened when it does")
     func managersWaitForAService() {
         let world = ClientWorld()
         let (process, watcher) = (process(world, isThere: false), Watcher())
@@ -101,7 +101,7 @@ import Testing
         withExtendedLifetime(central) {}
     }
 
-    @Test("a manager of the same process has nothing restored to it, one of the next process has")
+    @Test("a manager of the same process is not restored, and one of the next process is")
     func theSameProcessHasNothingRestored() {
         let world = ClientWorld()
         let belt = Advertiser(in: world.world)

@@ -24,7 +24,7 @@ import Testing
         #expect(machine.isOpen && !machine.isOnItsWay)
     }
 
-    @Test("without a service managers are unsupported at once, and one that comes is found, after pauses that grow")
+    @Test("without a service, managers are unsupported at once; one that starts is found, with growing pauses")
     func aServiceIsWaitedForWithGrowingPauses() {
         var machine = ServiceLinkMachine()
         _ = machine.handle(.begin)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.15: a process whose service is gone before it has connected waits for the next one, told of nothing"
+        "behaviour 10.15: a process whose service ends before it has connected waits for the next one without any event"
     )
     func aLaunchedProcessWaitsForTheNextService() {
         var machine = ServiceLinkMachine(isLaunched: true)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "a service that goes away is resetting, and is tried for each 50 ms; after 3 s it is unsupported, and pauses grow"
+        "a lost service is reported as resetting, and retried every 50 ms; after 3 s it is unsupported, and pauses grow"
     )
     func aServiceThatGoesAwayIsResetting() {
         var machine = open()
@@ -84,7 +84,7 @@ import Testing
         #expect(machine.handle(.failed(nobody)) == [.wait(.milliseconds(50))])
     }
 
-    @Test("a service that ends in good order is waited for too")
+    @Test("a service that shuts down in good order is waited for too")
     func aServiceThatEndsIsWaitedFor() {
         var machine = open()
         let end = ServiceError(.operationCancelled, reason: "the service ends")
@@ -92,7 +92,7 @@ import Testing
         #expect(machine.handle(.lost(.closedByPeer)) == [])
     }
 
-    @Test("AB-G05: an app that finds the service full tries again")
+    @Test("AB-G05: an app that finds the service full retries")
     func aFullService() {
         var machine = ServiceLinkMachine()
         _ = machine.handle(.begin)
@@ -103,7 +103,7 @@ import Testing
         #expect(machine.handle(.timeIsUp) == [.connect])
     }
 
-    @Test("who is not wanted, or of another release, does not try again")
+    @Test("a process that is refused, or of another release, does not retry")
     func whoIsNotWantedDoesNotTryAgain() {
         let refusal = ServiceError(.operationNotSupported, reason: "for user 7")
         for event in [ServiceLinkMachine.Event.dismissed(refusal), .welcomed(version: 99)] {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("a service that closes instead of welcoming is tried again, and each time later")
+    @Test("a service that closes instead of welcoming is retried with growing pauses")
     func aServiceThatClosesAtOnceIsTriedLaterEachTime() {
         var machine = ServiceLinkMachine()
         _ = machine.handle(.begin)

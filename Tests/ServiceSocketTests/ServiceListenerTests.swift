@@ -40,7 +40,7 @@ import Testing
         return true
     }()
 
-    @Test("AB-G05: whoever connects is known by the process itself", .enabled(if: kernelHoldsCallers))
+    @Test("AB-G05: each connection is identified by the process itself", .enabled(if: kernelHoldsCallers))
     func whoConnectsIsKnownByItsProcess() async throws {
         let scratch = Scratch()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
@@ -83,7 +83,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test("a socket has its permissions from the beginning, and one service")
+    @Test("a socket has its permissions from the start, and belongs to one service")
     func aSocketHasItsPermissions() throws {
         let scratch = Scratch()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o660, group: getgid())
@@ -126,7 +126,7 @@ import Testing
         (try? FileManager.default.attributesOfItem(atPath: path)) != nil
     }
 
-    @Test("AB-G05: nothing but a socket of this user on which nobody listens gives way to a service")
+    @Test("AB-G05: a service replaces only a socket of this user that no program listens on")
     func whatGivesWay() throws {
         let scratch = Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
@@ -161,7 +161,7 @@ import Testing
         #expect(refusal(path) == nil)
     }
 
-    @Test("AB-G05: a service listens in no directory in which others can rename what is there")
+    @Test("AB-G05: a service does not listen in a directory where others can rename files")
     func directoriesOfOthers() throws {
         let scratch = Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path + "/a/b", withIntermediateDirectories: true)

@@ -13,7 +13,7 @@ import Testing
         text.text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }?.split(separator: " ").last.map(String.init)
     }
 
-    @Test("requests, events and managers are counted, each as it is")
+    @Test("requests, events and managers are counted individually")
     func requestsAndEventsAreCounted() {
         let (world, text) = (ClientWorld(), MetricsText())
         let metrics = world.phone.parts.with { [loop = world.world.loop] parts in

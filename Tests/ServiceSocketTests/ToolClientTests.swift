@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a tool takes the first service that there is, and hears answers and streams")
+    @Test("a tool uses the first available service, and gets replies and streams")
     func aToolTakesTheFirstService() {
         let bench = Bench(["/user", "/machine"], listensAt: "/machine")
         #expect(bench.isOpen.withLock { $0 } && bench.failure.withLock { $0 } == nil)
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.lines.withLock { $0.count } == 1)
     }
 
-    @Test("where no service is a person is told which places were tried, and what to do")
+    @Test("without a service, the user is told which places were tried, and what to do")
     func whereNoServiceIsAPersonIsTold() {
         let bench = Bench(["/user", "/machine"])
         let text = bench.failure.withLock { $0 }.map { "\($0)" } ?? ""
@@ -101,7 +101,7 @@ import Testing
         #expect(Bench([]).failure.withLock { $0 }.map { "\($0)".contains("--service") } == true)
     }
 
-    @Test("a service that says nothing is given up after a while")
+    @Test("the wait for a service that sends nothing is bounded")
     func aServiceThatSaysNothing() {
         let bench = Bench(["/silent"])
         bench.run(.milliseconds(9_980))
@@ -114,7 +114,7 @@ import Testing
         #expect(reason.contains("did not answer"))
     }
 
-    @Test("what is no reply ends the conversation of a tool, and a service that is gone is told")
+    @Test("an invalid reply ends the conversation of a tool, and a lost service is reported")
     func whatIsNoReplyEndsTheConversation() {
         for octets in [nil, [9], [0, 1]] as [[UInt8]?] {
             let bench = Bench(["/service"], listensAt: "/service")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("a service that ends says so to its tools")
+    @Test("a service that shuts down notifies its tools")
     func aServiceThatEnds() {
         let bench = Bench(["/service"], listensAt: "/service")
         bench.world.clients.with { $0.close() }

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a tool of another user is refused, looks where others are let in, and answers where the policy says so"
+        "AB-G05: a tool of another user is refused, may look if others are admitted, and may answer if the policy allows it"
     )
     func aToolOfAnotherUserIsLimited() throws {
         let closed = ClientWorld()
@@ -72,7 +72,7 @@ import Testing
         withExtendedLifetime((desk, openDesk)) {}
     }
 
-    @Test("AB-G07: a tool of a user whose apps may not use Bluetooth sees nothing of peers, as an app of that user")
+    @Test("AB-G07: a tool of a user whose apps may not use Bluetooth sees nothing of peers, like an app of that user")
     func aToolOfABarredUser() throws {
         let world = ClientWorld(letsOthersIn: true)
         let policy = "app name=harald user=1002 yes\napp name=* user=1001 no\napp name=* ask\nprompters 1003"
@@ -95,7 +95,7 @@ import Testing
         withExtendedLifetime(desk) {}
     }
 
-    @Test("AB-G07: the process of an app does not answer for the user, and who answers is no app")
+    @Test("AB-G07: an app's process cannot answer for the user, and a process that answers is no app")
     func nobodyAnswersItself() throws {
         let world = ClientWorld()
         let desk = try desk(world, "app name=* ask")
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: what is no message of a tool ends its conversation with a word that a tool can read, and nothing else"
+        "AB-G05: an invalid message from a tool ends only its conversation, with a reply that tools can read"
     )
     func garbageEndsTheConversation() throws {
         let world = ClientWorld()
@@ -151,7 +151,7 @@ import Testing
         #expect(try other.take().count == 1 && !other.isClosed)
     }
 
-    @Test("AB-G05: another version of the messages is told, also to a tool")
+    @Test("AB-G05: a tool of another version is told the service's version too")
     func anotherVersionIsTold() throws {
         let tool = RawTool(ClientWorld(), version: 99)
         guard case .goodbye(let error)? = try tool.greeting() else {
@@ -161,7 +161,9 @@ import Testing
         #expect(error.reason?.contains("version 99") == true)
     }
 
-    @Test("AB-G05: a tool that does not read misses events, which are counted, and asks nothing meanwhile")
+    @Test(
+        "AB-G05: a tool that does not read misses events, which are counted, and its questions are not read meanwhile"
+    )
     func aToolThatDoesNotRead() throws {
         let world = ClientWorld()
         let tool = RawTool(world)
@@ -185,7 +187,7 @@ import Testing
         #expect(try tool.take().count >= 1)
     }
 
-    @Test("AB-G05: a tool has so many streams, and gives them back when its process is gone")
+    @Test("AB-G05: the streams of a tool are bounded, and freed when its process ends")
     func streamsAreGivenBack() throws {
         let world = ClientWorld()
         for _ in 0..<20 {

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.7: a process that dies with any value of a stream leaves those that it has not read to the next one, in order, once",
+        "behaviours 10.4, 10.7: a process that dies at any value of a stream leaves the unread ones to the next, in order, once",
         arguments: [1, 6],
         [Duration.zero, .milliseconds(300)]
     )
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("behaviours 10.4, 10.7: of 1,500 values in a stream with 30 deaths none is lost, and none is told twice")
+    @Test("behaviours 10.4, 10.7: of 1,500 values in a stream with 30 deaths none is lost or delivered twice")
     func aStreamWithThirtyDeaths() {
         let random = RandomSource(seed: 30)
         let lifetimes = (0..<30).map { _ in 1 + Int(random.below(60)) }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.7, 10.10: the end of a connection that a process has not read is told to the next one, after the values before it"
+        "behaviours 10.7, 10.10: an unread disconnection goes to the next process, after the values before it"
     )
     func theEndOfAConnection() {
         let world = ClientWorld()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a process that says nothing of what it reads is sent a bounded number of events, and the rest when it does"
+        "AB-G05: a process that does not report its reads gets a bounded number of events, and the rest when it does"
     )
     func aProcessThatSaysNothing() {
         let world = ClientWorld()
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a count that goes back, or of events that a process was not sent, ends its conversation",
+        "AB-G05: a read count that decreases, or exceeds the events sent, ends the connection",
         arguments: [1, 3]
     )
     func aCountThatCannotBe(count: UInt64) {

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05, behaviour 10.15: a process that waits for the disk is not read from, others are, and it goes on when the disk does"
+        "AB-G05, behaviour 10.15: a process that waits for the disk is not read from while others are, and continues with the disk"
     )
     func aProcessThatWaitsIsNotRead() {
         let held = HeldRecords()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a process that waits for the disk is not read from when it takes events again",
+        "AB-G05: a process that waits for the disk is not read from even when it accepts events again",
         arguments: [true, false]
     )
     func roomDoesNotEndTheWait(hasRoomAtTheEnd: Bool) {
@@ -75,7 +75,7 @@ import Testing
         #expect(greedy.isRead)
     }
 
-    @Test("AB-G05, behaviour 10.4: a process that dies while it waits for the disk leaves what it asked for")
+    @Test("AB-G05, behaviour 10.4: a process that dies while it waits for the disk leaves its requests")
     func aProcessThatDiesWhileItWaits() {
         let held = HeldRecords()
         let world = ClientWorld(records: held)

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: nothing is lost or put in another order on a line that is full after each message",
+        "AB-G05: nothing is lost or reordered on a connection that is full after each message",
         arguments: moments
     )
     func aLineThatIsAlwaysFull(moment: MemoryLine.Moment) {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: a line that ends with any message ends one app, and no other", arguments: moments)
+    @Test("AB-G05: a connection that ends at any message ends only its own app", arguments: moments)
     func aLineThatEndsWithAnyMessage(moment: MemoryLine.Moment) {
         var (count, isOver) = (0, false)
         while !isOver, count < 100 {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a tool that monitors what it is sent is told of its losses on a line that is always full",
+        "AB-G05: a tool that monitors its own messages is notified of losses on a connection that is always full",
         arguments: moments
     )
     func aToolOnAFullLine(moment: MemoryLine.Moment) throws {

@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Establishment
 
-    @Test("GATT/CL/GAS/BV-04: with encryption both systems have enhanced bearers, and no earlier")
+    @Test("GATT/CL/GAS/BV-04: two systems have enhanced bearers once the link is encrypted, and not before")
     func withEncryptionThereAreEnhancedBearers() throws {
         let bench = try Bench()
         try bench.open()
@@ -27,7 +27,7 @@ import Testing
         #expect(bench.bearers == [4, 4])
     }
 
-    @Test("two systems of which one has no enhanced bearers do without", arguments: [(false, true), (true, false)])
+    @Test("two systems use no enhanced bearers if one lacks them", arguments: [(false, true), (true, false)])
     func oneWithoutEnhancedBearers(phoneHas: Bool, sensorHas: Bool) throws {
         let bench = try Bench(phoneHas: phoneHas, sensorHas: sensorHas)
         try bench.open()
@@ -38,7 +38,7 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.books[3], [3]))
     }
 
-    @Test("a peer that does not say that it takes enhanced bearers is not asked for any, though it would take them")
+    @Test("a peer that does not announce enhanced bearers is not asked for any, even if it would accept")
     func whoDoesNotSayThatItTakesThemIsNotAsked() throws {
         let bench = try Bench(sensorHas: false)
         let server = try bench.sensor.channels.listen(
@@ -55,7 +55,7 @@ import Testing
         #expect(opened == 0 && bench.bearers == [1, 1])
     }
 
-    @Test("AB-G05: an app that takes back the number of the attribute protocol takes nothing back")
+    @Test("AB-G05: an app cannot unpublish ATT's PSM")
     func anAppDoesNotEndTheListeningForBearers() throws {
         let bench = try Bench()
         let refusal = try bench.librarian.ask(.peripheral(.unpublishChannel(psm: 0x27)), "unpublished") { event in
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.bearers == [4, 4])
     }
 
-    @Test("a bonded peer's link has enhanced bearers again, without anybody's doing")
+    @Test("the link of a bonded peer gets enhanced bearers again automatically")
     func aBondedLinkHasThemAgain() throws {
         let bench = try Bench()
         try bench.open()
@@ -81,7 +81,7 @@ import Testing
         #expect(bench.bearers == [4, 4])
     }
 
-    @Test("a peer that refuses enhanced bearers, after it has said that it takes them, is served on the fixed channel")
+    @Test("a peer that refuses enhanced bearers after announcing them is served on the fixed channel")
     func aPeerThatRefusesIsServedOnTheFixedChannel() throws {
         let bench = try Bench()
         try bench.open()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "with the link its enhanced bearers are over at once: nothing is asked anew for their sake, and no more are opened"
+        "a lost link ends its enhanced bearers at once: no request is repeated, and no further ones are opened"
     )
     func theEndOfTheLinkIsTheEndOfItsBearers() throws {
         let bench = try Bench()
@@ -120,7 +120,7 @@ import Testing
         #expect(outcomes == [.closed])
     }
 
-    @Test("L2CAP/TIM/BV-03: two systems that open enhanced bearers at once have one set of them")
+    @Test("L2CAP/TIM/BV-03: two systems that open enhanced bearers at the same time have a single set")
     func bothOpenAtOnce() throws {
         let bench = try Bench()
         try bench.open()
@@ -160,7 +160,7 @@ import Testing
         for _ in 0..<5 { _ = try timeForAllBooks(bench) }
     }
 
-    @Test("behaviour 7.33: an app is asked by a central once at a time, however many bearers there are")
+    @Test("behaviour 7.33: an app gets one request of a central at a time, whatever the number of bearers")
     func anAppIsAskedOnceAtATime() throws {
         let bench = try Bench()
         try bench.open()
@@ -175,7 +175,7 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.secret, [2]))
     }
 
-    @Test("behaviour 5.22: answers come in the order of asking, also when an earlier one takes long")
+    @Test("behaviour 5.22: responses arrive in the order of the requests, even if an earlier one takes long")
     func answersComeInTheOrderOfAsking() throws {
         let bench = try Bench()
         try bench.open()
@@ -229,7 +229,7 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.books[0], [0]))
     }
 
-    @Test("what was under way on a bearer that the peer closes is read on the one that is left")
+    @Test("a read on a bearer that the peer closes is completed on the remaining one")
     func aBearerThatThePeerCloses() throws {
         let bench = try Bench()
         try bench.open()
@@ -250,7 +250,7 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.bell, [3]))
     }
 
-    @Test("behaviour 5.23: no answer for 30 s on an enhanced bearer ends the link, and nothing else is told")
+    @Test("behaviour 5.23: a time-out of 30 s on an enhanced bearer ends the link, and nothing else is reported")
     func noAnswerOnAnEnhancedBearerEndsTheLink() throws {
         let bench = try Bench()
         try bench.open()
@@ -270,7 +270,7 @@ import Testing
         if case .central(.peer(_, .valueRead)) = event { false } else { true }
     }
 
-    @Test("a subscriber that is bonded and knows nothing of a change is told values on several bearers too")
+    @Test("a bonded subscriber that is unaware of a change gets values on several bearers too")
     func changesOfTheTableDoNotHoldValuesBack() throws {
         let bench = try Bench()
         try bench.open()
@@ -292,7 +292,7 @@ import Testing
         #expect(try bench.nextValue() == .init(Bench.bell, [5]))
     }
 
-    @Test("AB-A06: a central that asks on bearer after bearer, and waits for no answer, is kept in a bound")
+    @Test("AB-A06: requests of a central on successive bearers, without waiting for responses, are bounded")
     func questionsOfBearersThatAreGoneAreBounded() throws {
         let bench = try Bench()
         try bench.open()
@@ -321,7 +321,10 @@ import Testing
 
     // MARK: Lost links
 
-    @Test("a link may end at any step of the way to enhanced bearers; the next one has them", arguments: [false, true])
+    @Test(
+        "a link may be lost at any step towards enhanced bearers, and the next one has them",
+        arguments: [false, true]
+    )
     func aLinkMayEndAtAnyStep(isLost: Bool) throws {
         for step in 0..<12 {
             let bench = try Bench()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AppDeclarationTests {
     @Test(
-        "behaviours 1.19, 9.5, 9.6: an app declares itself by a property list as on Apple's systems",
+        "behaviours 1.19, 9.5, 9.6: an app declares itself in a property list, as on Apple's systems",
         arguments: [true, false]
     )
     func anAppDeclaresItself(isBinary: Bool) throws {
@@ -37,7 +37,7 @@ import Testing
         #expect(AppDeclaration(propertyList: list) == AppDeclaration())
     }
 
-    @Test("behaviours 7.25, 10.22: an app that nobody manages is in front, also where the system has launched it")
+    @Test("behaviours 7.25, 10.22: an unmanaged app is in the foreground, even if the system launched it")
     func anAppThatNobodyManagesIsInFront() throws {
         let world = TestWorld()
         let strap = world.device("Strap")

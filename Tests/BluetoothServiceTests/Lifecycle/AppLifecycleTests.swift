@@ -11,7 +11,7 @@ import Testing
         return (life.phase, last)
     }
 
-    @Test("behaviour 9.1: an app that was left runs for 30 s, and three minutes when it asks for that")
+    @Test("behaviour 9.1: an app in the background runs for 30 s, or for three minutes if it requests time")
     func anAppThatWasLeftRunsForAWhile() {
         #expect(life([.left]) == (.background, [.startTimer(.seconds(30))]))
         #expect(life([.left, .timeIsUp]) == (.suspended, [.suspend]))
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 9.1: a background task that was begun in the foreground counts once the app is left, until it is ended"
+        "behaviour 9.1: a background task started in the foreground counts from when the app is left, until it ends"
     )
     func aTaskBegunInTheForegroundCounts() {
         let begun: [AppLifecycle.Event] = [.asksForTime(true), .left]
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 9.1, 9.7: a background task of an app that was woken gives it three minutes from its last event on"
+        "behaviours 9.1, 9.7: a background task of a woken app gives it three minutes from its last event"
     )
     func aTaskOfAWokenAppCounts() {
         let woken: [AppLifecycle.Event] = [.left, .timeIsUp, .told, .asksForTime(true)]
@@ -57,7 +57,7 @@ import Testing
         #expect(life([.asksForTime(true), .timeIsUp], inBackground: true).0 == .background)
     }
 
-    @Test("behaviour 9.7: who is woken has ten seconds, which what comes meanwhile renews")
+    @Test("behaviour 9.7: a woken app has ten seconds, which further events renew")
     func whoIsWokenHasTenSeconds() {
         let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
         #expect(life(asleep + [.told]) == (.background, [.resume, .startTimer(.seconds(10))]))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 9.7: an app that keeps its background task past its time, wake after wake, is woken ever less often"
+        "behaviour 9.7: an app that repeatedly overruns its background task is woken ever less often"
     )
     func anAppThatOverrunsIsSlowedDown() {
         var life = AppLifecycle(inBackground: true)
@@ -92,7 +92,7 @@ import Testing
         #expect(pauses == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600].map { .seconds($0) })
     }
 
-    @Test("behaviour 9.7: a wake that ends in time, or the user, makes good what an app overran before")
+    @Test("behaviour 9.7: a wake that ends in time, or the user, clears earlier overruns")
     func whatMakesAnOverrunGood() {
         let overrun: [AppLifecycle.Event] = [.told, .asksForTime(true), .timeIsUp, .timeIsUp]
         let asleep: [AppLifecycle.Event] = [.left, .timeIsUp]
@@ -117,7 +117,7 @@ import Testing
         #expect(life(left + left + left + left.dropLast()) == (.suspended, [.suspend]))
     }
 
-    @Test("behaviour 10.19: the person opens an app wherever it is; one that is gone stays gone")
+    @Test("behaviour 10.19: the user can open an app in any phase, but not revive an ended process")
     func thePersonOpensAnApp() {
         #expect(life([.left, .entered]) == (.foreground, [.endTimer]))
         #expect(life([.left, .timeIsUp, .entered]) == (.foreground, [.resume]))
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 10.16: the person may end an app that has ended already, and takes back what is kept of it")
+    @Test("behaviour 10.16: the user may quit an app that has already ended, which discards its preserved state")
     func thePersonMayEndAnAppThatHasEnded() {
         #expect(life([.ended(.crashed), .ended(.forceQuit)]) == (.notRunning(.forceQuit), [.end]))
         #expect(life([.ended(.forceQuit), .ended(.forceQuit)]) == (.notRunning(.forceQuit), []))

@@ -11,7 +11,7 @@ import Testing
 /// Apps in the central role that are in the background.
 @Suite struct BackgroundCentralTests {
     @Test(
-        "behaviours 9.1, 9.3, 9.4: an app without a mode sleeps after 30 s; its link stays, and what comes waits in order"
+        "behaviours 9.1, 9.3, 9.4: an app without a background mode is suspended after 30 s; its link stays, and events queue in order"
     )
     func anAppWithoutAModeSleeps() throws {
         let apps = LivingApps()
@@ -31,7 +31,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == (2..<6).map { .success([UInt8($0)]) })
     }
 
-    @Test("behaviour 9.3: the end of a link is told when the app is back, after what came before")
+    @Test("behaviour 9.3: a disconnection is reported when the app is back, after earlier events")
     func theEndOfALinkWaits() throws {
         let apps = LivingApps()
         try apps.subscribe()
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 9.7: what an app is told that overran its time three times waits for a minute, and the status says why"
+        "behaviour 9.7: an app that overran three times gets events once a minute, and the status shows why"
     )
     func anAppThatIsSlowedDown() throws {
         let apps = LivingApps(central: .central)
@@ -85,7 +85,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == [.success([4])] && apps.centralApp.phase == .background)
     }
 
-    @Test("behaviour 9.7: what keeps coming keeps the app awake")
+    @Test("behaviour 9.7: continuous events keep the app awake")
     func whatKeepsComingKeepsTheAppAwake() throws {
         let apps = LivingApps(central: .central)
         try apps.subscribe()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 5.13, 9.5, 9.7: room for writes wakes an app that had none, and keeps it awake as long as it writes"
+        "behaviours 5.13, 9.5, 9.7: returned write credits wake an app that had none, and keep it awake while it writes"
     )
     func roomForWritesKeepsTheAppAwake() throws {
         let apps = LivingApps(central: .central)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 5.13, 9.5: an app that fell asleep without room is woken by it, and one with room is not",
+        "behaviours 5.13, 9.5: returned credits wake an app suspended without any, and no app that had some",
         arguments: [0, 1]
     )
     func roomWakesWhoHadNone(left: Int) throws {
@@ -168,7 +168,7 @@ import Testing
         #expect(apps.central.take() == [.stateChanged(.poweredOff)] && apps.centralApp.phase == .background)
     }
 
-    @Test("AB-G05: what an app asks for that does not run waits until it does")
+    @Test("AB-G05: requests of a suspended app wait until it runs")
     func whatASleepingAppAsksForWaits() throws {
         let apps = LivingApps()
         let handle = try #require(try apps.connect()[Example.location])
@@ -186,7 +186,7 @@ import Testing
     private func sightings(_ manager: TestManager) -> Int { manager.take().count { $0.discovery != nil } }
 
     @Test(
-        "behaviours 2.27, 9.8: in the background a scan that names no services hears nothing",
+        "behaviours 2.27, 9.8: a scan in the background that names no services finds nothing",
         arguments: [false, true]
     )
     func aScanThatNamesNoServicesHearsNothing(namesServices: Bool) throws {
@@ -203,7 +203,10 @@ import Testing
         #expect((sightings(apps.central) > 0) != namesServices)
     }
 
-    @Test("behaviours 9.3, 9.5, 9.8: asleep an app scans with the mode alone, and is woken", arguments: [false, true])
+    @Test(
+        "behaviours 9.3, 9.5, 9.8: a suspended app scans only with the background mode, and is woken",
+        arguments: [false, true]
+    )
     func asleepAnAppScansWithTheModeAlone(hasMode: Bool) throws {
         let apps = LivingApps(central: hasMode ? .central : [])
         apps.central.send(.startScan(ScanRequest(services: [Example.service])))
@@ -219,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 2.3, 2.27, 9.8, 9.9: duplicates are for the foreground, and what was told there is not told again"
+        "behaviours 2.3, 2.27, 9.8, 9.9: duplicates are reported only in the foreground, and discoveries are not reported again in the background"
     )
     func duplicatesAreForTheForeground() throws {
         let apps = LivingApps(central: .central)
@@ -235,7 +238,7 @@ import Testing
         #expect(sightings(apps.central) > 5)
     }
 
-    @Test("behaviour 2.17: in the background stop and start tell of nothing anew; a connection and its end do")
+    @Test("behaviour 2.17: in the background, restarting a scan reports nothing again; a connection and its end do")
     func inTheBackgroundStopAndStartTellNothingAnew() throws {
         let apps = LivingApps(central: .central)
         _ = try apps.connect()
@@ -264,7 +267,7 @@ import Testing
         #expect(scanAnew() > 0 && scanAnew() > 0)
     }
 
-    @Test("behaviour 9.8: when all who scan are in the background the radio listens less")
+    @Test("behaviour 9.8: the radio scans less when all scanning apps are in the background")
     func inTheBackgroundTheRadioListensLess() {
         let apps = LivingApps(central: .central)
         let other = apps.phone.app("Other")
@@ -306,7 +309,7 @@ import Testing
         return options
     }()
 
-    @Test("behaviour 3.15: in place of an app that sleeps the person is told, of each notification too")
+    @Test("behaviour 3.15: the user is alerted in place of a suspended app, for each notification too")
     func inPlaceOfAnAppThePersonIsTold() throws {
         let apps = LivingApps()
         try apps.subscribe(Self.all)
@@ -325,7 +328,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.15: who did not ask, or has bluetooth-central, is woken or waits without a word to the person",
+        "behaviour 3.15: an app without alert options or with bluetooth-central is woken, or waits, without an alert",
         arguments: [false, true]
     )
     func whoDidNotAskIsNotAlertedFor(hasMode: Bool) throws {
@@ -340,7 +343,7 @@ import Testing
         #expect(seen.isEmpty)
     }
 
-    @Test("behaviour 3.15: of several apps the one that was last in front is told of", arguments: [0, 1])
+    @Test("behaviour 3.15: of several apps, the alert names the one last in the foreground", arguments: [0, 1])
     func theLastInFrontIsToldOf(last: Int) throws {
         let apps = LivingApps()
         try apps.subscribe(Self.all)
@@ -363,7 +366,7 @@ import Testing
     // MARK: Termination
 
     @Test(
-        "behaviour 9.14: with the process of an app its connections, its scan and all that it was to be told are gone",
+        "behaviour 9.14: the end of a process ends its connections and its scan, and drops its pending events",
         arguments: [AppEnd.crashed, .removedFromMemory, .forceQuit]
     )
     func withTheProcessAllIsGone(end: AppEnd) throws {

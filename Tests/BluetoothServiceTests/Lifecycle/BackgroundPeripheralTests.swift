@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 2.31, 7.24: in the background the advertisement has flags and the overflow area, nothing else, and is slower"
+        "behaviours 2.31, 7.24: a background advertisement contains only flags and the overflow area, and is slower"
     )
     func inTheBackgroundServicesAreInTheOverflowArea() throws {
         let apps = LivingApps(sensor: .peripheral)
@@ -44,7 +44,7 @@ import Testing
         #expect(after == before && apps.strap.controller.interval < .milliseconds(200))
     }
 
-    @Test("behaviour 7.24: without the mode nothing is advertised in the background")
+    @Test("behaviour 7.24: an app without the mode does not advertise in the background")
     func withoutTheModeNothingIsAdvertised() throws {
         let apps = LivingApps()
         try apps.sensor.publish()
@@ -56,7 +56,7 @@ import Testing
         #expect(apps.strap.controller.isAdvertising)
     }
 
-    @Test("behaviours 7.24, 7.30: beside an app in the foreground one in the background is in the overflow area alone")
+    @Test("behaviours 7.24, 7.30: next to a foreground app, a background app is advertised only in the overflow area")
     func besideAnAppInTheForeground() throws {
         let apps = LivingApps(sensor: .peripheral)
         try apps.sensor.publish()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.25: advertising may be started in the background, unless the device refuses that from version 14 on",
+        "behaviour 7.25: advertising can be started in the background, unless the device forbids that from version 14 on",
         arguments: [(13, true), (13, false), (14, true), (14, false), (26, true)]
     )
     func advertisingStartedInTheBackground(version: Int, isAllowed: Bool) throws {
@@ -89,7 +89,7 @@ import Testing
         if starts { #expect(try #require(advertised(by: apps.strap)).data.serviceUUIDs.isEmpty) }
     }
 
-    @Test("behaviour 7.24: without the mode an app cannot start advertising in the background")
+    @Test("behaviour 7.24: an app without the mode cannot start advertising in the background")
     func withoutTheModeNothingIsStarted() throws {
         let apps = LivingApps()
         apps.sensorApp.happened(.left)
@@ -97,7 +97,7 @@ import Testing
         #expect(try apps.sensor.ask(request, "advertisingStarted", \.advertisingStarted) != nil)
     }
 
-    @Test("behaviours 1.4, 1.13, 7.25: an app in the background whose service was gone publishes and advertises anew")
+    @Test("behaviours 1.4, 1.13, 7.25: a background app whose service was reset publishes and advertises again")
     func afterResettingTheAppAdvertisesAnew() throws {
         let apps = LivingApps(sensor: .peripheral)
         try apps.sensor.publish()
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 2.34, 2.36, 7.24: a scan that names the service finds a device in the background, and no other scan does"
+        "behaviours 2.34, 2.36, 7.24: only a scan that names the service finds a device in the background"
     )
     func aScanThatNamesTheServiceFindsIt() throws {
         let apps = LivingApps(central: .central, sensor: .peripheral)
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 7.13, 9.6: a read of an app in the background is answered by it with the mode, and refused without",
+        "behaviours 7.13, 9.6: a background app with the mode answers reads, and without it they are refused",
         arguments: [false, true]
     )
     func aReadOfAnAppInTheBackground(hasMode: Bool) throws {
@@ -165,7 +165,7 @@ import Testing
         #expect(apps.sensorApp.phase == .suspended)
     }
 
-    @Test("behaviours 7.43, 9.6: room for updates wakes an app that had none")
+    @Test("behaviours 7.43, 9.6: returned update credits wake an app that had none")
     func roomWakesWhoHadNone() throws {
         let apps = LivingApps(sensor: .peripheral)
         try apps.subscribe()
@@ -182,7 +182,7 @@ import Testing
         #expect(apps.sensorApp.phase == .background && apps.sensor.take().contains { $0.updateCredits != nil })
     }
 
-    @Test("behaviour 9.6: room for updates is no news to an app that has room, and is there when the app is back")
+    @Test("behaviour 9.6: returned update credits do not wake an app that has some, and are there when it is back")
     func roomWakesNobody() throws {
         let apps = LivingApps(sensor: .peripheral)
         try apps.subscribe()

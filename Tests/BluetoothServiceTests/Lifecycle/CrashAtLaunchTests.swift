@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.6, 10.15: a process that dies before it has made its managers loses nothing; the next event launches the app again",
+        "behaviours 10.6, 10.15: a process that dies before it creates its managers loses nothing; the next event launches the app again",
         arguments: [false, true]
     )
     func aProcessThatDiesAtLaunch(isOpenedByHand: Bool) throws {
@@ -53,7 +53,7 @@ import Testing
         #expect(values == (isOpenedByHand ? [.success([2])] : [.success([1]), .success([2])]))
     }
 
-    @Test("behaviours 10.6, 10.15: with two managers, the one that a dying process has adopted is kept as well")
+    @Test("behaviours 10.6, 10.15: of two managers, the one that a dying process had adopted is preserved too")
     func theAdoptedManagerIsKept() throws {
         let apps = try crashedApp()
         apps.measure([1])
@@ -71,7 +71,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == [.success([2])])
     }
 
-    @Test("behaviour 10.6: each process has ten seconds of its own, whatever the one before it has used")
+    @Test("behaviour 10.6: each process has ten seconds of its own, whatever its predecessor used")
     func eachProcessHasItsOwnTime() throws {
         let apps = try crashedApp()
         let first = apps.phone.app("Collector", .central)
@@ -86,7 +86,7 @@ import Testing
         #expect(apps.phone.system.links.isEmpty)
     }
 
-    @Test("behaviour 10.6: ten crashes at launch, one for each value, and the eleventh process is told all values")
+    @Test("behaviour 10.6: after ten crashes at launch, one for each value, the eleventh process gets all values")
     func manyCrashesAtLaunch() throws {
         let apps = try crashedApp()
         for value in UInt8(0)..<10 {
@@ -101,7 +101,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == (UInt8(0)..<10).map { .success([$0]) })
     }
 
-    @Test("behaviour 10.16: the person may still end an app that has crashed at launch")
+    @Test("behaviour 10.16: the user can still quit an app that crashed at launch")
     func thePersonEndsAnAppThatHasCrashedAtLaunch() throws {
         let apps = try crashedApp()
         let process = apps.phone.app("Collector", .central)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.7, 10.10: what waited for an app that slept is told to the next process, which is restored to how things stood before"
+        "behaviours 10.4, 10.7, 10.10: events queued for a suspended app go to the next process, which is restored to the state before them"
     )
     func whatWaitedForASleeper() throws {
         let apps = LivingApps(restores: true)
@@ -67,7 +67,7 @@ import Testing
         return victim.read.withLock { $0 }
     }
 
-    @Test("behaviours 10.4, 10.7: callbacks that were queued when a process died in one of them are the next one's")
+    @Test("behaviours 10.4, 10.7: callbacks queued when a process dies in one of them go to the next process")
     func callbacksThatWereQueued() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
@@ -79,7 +79,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2])])
     }
 
-    @Test("behaviour 10.4: a write command that a process has not read is the next one's, and a request is asked once")
+    @Test("behaviour 10.4: an unread write command goes to the next process, and a request is delivered once")
     func aWriteCommand() throws {
         let apps = LivingApps(restores: true)
         let handles = try apps.connect()
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.11, 3.6, 10.7: what a change of the radio or the app itself has made void is not told to the next process"
+        "behaviours 1.11, 3.6, 10.7: events voided by a change of the radio or by the app itself do not reach the next process"
     )
     func whatIsVoid() {
         let cancelled = Event.central(.peer(.blank, .disconnected(nil, isReconnecting: false, timestamp: nil)))
@@ -106,7 +106,7 @@ import Testing
         #expect(UnreadNews([value(1), cancelled, value(2)]).events == [value(2)])
     }
 
-    @Test("behaviours 10.7, 10.12: subscribers are restored as they were before what was not read")
+    @Test("behaviours 10.7, 10.12: subscribers are restored as they were before the unread events")
     func subscribersAreRestored() {
         let central = CentralInfo(identifier: .blank, maximumUpdateLength: 20)
         let (one, two) = (LocalAttributeID(1), LocalAttributeID(2))
@@ -146,7 +146,7 @@ import Testing
         return mailbox
     }
 
-    @Test("behaviour 10.7: a mailbox keeps what its sink has taken until that is read, also when the sink is gone")
+    @Test("behaviour 10.7: a mailbox keeps delivered events until they are read, even if the sink is gone")
     func aMailboxKeepsWhatIsNotRead() {
         let sink = SlowSink()
         let mailbox = mailbox(sink, (0..<5).map(value))
@@ -157,7 +157,7 @@ import Testing
         #expect(mailbox.unread == (2..<5).map(value) && mailbox.waiting == [value(5)] && mailbox.hasReadNews)
     }
 
-    @Test("AB-G05: of what a sink never says to be read the oldest is not kept")
+    @Test("AB-G05: of events that a sink never reports as read, the oldest are dropped")
     func whatIsNeverRead() {
         let count = ServiceLimits.unreadEvents
         let sink = SlowSink()
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.15: an event that one process after the other dies with is given up, and the next one is told the rest"
+        "behaviours 10.4, 10.15: an event that kills one process after another is dropped, and the next process gets the rest"
     )
     func anEventThatProcessesDieWith() {
         var inheritance = Inheritance()

@@ -49,7 +49,7 @@ import Testing
     // MARK: The state machine
 
     @Test(
-        "behaviour 10.25: each process that ends early doubles the pause up to ten minutes, and one that stays up clears it"
+        "behaviour 10.25: each early end doubles the pause, up to ten minutes, and a process that stays up clears it"
     )
     func howLongPausesAre() {
         var backoff = LaunchBackoff()
@@ -72,7 +72,7 @@ import Testing
         #expect(backoff.handle(.processEnded(after: .seconds(10))) == [] && backoff == LaunchBackoff())
     }
 
-    @Test("behaviour 10.25: a pause in which nothing happens launches nothing when it ends")
+    @Test("behaviour 10.25: a pause without events launches nothing when it ends")
     func aPauseForNothing() {
         var backoff = LaunchBackoff()
         #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.launchFailed) == [.startPause(.seconds(1))])
@@ -89,7 +89,7 @@ import Testing
     // MARK: The system
 
     @Test(
-        "behaviours 10.15, 10.25, AB-G05: 200 values in 40 s launch an app that crashes each time seven times, and lose nothing",
+        "behaviours 10.15, 10.25, AB-G05: 200 values in 40 s launch a crashing app seven times, and none is lost",
         arguments: [false, true]
     )
     func anAppThatCrashesEachTime(isBroken: Bool) throws {
@@ -115,7 +115,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == (UInt8(1)...200).map { .success([$0]) })
     }
 
-    @Test("behaviour 10.25: an app that makes its managers and then crashes each time is held back as well")
+    @Test("behaviour 10.25: an app that creates its managers and then crashes is held back too")
     func anAppThatCrashesWithItsManagers() throws {
         let (apps, launcher) = try sleepingApp()
         for number in 1...50 {
@@ -149,7 +149,7 @@ import Testing
         #expect(launcher.count == 6 && status(apps)?.earlyEnds == nil)
     }
 
-    @Test("behaviours 10.16, 10.25: the user clears the pause by opening the app, and by ending it")
+    @Test("behaviours 10.16, 10.25: the user clears the pause by opening or quitting the app")
     func theUserClearsThePause() throws {
         let (apps, launcher) = try sleepingApp()
         for _ in 0..<9 {
@@ -175,7 +175,7 @@ import Testing
         #expect(launcher.count == before + 1)
     }
 
-    @Test("behaviour 10.25: what waits for a pause goes when it is given up, and a system that stops launches nobody")
+    @Test("behaviour 10.25: pending launches are dropped with the app's state, and a stopped system launches nothing")
     func whatWaitsIsGivenUp() throws {
         let (apps, launcher) = try sleepingApp()
         for value in UInt8(1)...2 {
@@ -198,7 +198,7 @@ import Testing
         #expect(log.count == 2)
     }
 
-    @Test("AB-G05: apps that end early are remembered up to a bound, and those that do it most stay")
+    @Test("AB-G05: apps with early ends are remembered up to a limit, and the worst ones stay")
     func howManyAreRemembered() {
         let loop = VirtualEventLoop()
         let relaunches = Relaunches(loop: loop)

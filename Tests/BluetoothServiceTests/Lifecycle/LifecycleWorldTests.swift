@@ -10,7 +10,7 @@ import Testing
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["HARALD_SEEDS"] ?? "") ?? 150
 
     @Test(
-        "behaviours 9.3, 9.5, 10.4 to 10.7, 10.15, 10.16: whatever becomes of apps, they find each other in the end, and nothing is left"
+        "behaviours 9.3, 9.5, 10.4 to 10.7, 10.15, 10.16: whatever happens to apps, they find each other in the end, and nothing is left over"
     )
     func whateverBecomesOfApps() {
         for seed in 1...Self.seeds {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("what fails is made short, and fails still")
+    @Test("a failing sequence is shrunk and still fails")
     func whatFailsIsMadeShort() {
         for (first, second) in [(3, 17), (0, 29), (14, 15)] {
             var runs = 0

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.18: the first manager of either role makes the system ask, once, and the answer is kept",
+        "behaviour 1.18: the first manager of either role triggers the permission question, once, and the answer is stored",
         arguments: [false, true]
     )
     func theFirstManagerMakesTheSystemAsk(isAllowed: Bool) throws {
@@ -47,7 +47,7 @@ import Testing
         #expect(again.take() == [state] && person.asked.count == 1)
     }
 
-    @Test("behaviour 1.18: whose permission was reset is asked about once more")
+    @Test("behaviour 1.18: resetting a permission triggers the question again")
     func whoWasResetIsAskedAboutOnceMore() {
         let phone = device()
         let app = phone.app("Heart", usage: "To read your belt")
@@ -61,7 +61,7 @@ import Testing
         #expect(first.take().last == .stateChanged(.poweredOn) && second.take() == [.stateChanged(.poweredOn)])
     }
 
-    @Test("behaviour 1.19: an app that does not say what Bluetooth is for crashes when it begins to use it")
+    @Test("behaviour 1.19: an app without a usage description crashes when it first uses Bluetooth")
     func anAppThatDoesNotSayWhatForCrashes() {
         let phone = device()
         let app = phone.app("Heart")
@@ -70,7 +70,7 @@ import Testing
         #expect(app.phase == .notRunning(.crashed) && person.asked.isEmpty && manager.take().isEmpty)
     }
 
-    @Test("behaviour 1.18: of a process that declares nothing the person is asked all the same")
+    @Test("behaviour 1.18: the user is also asked about a process without a declaration")
     func ofAProcessThatDeclaresNothing() {
         let phone = device()
         _ = phone.manager(.central)

@@ -21,7 +21,9 @@ import Testing
         events.lazy.compactMap { if case .central(.willRestore(let state)) = $0 { state } else { nil } }.first
     }
 
-    @Test("behaviours 10.3, 10.9: a manager finds its scan, its peripherals, and all that it had found of them")
+    @Test(
+        "behaviours 10.3, 10.9: a manager is restored with its scan, its peripherals, and everything discovered on them"
+    )
     func aManagerFindsAllThatItHad() throws {
         let apps = LivingApps(central: .central, restores: true)
         let handles = try apps.connect()
@@ -57,7 +59,7 @@ import Testing
         #expect(try apps.sensor.expect("write", \.writeRequest).writes.first?.value == [9])
     }
 
-    @Test("behaviours 10.3, 10.7: what the process had asked for is told to nobody after it")
+    @Test("behaviours 10.3, 10.7: responses to requests of an ended process are dropped")
     func whatTheProcessHadAskedForIsToldToNobody() throws {
         let apps = LivingApps(central: .central, restores: true)
         let handles = try apps.connect()
@@ -80,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 5.14, 10.3: a new process has all the room for writes without response, and what the old one queued is not counted"
+        "behaviours 5.14, 10.3: a new process has all write credits, and writes queued by the old one do not count"
     )
     func aNewProcessHasAllTheRoom() throws {
         let apps = LivingApps(central: .central, restores: true)
@@ -99,7 +101,7 @@ import Testing
         #expect(room == ServiceLimits.writesWithoutResponse)
     }
 
-    @Test("behaviour 10.4: what a central asked a process that is gone, the next one is asked, in the same order")
+    @Test("behaviour 10.4: a central's requests to an ended process go to the next one, in the same order")
     func whatACentralAskedTheNextOneIsAsked() throws {
         let apps = LivingApps(sensor: .peripheral, restores: true)
         let note = try #require(try apps.connect()[Example.note])
@@ -113,7 +115,7 @@ import Testing
         #expect(try apps.central.expect("value", \.value) == .success([8]))
     }
 
-    @Test("behaviours 10.4, 10.6: one launch for all that happens, by which the app learns which managers to make")
+    @Test("behaviours 10.4, 10.6: several events cause one launch, which tells the app which managers to create")
     func oneLaunchForAllThatHappens() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
@@ -136,7 +138,7 @@ import Testing
         #expect(apps.phone.system.preserved.isEmpty && launcher.launches.count == 1)
     }
 
-    @Test("behaviour 10.6: an app that runs already, and has not made its managers yet, is not launched")
+    @Test("behaviour 10.6: an app that is running without its managers is not launched")
     func anAppThatRunsIsNotLaunched() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
@@ -151,7 +153,7 @@ import Testing
         #expect(manager.take().compactMap(\.value) == [.success([1])])
     }
 
-    @Test("behaviours 1.9, 1.10, 10.7: what happened to the radio meanwhile is told in its place")
+    @Test("behaviours 1.9, 1.10, 10.7: radio state changes meanwhile are reported in their place")
     func whatHappenedToTheRadioIsToldInItsPlace() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
@@ -171,7 +173,7 @@ import Testing
         #expect(apps.central.take() == [.stateChanged(.poweredOn)])
     }
 
-    @Test("behaviour 10.1: of two managers with one identifier the older one is found first, a role at a time")
+    @Test("behaviour 10.1: of two managers with one identifier, the older one is restored first, per role")
     func twoWithOneIdentifier() throws {
         let apps = LivingApps(central: .central, restores: true)
         let second = apps.phone.manager(.central, of: apps.centralApp, restoring: "collector")
@@ -188,7 +190,7 @@ import Testing
         #expect(restored(later.take())?.scan?.services == [0x1802])
     }
 
-    @Test("AB-G05: of apps that do not run a bounded number is kept, those that were last in front")
+    @Test("AB-G05: the preserved apps are bounded, and the last ones in the foreground stay")
     func aBoundedNumberIsKept() {
         let apps = LivingApps()
         let phone = apps.phone
@@ -203,7 +205,7 @@ import Testing
         #expect(phone.system.centrals.count == BluetoothSystem.maximumPreserved + 1)
     }
 
-    @Test("AB-G05, behaviour 10.4: values that come while nobody is there are bounded, and the newest are told")
+    @Test("AB-G05, behaviour 10.4: values that arrive without a process are bounded, and the latest are delivered")
     func valuesThatComeMeanwhileAreBounded() throws {
         let apps = LivingApps(restores: true)
         try apps.subscribe()
@@ -216,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 7.24, 10.12, 10.15: what an app advertised is restored also where the radio was gone meanwhile, and goes on in front",
+        "behaviours 7.24, 10.12, 10.15: an app's advertising is restored even if the radio was gone meanwhile, and continues in the foreground",
         arguments: [AppDeclaration.BackgroundModes(), .peripheral]
     )
     func whatAnAppAdvertisedIsRestored(modes: AppDeclaration.BackgroundModes) throws {
@@ -239,7 +241,7 @@ import Testing
         #expect(events.dropFirst() == [.stateChanged(.poweredOn)] && apps.strap.controller.isAdvertising)
     }
 
-    @Test("behaviour 7.24: who comes back to find that the radio has gone is not told of a start that nobody asked for")
+    @Test("behaviour 7.24: an app that returns after a radio failure gets no event for a start it did not request")
     func nobodyIsToldOfAStartThatNobodyAskedFor() throws {
         let apps = LivingApps(restores: true)
         try apps.sensor.publish()

@@ -10,7 +10,7 @@ import Testing
 
 /// Behaviour that differs between versions of iOS.
 @Suite struct SystemVersionTests {
-    @Test("behaviour 1.8: before iOS 13 known peripherals were found in every state", arguments: [12, 13, 26])
+    @Test("behaviour 1.8: before iOS 13, known peripherals were retrieved in every state", arguments: [12, 13, 26])
     func knownPeripheralsWithoutPower(version: Int) throws {
         let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
         pair.phone.system.setPower(false)
@@ -18,7 +18,7 @@ import Testing
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty == (version >= 13))
     }
 
-    @Test("behaviour 1.18: before iOS 13 nobody was asked", arguments: [12, 13, 26])
+    @Test("behaviour 1.18: before iOS 13, no permission was required", arguments: [12, 13, 26])
     func permissionWasNotNeeded(version: Int) {
         let world = TestWorld()
         let phone = world.device("Phone") {
@@ -32,7 +32,10 @@ import Testing
         #expect(app.phase == .foreground)
     }
 
-    @Test("behaviours 3.27, 3.28: a peripheral may ask for what the version takes", arguments: [10, 15, 16, 26])
+    @Test(
+        "behaviours 3.27, 3.28: a peripheral may request the parameters that the version accepts",
+        arguments: [10, 15, 16, 26]
+    )
     func aPeripheralMayAskForWhatTheVersionTakes(version: Int) throws {
         let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
         _ = try pair.connected()
@@ -48,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.17: from iOS 26 on an app with AccessorySetupKit outlives that the person ends it",
+        "behaviour 10.17: from iOS 26 on, an app with AccessorySetupKit survives a force quit",
         arguments: [25, 26],
         [false, true]
     )

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "AB-G07: what was kept goes to the same program, to one that the service has launched, and where nothing is known",
+        "AB-G07: preserved state goes to the same program, to one that the service launched, or if no program is recorded",
         arguments: [
             ("/bin/a", AppProgram("/bin/a"), true), ("/bin/a", AppProgram("/bin/b", isLaunched: true), true),
             ("/bin/a", AppProgram(), true), (nil, AppProgram("/bin/b"), true), ("/bin/a", AppProgram("/bin/b"), false),
@@ -68,7 +68,7 @@ import Testing
         if let text = troubles.texts.first { #expect(text.contains("/bin/a") && text.contains("/bin/b")) }
     }
 
-    @Test("AB-G07: which program an app was is known after a restart", arguments: ["/bin/a", "/bin/b"])
+    @Test("AB-G07: the program of an app is remembered across a restart", arguments: ["/bin/a", "/bin/b"])
     func afterARestart(executable: String) {
         let bench = RecordBench()
         let first = open(AppProgram("/bin/a"), on: bench.phone)
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.written.first?.executable == executable)
     }
 
-    @Test("AB-G07: a person's yes is about the program that was shown, and of another one the person is asked")
+    @Test("AB-G07: a permission applies to the program shown, and another program causes another question")
     func permission() throws {
         let world = TestWorld()
         let person = Person()

@@ -12,7 +12,7 @@ import Testing
     private let collector = AppIdentity(name: "com.example.Collector")
 
     @Test(
-        "AB-G07: an app that may not use Bluetooth is answered nothing of peers, on any version",
+        "AB-G07: an app without permission gets no information about peers, on any version",
         arguments: [
             (AppPermission.denied, SystemVersion.newest), (.denied, 12), (.restricted, .newest),
             (.notDetermined, .newest),
@@ -41,7 +41,7 @@ import Testing
         #expect(pair.phone.system.links.count == 1)
     }
 
-    @Test("AB-G07: an app that watches centrals, or connections, hears of none while it may not use Bluetooth")
+    @Test("AB-G07: an app that observes centrals or connections gets no events without permission")
     func watches() throws {
         let pair = try Pair()
         let watcher = AppIdentity(name: "watcher")
@@ -64,7 +64,7 @@ import Testing
         #expect(connections.take() == [.stateChanged(.unauthorized)])
     }
 
-    @Test("AB-G07: the channels of an app that may not use Bluetooth any more end, and nothing comes out of them")
+    @Test("AB-G07: revoking permission ends an app's channels, and no more data comes out of them")
     func channels() throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher())
@@ -83,7 +83,7 @@ import Testing
         #expect(peer.told(id).isEmpty && peer.takeSignals().contains { $0.first == 0x06 })
     }
 
-    @Test("AB-G07: what waits for a suspended app that may not use Bluetooth any more is void")
+    @Test("AB-G07: revoking permission voids the queued events of a suspended app")
     func whatWaits() throws {
         let apps = LivingApps()
         try apps.subscribe()
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "AB-G07: a central manager that is restored without permission finds no peripherals",
+        "AB-G07: a central manager that is restored without permission gets no peripherals",
         arguments: [true, false]
     )
     func restoredCentral(isReset: Bool) throws {
@@ -118,7 +118,7 @@ import Testing
         #expect(manager.take() == [.stateChanged(.poweredOn)] && system.links.isEmpty)
     }
 
-    @Test("AB-G07: nor does one whose record was read after a restart")
+    @Test("AB-G07: nor does one that is restored from a record after a restart")
     func restoredAfterARestart() throws {
         let bench = RecordBench()
         let address = BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)
@@ -138,7 +138,7 @@ import Testing
         #expect(again.take() == [restored, .stateChanged(.unauthorized)])
     }
 
-    @Test("AB-G07: a peripheral manager that is restored without permission finds no subscribers")
+    @Test("AB-G07: a peripheral manager that is restored without permission gets no subscribers")
     func restoredPeripheral() throws {
         let apps = LivingApps(restores: true)
         try apps.subscribe()

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 6.8: a tool compares a number for its person, whose other device pairs by its policy",
+        "behaviour 6.8: a tool compares a number for its user, and the other device pairs by policy",
         arguments: [
             false, true,
         ]
@@ -103,7 +103,7 @@ import Testing
         #expect(!bench.lines.isEmpty && !bench.lines.contains { $0.contains(shown) })
     }
 
-    @Test("behaviour 6.12: a tool forgets a bond, whose link ends, and hears which are left")
+    @Test("behaviour 6.12: a tool removes a bond, whose link ends, and gets the remaining ones")
     func aToolForgets() throws {
         let bench = try Bench("pair yes")
         #expect(try bench.read() == .success([42]))
@@ -114,7 +114,7 @@ import Testing
         #expect(bench.phone.bondStatus.isEmpty && bench.phone.links.isEmpty)
     }
 
-    @Test("AB-A14: nobody pairs whom the tool's person refuses, or the policy, or where there is neither")
+    @Test("AB-A14: pairing fails if the tool's user or the policy refuses, or if there is neither")
     func nobodyPairs() throws {
         let refused = try Bench("pair yes")
         refused.answer = { _ in .refuse }

@@ -21,7 +21,7 @@ import Testing
         try policy(text).decide(name: name, address: address, apps: apps.map { AppIdentity(name: $0, owner: owner) })
     }
 
-    @Test("AB-A14: what no rule is about is no")
+    @Test("AB-A14: without a matching rule the answer is no")
     func nothingIsNo() throws {
         for text in ["", "\n\n", "# pair yes", "app name=* yes", "pair peer=Belt yes", "prompters 1"] {
             #expect(try decide(text) == .no && decide(text, name: "belt") == .no, "\(text)")
@@ -29,7 +29,7 @@ import Testing
         #expect(PolicyFile().decide(name: "a", address: Self.address, apps: []) == .no && !PolicyFile().pairs)
     }
 
-    @Test("the first rule that fits counts")
+    @Test("the first matching rule applies")
     func theFirstRuleCounts() throws {
         let text = "pair peer=Bad* no\npair peer=B* code 000042\r\npair app=com.example.* yes # and no others\npair no"
         #expect(try decide(text, name: "Bad one", apps: ["com.example.a"]) == .no)
@@ -39,7 +39,7 @@ import Testing
         #expect(try decide(text, name: "Strap") == .no && policy(text).pairs)
     }
 
-    @Test("AB-G07: a rule about a user's app is not about an app of that name of another user")
+    @Test("AB-G07: a rule for a user's app does not match another user's app of that name")
     func rulesAreAboutUsers() throws {
         let text = "pair app=com.example.a user=1000 peer=B* yes\npair user=1001 code 000007"
         #expect(try decide(text, name: "Belt", apps: ["com.example.a"], owner: 1_000) == .yes)
@@ -49,7 +49,7 @@ import Testing
         #expect(throws: PolicyError(line: 1, problem: .noUser("*"))) { try policy("pair user=* yes") }
     }
 
-    @Test("a rule about an address is not about whoever calls himself so")
+    @Test("a rule for an address does not match a device with that name")
     func addressesAreNoNames() throws {
         let text = "pair peer=C0:11:22:33:44:55 yes"
         let other = BluetoothAddress(0xC0_11_22_33_44_56, kind: .randomDevice)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "names fit as a whole, with anything where there is a star",
+        "names match as a whole, and a star matches anything",
         arguments: [
             ("Heart*", "Heart", true), ("Heart*", "Heart 7", true), ("Heart*", "heart", false), ("*", "", true),
             ("H*t*7", "Heart 7", true), ("H*t*7", "Heart 77 ", false), ("*art", "Heart art", true),
@@ -75,7 +75,7 @@ import Testing
         #expect(try decide("pair peer=\(pattern) yes", name: name) == (fits ? .yes : .no))
     }
 
-    @Test("AB-G05: a name that almost fits many times costs no more than both lengths multiplied")
+    @Test("AB-G05: matching a name costs no more than the product of both lengths")
     func almostFitting() throws {
         let stars = String(repeating: "a*", count: 2_000)
         let name = String(repeating: "a", count: 4_000)
@@ -92,7 +92,7 @@ import Testing
         #expect(permission("test") == .notDetermined && permission("other") == nil)
     }
 
-    @Test("who may put questions to persons is the service's user, the administrator, and who is named")
+    @Test("the service's user, the administrator and the users in the policy may answer questions")
     func rights() throws {
         let policy = try policy("prompters 1000 1001\nprompters 1002")
         #expect([1000, 1001, 1002].allSatisfy { policy.rights(of: $0, owner: 5) == [.look, .answer] })
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "AB-A14: what nobody sees is refused, a code is for who shows one, and a yes for who cannot",
+        "AB-A14: a policy's yes answers confirmations and comparisons, its code answers passkey entry, and other prompts are refused",
         arguments: [
             (PairingPrompt.confirmPairing, PairingAnswer.accept, PairingAnswer.refuse),
             (.compare(7), .accept, .refuse), (.enterPasskey, .refuse, .passkey(7)), (.showPasskey(7), .refuse, .refuse),
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "what is wrong with a policy is told with its line",
+        "an error in a policy is reported with its line",
         arguments: [
             ("allow peer=a yes", PolicyError.Problem.unknownRule("allow")),
             ("pair name=a yes", .unknownField("name=", of: "pair")),
@@ -139,7 +139,7 @@ import Testing
         #expect(text.hasPrefix("line 3 ") && text.count > 20)
     }
 
-    @Test("AB-G05: a policy has bounded octets, lines and prompters")
+    @Test("AB-G05: the size, lines and prompters of a policy are bounded")
     func aPolicyIsBounded() throws {
         let long = [UInt8](repeating: 0x23, count: PolicyFile.maximumOctets + 1)
         #expect(throws: PolicyError(line: 0, problem: .tooLong(octets: long.count))) { try PolicyFile(parsing: long) }

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("AB-A14: without a prompter and without a rule a system has nobody to ask, and with either it has")
+    @Test("AB-A14: a system can ask a prompter or an accepting rule, and nothing without either")
     func presence() throws {
         let bench = try Bench()
         #expect(bench.device.system.prompter == nil)
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.device.system.prompter == nil)
     }
 
-    @Test("a question is shown to the newest prompter, with who it is about, and its answer counts once")
+    @Test("the latest prompter gets a question with its subject, and its answer counts once")
     func theNewestIsAsked() throws {
         let bench = try Bench()
         let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.answers == [.accept])
     }
 
-    @Test("a code that is entered has six digits, and one that is shown is there until it is over")
+    @Test("an entered code has six digits, and a displayed one stays until the pairing is over")
     func codes() throws {
         let bench = try Bench()
         let prompter = try #require(Prompter(bench.desk))
@@ -114,7 +114,7 @@ import Testing
         #expect(bench.answers.last == .refuse)
     }
 
-    @Test("a prompter that goes away leaves its question to the next one, under another number")
+    @Test("a prompter that leaves passes its question to the next one, under another number")
     func thePrompterLeaves() throws {
         let bench = try Bench("pair yes")
         let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
@@ -134,7 +134,7 @@ import Testing
         #expect(bench.answers == [.accept])
     }
 
-    @Test("AB-A14: when the last prompter goes away and no rule fits, the answer is no")
+    @Test("AB-A14: if the last prompter leaves and no rule matches, the answer is no")
     func nobodyIsLeft() throws {
         let bench = try Bench()
         let prompter = try #require(Prompter(bench.desk))
@@ -143,7 +143,7 @@ import Testing
         #expect(bench.answers == [.refuse])
     }
 
-    @Test("a prompter that comes does not take a question away from the one that has it")
+    @Test("a new prompter does not take over a question that is being shown")
     func aPrompterComes() throws {
         let bench = try Bench()
         let first = try #require(Prompter(bench.desk))
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.answers == [.accept])
     }
 
-    @Test("a prompt of a link takes the place of the one before, whose answer comes too late")
+    @Test("a prompt for a link replaces the previous one, whose answer is then too late")
     func anotherPromptOfTheLink() throws {
         let bench = try Bench()
         let prompter = try #require(Prompter(bench.desk))
@@ -165,7 +165,7 @@ import Testing
         #expect(bench.answers.isEmpty)
     }
 
-    @Test("AB-G05: a flood of questions and of prompters is bounded, and what has no room is no")
+    @Test("AB-G05: a flood of questions and prompters is bounded, and excess questions are answered no")
     func aFloodIsBounded() throws {
         let bench = try Bench()
         let prompter = try #require(Prompter(bench.desk))
@@ -182,7 +182,7 @@ import Testing
         #expect(Prompter(bench.desk) != nil)
     }
 
-    @Test("what needs no answer is told to the newest prompter")
+    @Test("the latest prompter gets notices, which need no answer")
     func notices() throws {
         let bench = try Bench()
         bench.device.system.tell(.poweredOff(app: "a"))
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.18: whether an app may use Bluetooth is asked where the policy says so, as soon as there is somebody"
+        "behaviour 1.18: if the policy says so, a permission question is asked as soon as there is a prompter"
     )
     func permissions() throws {
         let bench = try Bench("app name=test ask\napp name=com.example.Heart no")
@@ -217,7 +217,7 @@ import Testing
         #expect(device.system.permission(of: AppIdentity(name: "test")) == .allowedAlways)
     }
 
-    @Test("behaviour 1.18: a policy that changes is told to the apps that there are")
+    @Test("behaviour 1.18: a changed policy applies to existing apps")
     func thePolicyChanges() throws {
         let bench = try Bench()
         let manager = bench.device.manager(.central)
@@ -228,7 +228,7 @@ import Testing
         #expect(manager.take() == [.stateChanged(.unauthorized)])
     }
 
-    @Test("a tool takes questions and answers them over its conversation, and leaves with it")
+    @Test("a tool receives and answers questions in its conversation, and leaves with it")
     func overAConversation() throws {
         let bench = try Bench()
         var replies: [ToolReply] = []

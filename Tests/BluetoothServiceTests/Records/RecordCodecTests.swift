@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("a record of an app from before processes were noted is read")
+    @Test("a record without process information can be read")
     func appsOfVersion2() throws {
         var record = Self.full
         (record.version, record.process) = (2, nil)
@@ -119,7 +119,7 @@ import Testing
         #expect(try AppRecord(reading: octets) == record)
     }
 
-    @Test("AB-G05: the beginning of a process has a bound")
+    @Test("AB-G05: the start time of a process is bounded")
     func theBeginningOfAProcessHasABound() throws {
         var record = Self.full
         for (length, isRead) in [(ProcessMark.maximumBeginning, true), (ProcessMark.maximumBeginning + 1, false)] {
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// Random octets, and records with some octets changed: each record that can be read has exactly one encoding.
-    @Test("AB-G05: whatever octets a record has, it is read whole or refused")
+    @Test("AB-G05: any sequence of octets is decoded completely or refused")
     func whateverOctetsARecordHas() {
         let random = RandomSource(seed: 7)
         var read = 0
@@ -164,7 +164,7 @@ import Testing
         #expect(read > 1_000)
     }
 
-    @Test("what a manager cannot keep is refused in a record, and so is one without an identifier")
+    @Test("a record with invalid manager state or without an identifier is refused")
     func whatAManagerCannotKeepIsRefused() {
         func refuses(_ change: (inout ManagerRecord) -> Void) -> Bool {
             var record = Self.full
@@ -180,7 +180,7 @@ import Testing
         #expect(refuses { $0.options.isReopened = true })
     }
 
-    @Test("AB-G05: records have bounds, and each app or peer stands in one once")
+    @Test("AB-G05: records have limits, and contain each app or peer once")
     func recordsHaveBounds() throws {
         var record = Self.full
         record.managers = Array(repeating: record.managers[0], count: ServiceLimits.managers)
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(
-        "what was decided of apps by name alone is about those of the service's own user, and is written as it was read"
+        "permissions stored by name alone apply to the service's own user, and are encoded as they were decoded"
     )
     func permissionsOfVersion1() throws {
         let octets = PacketBuffer([1, 0, 2, 0, 1, 0, 0x61, 2, 1, 0, 0x62, 3])
@@ -218,7 +218,7 @@ import Testing
         #expect(Self.permissions.decisions(ownedBy: 1_000) == Self.permissions.decisions)
     }
 
-    @Test("a record of an app from before programs were noted is read")
+    @Test("a record without program information can be read")
     func appsOfVersion1() throws {
         var record = Self.full
         (record.version, record.executable, record.process) = (1, nil, nil)
@@ -227,7 +227,7 @@ import Testing
         #expect(try AppRecord(reading: octets) == record)
     }
 
-    @Test("AB-G05: a path that is too long is no part of a decision, nor of a record")
+    @Test("AB-G05: a path that is too long becomes part of no decision or record")
     func longPaths() {
         let path = String(repeating: "p", count: AppDecision.maximumExecutable)
         #expect(AppDecision(.denied, executable: path).executable == path)
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: a record of controllers has bounds, each stands in it once, and what is no fall-back is refused")
+    @Test("AB-G05: a record of controllers has limits, contains each one once, and is refused with unknown fall-backs")
     func aRecordOfControllersHasBounds() throws {
         func entry(_ place: String) -> ControllerMemory.Entry {
             let firmware = ControllerMemory.Firmware(version: 1, revision: 2, subversion: 3)
@@ -265,7 +265,9 @@ import Testing
         }
     }
 
-    @Test("AB-G02, behaviour 2.25: of so many peers names are kept, and the one that was read longest ago goes first")
+    @Test(
+        "AB-G02, behaviour 2.25: the number of stored names is bounded, and the one read longest ago is dropped first"
+    )
     func soManyNamesAreKept() throws {
         var names = NameRecord()
         let peers = (0...NameRecord.maximumPeers).map {

@@ -28,7 +28,7 @@ import Testing
         return [(.central, central), (.peripheral, peripheral)]
     }
 
-    @Test("behaviour 10.15: each request is in the record before it is performed, by one save, and none follows")
+    @Test("behaviour 10.15: each request is saved before it is performed, in one save, without another after it")
     func eachRequestIsWrittenBeforeItIsPerformed() throws {
         let peer = try #require(UUID(uuidString: "00010203-0405-4607-8809-0A0B0C0D0E0F"))
         for (role, requests) in requests(peer) {
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "nothing is written where nothing changes, nor of managers without an identifier, or apps that nobody manages"
+        "nothing is saved without changes, without a restore identifier, or for unmanaged apps"
     )
     func nothingIsWrittenWhereNothingChanges() throws {
         let bench = RecordBench()
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.records.inner.changes == changes && bench.written.count == 1)
     }
 
-    @Test("what changes by events of one turn is written once, at its end")
+    @Test("changes by events of one loop iteration are saved once, at its end")
     func whatChangesByEventsIsWrittenOnce() {
         let bench = RecordBench()
         let app = bench.phone.app("Collector", .central)
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [], count: 5))
     }
 
-    @Test("a request that comes to nothing is not kept")
+    @Test("a failed request is not kept")
     func aRequestThatComesToNothingIsNotKept() {
         let bench = RecordBench()
         let (_, manager) = bench.open()
@@ -102,7 +102,7 @@ import Testing
         #expect(bench.written.last?.managers.first?.wishes == [])
     }
 
-    @Test("a save that fails is told, the request goes on, and the next change is saved")
+    @Test("a failed save is reported, the request proceeds, and the next change is saved")
     func aSaveThatFailsIsTold() {
         let bench = RecordBench()
         let (_, manager) = bench.open()
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "a value that could not be read again is not written, and the older state stays",
+        "a value that could not be decoded again is not saved, and the older state stays",
         .enabled(if: MessageCrossing.chosen == .direct, "a message has no room for such a value")
     )
     func aValueThatCouldNotBeReadAgainIsNotWritten() {
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.15, 10.16: a record is there while the app lives or is kept, and goes when nothing is kept any more",
+        "behaviours 10.15, 10.16: a record exists while the app runs or is preserved, and is removed with the last preserved state",
         arguments: [true, false]
     )
     func aRecordGoesWhenNothingIsKept(isCrashed: Bool) {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("AB-G05: of so many apps records are kept; of more than that is told")
+    @Test("AB-G05: the number of recorded apps is bounded, and the excess is reported")
     func ofSoManyAppsRecordsAreKept() {
         let bench = RecordBench()
         // Half of the slots; the rest are for other users.

@@ -15,7 +15,9 @@ import Testing
         if case .central(.willRestore(let state)) = events.first { state } else { nil }
     }
 
-    @Test("behaviours 10.7, 10.15: an app that makes its manager after a restart finds its scan, which goes on")
+    @Test(
+        "behaviours 10.7, 10.15: an app that creates its manager after a restart is restored with its scan, which continues"
+    )
     func anAppFindsItsScan() {
         let bench = RecordBench()
         bench.open().manager.send(Self.scan)
@@ -33,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.7, 10.11, 10.15: an app that comes before the radio is told what stood, and what it wanted goes on with the radio",
+        "behaviours 10.7, 10.11, 10.15: an app that starts before the radio is restored first, and its requests resume with the radio",
         arguments: [ManagerRole.central, .peripheral]
     )
     func anAppThatComesBeforeTheRadio(role: ManagerRole) throws {
@@ -67,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.9, 10.15: an app that comes while the radio is off asks for itself what it wants, when it is on"
+        "behaviours 1.9, 10.15: an app that starts while the radio is off must repeat its requests when it is on"
     )
     func anAppThatComesWhileTheRadioIsOff() {
         let bench = RecordBench()
@@ -86,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.13, 1.14, 10.15: what an app published is there with the radio, also where it comes back while that is off",
+        "behaviours 1.13, 1.14, 10.15: an app's services return with the radio, even if the app returned while it was off",
         arguments: [false, true]
     )
     func whatAnAppPublishedIsThereWithTheRadio(comesFirst: Bool) throws {
@@ -119,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.13, 10.7: what an app hears on its return that its services ended with does not come back beside it"
+        "behaviours 1.13, 10.7: if the returning app gets a state that ended its services, they are not restored"
     )
     func whatEndedMeanwhile() throws {
         let bench = RecordBench()
@@ -145,7 +147,7 @@ import Testing
         #expect(throws: Never.self) { try second.publish() }
     }
 
-    @Test("behaviour 1.4: a process that comes back by itself is not restored, and what was kept for it is given up")
+    @Test("behaviour 1.4: a process that reconnects by itself is not restored, and its preserved state is dropped")
     func aProcessThatComesBackByItself() {
         let bench = RecordBench()
         bench.open().manager.send(Self.scan)
@@ -164,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.4, 10.15: a process that comes back by itself and ends before it asks again leaves what it had asked for"
+        "behaviours 1.4, 10.15: a process that reconnects and ends before it repeats its requests leaves those of before"
     )
     func aProcessThatEndsBeforeItAsksAgain() {
         let other = Request.central(.startScan(ScanRequest(services: [0x1810])))
@@ -191,7 +193,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.4: what a process that comes back by itself asks for no more is over after 10 s, or when it says so"
+        "behaviour 1.4: requests that a reconnected process does not repeat end after 10 s, or when it withdraws them"
     )
     func whatAProcessAsksForNoMore() {
         for stops in [false, true] {
@@ -235,7 +237,7 @@ import Testing
         func end() {}
     }
 
-    @Test("behaviours 10.4, 10.15: after a restart an app whose process is gone is launched at once")
+    @Test("behaviours 10.4, 10.15: an app whose process has ended is launched at once after a restart")
     func anAppWhoseProcessIsGoneIsLaunchedAtOnce() throws {
         let bench = RecordBench()
         try restart(of: bench, processLives: false)
@@ -244,7 +246,7 @@ import Testing
         #expect(bench.world.loop.now - bench.begin < .seconds(1))
     }
 
-    @Test("behaviours 10.4, 10.15: after a restart no second process is launched while the first may come by itself")
+    @Test("behaviours 10.4, 10.15: no second process is launched after a restart while the first may reconnect")
     func noSecondProcessIsLaunched() throws {
         for comesByItself in [false, true] {
             let bench = RecordBench()
@@ -258,7 +260,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.15: a process that was launched and has not connected when the service ends is waited for"
+        "behaviours 10.4, 10.15: a launched process that has not connected when the service ends is waited for"
     )
     func aLaunchedProcessIsWaitedFor() throws {
         let mark = ProcessMark(number: 78, beginning: "124")
@@ -278,7 +280,7 @@ import Testing
         #expect(bench.world.run { bench.launches.count == 2 })
     }
 
-    @Test("behaviours 10.4, 10.15: a process that ends instead of coming back is replaced at once")
+    @Test("behaviours 10.4, 10.15: a process that ends instead of reconnecting is replaced at once")
     func aProcessThatEndsIsReplacedAtOnce() throws {
         let bench = RecordBench()
         try restart(of: bench, processLives: true)
@@ -289,7 +291,7 @@ import Testing
         #expect(bench.launches == ["com.example.Collector"])
     }
 
-    @Test("behaviour 10.15: what is kept of an app remembers its last process, and another process is written down")
+    @Test("behaviour 10.15: preserved state records the last process, and is updated with a new one")
     func theLastProcessIsRemembered() {
         let bench = RecordBench()
         let marks = [ProcessMark(number: 7, beginning: "1"), ProcessMark(number: 7, beginning: "2")]
@@ -307,7 +309,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 10.18: up to iOS 10 nothing outlives a restart, and the record is gone", arguments: [10, 11])
+    @Test("behaviour 10.18: up to iOS 10, nothing survives a restart, and the record is removed", arguments: [10, 11])
     func upToTenNothingOutlivesARestart(version: Int) {
         let bench = RecordBench { $0.version = SystemVersion(integerLiteral: version) }
         bench.open().manager.send(Self.scan)
@@ -319,7 +321,7 @@ import Testing
         #expect(bench.written.count == (version > 10 ? 1 : 0))
     }
 
-    @Test("AB-G06: a record that is damaged is told of and not used, and the system begins with the others")
+    @Test("AB-G06: a damaged record is reported and not used, and the system starts with the others")
     func aDamagedRecordIsNotUsed() {
         let bench = RecordBench()
         for name in ["One", "Two", "Three"] { bench.open(name).manager.send(Self.scan) }
@@ -343,7 +345,7 @@ import Testing
         )
     }
 
-    @Test("behaviours 10.3, 10.15: an orderly end of the system takes nothing away of what is kept")
+    @Test("behaviours 10.3, 10.15: an orderly shutdown keeps all preserved state")
     func anOrderlyEndTakesNothingAway() throws {
         let bench = RecordBench()
         bench.open().manager.send(Self.scan)
@@ -355,7 +357,7 @@ import Testing
         #expect(bench.records.inner.contents == before && bench.written.count == 2)
     }
 
-    @Test("behaviour 1.18: what the person has said of apps outlives a restart", arguments: [true, false])
+    @Test("behaviour 1.18: the user's permissions survive a restart", arguments: [true, false])
     func whatThePersonHasSaidOutlivesARestart(isReset: Bool) {
         let bench = RecordBench { $0.permission = .notDetermined }
         var saved: [AppPermission] = []
@@ -374,7 +376,7 @@ import Testing
         #expect(again.take() == (isReset ? [] : [.stateChanged(.unauthorized)]))
     }
 
-    @Test("AB-G07: what was decided by name alone is about apps of the service's user, and is written anew so")
+    @Test("AB-G07: permissions stored by name alone apply to the service's user, and are saved anew that way")
     func whatWasDecidedByName() throws {
         let bench = RecordBench { $0.user = 1_000 }
         try bench.records.inner.save([1, 0, 1, 0, 1, 0, 0x61, 2], in: .permissions)

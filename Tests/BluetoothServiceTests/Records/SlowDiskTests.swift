@@ -27,7 +27,7 @@ import Testing
         return (bench, greedy, modest)
     }
 
-    @Test("behaviour 10.15, AB-G05: while one app waits for the disk, other apps go on, with their records too")
+    @Test("behaviour 10.15, AB-G05: while one app waits for the disk, other apps proceed, and so do their records")
     func otherAppsGoOn() {
         let (bench, greedy, modest) = makeBench()
         greedy.send(scan(1))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.15: what an app asks for is performed in order, once the record has it, and what waits together is saved together"
+        "behaviour 10.15: requests are performed in order once they are saved, and requests that wait together are saved together"
     )
     func theOrderIsKept() {
         let (bench, greedy, _) = makeBench()
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.records.inner.changes == saves + 2 && bench.records.held.isEmpty)
     }
 
-    @Test("behaviour 10.15: an event that changes the record meanwhile takes nothing away of what the app waits for")
+    @Test("behaviour 10.15: an event that changes the record meanwhile does not affect the requests that wait")
     func anEventMeanwhile() {
         let (bench, greedy, _) = makeBench()
         greedy.send(scan(1))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.16: a process that dies while its requests wait is kept with them, unless the person has ended it",
+        "behaviours 10.4, 10.16: a process that dies while its requests wait is preserved with them, unless the user quit the app",
         arguments: [true, false]
     )
     func aProcessThatDiesMeanwhile(isCrashed: Bool) {
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.15: power that goes before the record is durable takes nothing away that an app has seen the effect of"
+        "behaviour 10.15: power lost before the record is durable takes back nothing that an app has seen"
     )
     func powerThatGoes() {
         let random = RandomSource(seed: 4)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 10.15: a slow save is reported, once, and so is its end")
+    @Test("behaviour 10.15: a slow save is reported once, and so is its completion")
     func aSlowSaveIsReported() {
         let (bench, greedy, _) = makeBench()
         greedy.send(scan(1))
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: a full disk is reported once for each record, requests go on, and records are saved when there is room"
+        "AB-G05: a full disk is reported once per record, requests proceed, and records are saved once there is space"
     )
     func aFullDisk() {
         let bench = RecordBench()
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.15: a system that ends waits for its saves, and what failed or has changed meanwhile is written too"
+        "behaviour 10.15: a system that shuts down waits for its saves, and also saves failed and later changes"
     )
     func aSystemThatEnds() {
         let (bench, greedy, _) = makeBench()
@@ -226,7 +226,7 @@ import Testing
         #expect(kept?.decisions.count == 2)
     }
 
-    @Test("AB-G05: so many calls wait for a disk, and of one more the app is told")
+    @Test("AB-G05: the calls that wait for a disk are bounded, and the app is notified of one more")
     func soManyCallsWait() {
         let (bench, greedy, _) = makeBench()
         var misuse: [String] = []

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "AB-G02: tables that are kept of strangers are bounded, in number and in size, and told from those that are kept"
+        "AB-G02: cached tables of unbonded peers are bounded in number and size, and distinguished from those already saved"
     )
     func tablesThatAreKeptAreBounded() {
         var record = TableRecord(run: "today")
@@ -31,7 +31,7 @@ import Testing
         #expect(!isNew(nil, peers[1]) && isNew(nil, peers[2]))
     }
 
-    @Test("AB-G02: a record with more than is ever written is refused")
+    @Test("AB-G02: a record with more content than is ever saved is refused")
     func whatIsNeverWritten() throws {
         var record = TableRecord(run: String(repeating: "a", count: TableRecord.maximumRun + 1))
         #expect(throws: PacketError.self) { try TableRecord(reading: record.encoded()) }
@@ -57,7 +57,7 @@ import Testing
         return PacketBuffer([1, 0, 0, 0, UInt8(count & 0xFF), UInt8(count >> 8)] + octets)
     }
 
-    @Test("AB-G02: a record with more peers, or with larger tables, than are ever kept is refused")
+    @Test("AB-G02: a record with more peers, or larger tables, than are ever saved is refused")
     func moreThanIsEverKept() throws {
         let most = Array(repeating: table(1), count: KnownTable.maximumPeers)
         #expect(try TableRecord(reading: octets(of: most)).entries.count == KnownTable.maximumPeers)

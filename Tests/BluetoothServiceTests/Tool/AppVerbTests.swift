@@ -50,7 +50,9 @@ import Testing
         return answer
     }
 
-    @Test("behaviours 9.1, 9.7: a tool leaves an app, opens it, and lets it sleep, also when it asks for time")
+    @Test(
+        "behaviours 9.1, 9.7: a tool moves an app to the background and foreground, and suspends it even if it requested time"
+    )
     func anAppIsMoved() {
         let phone = world.device("Phone")
         let app = phone.app("Heart")
@@ -68,7 +70,7 @@ import Testing
         #expect(app.phase == .foreground)
     }
 
-    @Test("an app that nobody manages is not moved, and one that does not run neither, and both are told")
+    @Test("an unmanaged app or one that is not running cannot be moved, which is an error")
     func whatCannotBeMoved() {
         let phone = world.device("Phone")
         let app = phone.system.openApp(AppIdentity(name: "test"))
@@ -78,7 +80,7 @@ import Testing
         #expect(perform(.terminate, "nobody", on: phone).error?.code == .core(.unknownDevice))
     }
 
-    @Test("what has no implementation is an error that says so, and the app goes on")
+    @Test("an unimplemented command is an error, and the app continues")
     func withoutProcesses() {
         let phone = world.device("Phone")
         let app = phone.app("Heart")
@@ -87,7 +89,7 @@ import Testing
         #expect(app.phase == .foreground)
     }
 
-    @Test("whoever has the processes in hand launches and ends them, and the tool hears what came of it")
+    @Test("the process manager launches and ends apps, and the tool gets the result")
     func withProcesses() {
         let phone = world.device("Phone")
         let processes = Processes()
@@ -107,7 +109,7 @@ import Testing
         withExtendedLifetime(apps) {}
     }
 
-    @Test("AB-G07: of two users with an app of one name a tool says whose it means, and the other one's is left alone")
+    @Test("AB-G07: a tool names the user of an app when two users have one of that name")
     func whoseAppIsMeant() {
         let phone = world.device("Phone")
         let apps = ([1, 2] as [UInt32]).map { owner -> InProcessConnection in
@@ -136,7 +138,9 @@ import Testing
         #expect(phone.system.permission(of: AppIdentity(name: "later", owner: 0)) == .denied)
     }
 
-    @Test("behaviour 10.16: who is forced to quit leaves nothing behind, and who is removed from memory does")
+    @Test(
+        "behaviour 10.16: an app that is force-quit leaves nothing behind, and one removed from memory leaves its preserved state"
+    )
     func whatGoesOn() {
         let phone = world.device("Phone")
         for (verb, isKept) in [(AppVerb.terminate, true), (.forceQuit, false)] {
@@ -157,7 +161,7 @@ import Testing
         _ = manager
     }
 
-    @Test("AB-G05: questions that wait for whoever has the processes are bounded")
+    @Test("AB-G05: requests that wait for the process manager are bounded")
     func whatWaitsIsBounded() {
         let phone = world.device("Phone")
         let processes = Processes()

@@ -53,7 +53,7 @@ import Testing
 
     private let world = TestWorld()
 
-    @Test("the status of a system says what its apps, links, scans and advertising are")
+    @Test("the status of a system shows its apps, links, scans and advertising")
     func theStatus() throws {
         let pair = try Pair()
         pair.central.send(.startScan(ScanRequest(services: [Example.service], allowsDuplicates: true)))
@@ -82,7 +82,7 @@ import Testing
         #expect(try Tool(pair.phone.system).answer(3, to: .bonds, as: [BondStatus].self).isEmpty)
     }
 
-    @Test("a status that holds names from outside steers no terminal")
+    @Test("a status with foreign names contains no terminal control characters")
     func namesFromOutsideAreShownAsTheyAre() throws {
         let name = "a\u{1B}[2J\"\n"
         let device = DeviceStatus(identifier: .blank, name: name, isConnected: false, isBonded: false)
@@ -109,7 +109,7 @@ import Testing
         #expect(try JSONDecoder().decode(DeviceStatus.self, from: Data(json.utf8)) == device)
     }
 
-    @Test("an app that is over is no app that runs, and what is kept of it is shown")
+    @Test("an ended app is not listed as running, and its preserved state is shown")
     func whatIsKeptIsShown() throws {
         let phone = world.device("Phone")
         let app = phone.app("Heart", [.central])
@@ -121,7 +121,7 @@ import Testing
         _ = manager
     }
 
-    @Test("what a tool may not ask is refused, with what to do", arguments: [ToolRights.look, [], [.look, .answer]])
+    @Test("a forbidden question is refused, with advice", arguments: [ToolRights.look, [], [.look, .answer]])
     func whatIsNotPermittedIsRefused(rights: ToolRights) {
         let phone = world.device("Phone")
         let desk = PromptDesk(phone.system)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "AB-G02: however many devices advertise, those that are shown fit in one message, the connected ones among them"
+        "AB-G02: however many devices advertise, those shown fit in one message, including all connected ones"
     )
     func manyDevicesFit() throws {
         let pair = try Pair()
@@ -157,13 +157,13 @@ import Testing
         #expect((JSONText.of(devices)?.utf8.count ?? .max) <= ToolReply.maximumText)
     }
 
-    @Test("a bond is forgotten by a tool that may, and one that is not there is an error")
+    @Test("a privileged tool can remove a bond, and removing an unknown one is an error")
     func aBondThatIsNotThere() {
         let error = Tool(world.device("Phone").system).refusal(1, of: .forgetBond(.blank))
         #expect(error?.code == .core(.unknownDevice) && error?.reason?.isEmpty == false)
     }
 
-    @Test("a tool hears what happens, of the kinds that it wants, until it ends that")
+    @Test("a tool receives events of the kinds it requests, until it stops the stream")
     func aToolMonitors() throws {
         let phone = world.device("Phone")
         let tool = Tool(phone.system)
@@ -183,7 +183,7 @@ import Testing
         #expect(tool.take().isEmpty)
     }
 
-    @Test("AB-G05: who may only look sees that apps ask, and not what")
+    @Test("AB-G05: a tool that may only look sees that requests are made, but not their contents")
     func whoLooksSeesNoContents() throws {
         let phone = world.device("Phone")
         let (tool, owner) = (Tool(phone.system, .look), Tool(phone.system))
@@ -205,7 +205,7 @@ import Testing
         #expect(!seen.contains { $0.text.lowercased().contains("abcd") })
     }
 
-    @Test("AB-G05: what a tool does not take is counted, and told in one line when it takes again")
+    @Test("AB-G05: events that a tool does not read are counted, and reported in one line when it reads again")
     func whatIsNotTakenIsCounted() throws {
         let phone = world.device("Phone")
         let tool = Tool(phone.system)
@@ -228,7 +228,7 @@ import Testing
         #expect(tool.take() == [.answer(number: 1, .success(#"{"lost":2}"#))])
     }
 
-    @Test("AB-G05: a tool has a bounded number of streams, each with a number of its own")
+    @Test("AB-G05: the streams of a tool are bounded, and each has its own number")
     func streamsAreBounded() {
         let phone = world.device("Phone")
         let tool = Tool(phone.system)
@@ -256,7 +256,7 @@ import Testing
         #expect(tools[0].take().isEmpty)
     }
 
-    @Test("each kind of event has a name of its own, and each event a line without a break, cut where it is long")
+    @Test("each kind of event has its own name, and each event is one line, truncated if long")
     func eventsHaveNamesAndLines() {
         let names = Observation.Kinds.named.map(\.name)
         #expect(Set(names).count == 11 && !names.contains("other"))
@@ -286,7 +286,7 @@ import Testing
         #expect(event(.secured(LinkSecurity(isEncrypted: true))).details == ["encryption": "encrypted"])
     }
 
-    @Test("a tool that is gone hears nothing more, and neither does what it asked for")
+    @Test("a tool that is gone, and its pending questions, receive nothing more")
     func aToolThatIsGone() {
         let phone = world.device("Phone")
         let tool = Tool(phone.system)

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.3, 1.4, 1.9 to 1.13, 3.12, 3.39, 4.20, 5.18 to 5.20, 9.3, 10.1, 10.3 to 10.12, 10.15 to 10.18: in worlds by lot every request ends, no subscription is lost in silence, everything comes in order, no app sees another's, and what is restored is what a model says"
+        "behaviours 1.3, 1.4, 1.9 to 1.13, 3.12, 3.39, 4.20, 5.18 to 5.20, 9.3, 10.1, 10.3 to 10.12, 10.15 to 10.18: in random worlds every request ends, no subscription is lost silently, everything arrives in order, no app sees another's data, and the restored state equals a model's"
     )
     func whateverBecomesOfAWorld() {
         var failed = 0

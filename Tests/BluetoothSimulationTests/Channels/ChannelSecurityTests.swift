@@ -13,7 +13,7 @@ import Testing
         world.station.person.behaves(agree ? .agrees(lookingAt: [world.phone]) : .declines, after: .seconds(1))
     }
 
-    @Test("behaviour 8.4: a channel that needs encryption has the devices pair, and then opens")
+    @Test("behaviour 8.4: opening a channel that requires encryption makes the devices pair")
     func aChannelThatNeedsEncryptionPairs() throws {
         let world = ChannelWorld()
         seat(world, agree: true)
@@ -24,7 +24,7 @@ import Testing
         #expect(world.opener.log == ["state 5", "connected", "opened"])
     }
 
-    @Test("behaviours 8.4, 8.12: without a pairing a channel that needs one is refused, and the link stays")
+    @Test("behaviours 8.4, 8.12: without pairing, a channel that requires it is refused, and the link stays")
     func withoutAPairingTheChannelIsRefused() throws {
         let world = ChannelWorld()
         seat(world, agree: false)
@@ -40,7 +40,10 @@ import Testing
         case cancelled, lost, switchedOff, unplugged
     }
 
-    @Test("behaviour 8.12: each open ends, whatever comes before its answer", arguments: Overtaking.allCases)
+    @Test(
+        "behaviour 8.12: each open request ends, whatever happens before its response",
+        arguments: Overtaking.allCases
+    )
     func eachOpenEnds(overtaking: Overtaking) throws {
         let world = ChannelWorld()
         world.phone.person.behaves(.ignores)

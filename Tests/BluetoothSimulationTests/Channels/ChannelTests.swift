@@ -9,7 +9,7 @@ import Testing
 /// L2CAP channels between apps.
 @Suite struct ChannelTests {
     @Test(
-        "behaviours 8.1, 8.2, 8.6, 8.10, 8.13: a megabyte goes each way through streams as it was",
+        "behaviours 8.1, 8.2, 8.6, 8.10, 8.13: a megabyte crosses unchanged in each direction through streams",
         arguments: [0, 0.05]
     )
     func aMegabyteGoesEachWay(lossRate: Double) throws {
@@ -34,7 +34,7 @@ import Testing
         #expect(station.events.sorted() == ["in end", "in open", "out end", "out open"])
     }
 
-    @Test("behaviour 8.8: what has come before the link is lost is whole, and both ends hear of the end once")
+    @Test("behaviour 8.8: data that arrived before the link is lost is complete, and both ends get one end event")
     func theLinkIsLostInTheMiddle() throws {
         let world = ChannelWorld()
         let (there, back) = (ChannelWorld.noise(1 << 20, seed: 1), ChannelWorld.noise(1 << 20, seed: 2))
@@ -59,7 +59,7 @@ import Testing
         #expect(world.opener.log.last == "disconnected")
     }
 
-    @Test("behaviours 8.5, 8.11: channels to several PSMs stay apart, and come in the order of asking")
+    @Test("behaviours 8.5, 8.11: channels to several PSMs are separate, and open in the order of the requests")
     func channelsToSeveralPSMsStayApart() throws {
         let world = ChannelWorld()
         let psms = try world.connect(count: 3)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 8.12, AB-C06: a channel that cannot be opened ends in an error",
+        "behaviour 8.12, AB-C06: a channel that cannot be opened ends with an error",
         arguments: [0, 4, 0x27, 0x80, 0x100, 0xFFFF]
     )
     func aChannelThatCannotBeOpenedEndsInAnError(psm: CBL2CAPPSM) throws {
@@ -93,7 +93,7 @@ import Testing
         #expect(world.publisher.users.isEmpty)
     }
 
-    @Test("behaviour 8.9: unpublishing closes the channels of that PSM, and no others")
+    @Test("behaviour 8.9: unpublishing closes the channels of that PSM only")
     func unpublishingClosesTheChannels() throws {
         let world = ChannelWorld()
         let psms = try world.connect(count: 2)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 8.7, 8.8: whatever ends the channel at one end, the other hears of it once",
+        "behaviours 8.7, 8.8: however one end closes the channel, the other gets one end event",
         arguments: Ending.allCases
     )
     func whateverEndsTheChannel(ending: Ending) throws {
@@ -144,7 +144,7 @@ import Testing
         #expect(world.opener.isConnected == !isHeard)
     }
 
-    @Test("behaviour 8.7: an app that does not keep the channel has closed it")
+    @Test("behaviour 8.7: releasing a channel closes it")
     func anAppThatDoesNotKeepTheChannelHasClosedIt() throws {
         let world = ChannelWorld()
         world.publisher.isKeeping = false
@@ -156,7 +156,7 @@ import Testing
         #expect(world.run { world.publisher.users.first?.events.contains("in end") == true })
     }
 
-    @Test("what was written before the streams are closed still arrives")
+    @Test("data written before the streams are closed still arrives")
     func whatWasWrittenBeforeTheEndArrives() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
@@ -170,7 +170,7 @@ import Testing
         #expect(station.events.contains("in end"))
     }
 
-    @Test("what a peer has sent before it leaves can be read afterwards")
+    @Test("data that a peer sent before it left can be read afterwards")
     func whatCameBeforeTheEndCanBeReadAfterwards() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
@@ -192,7 +192,7 @@ import Testing
         #expect(station.events.contains("in end"))
     }
 
-    @Test("AB-G05: who does not read stops who writes, and nothing grows or is lost")
+    @Test("AB-G05: a reader that stops stops the writer, and nothing grows or is lost")
     func whoDoesNotReadStopsWhoWrites() throws {
         let world = ChannelWorld()
         let (phone, station) = try world.open()
@@ -215,7 +215,7 @@ import Testing
         #expect(station.received == phone.outgoing)
     }
 
-    @Test("without a run loop streams are asked")
+    @Test("streams outside a run loop can be polled")
     func withoutARunLoopStreamsAreAsked() throws {
         let world = ChannelWorld(isScheduled: false)
         let (phone, station) = try world.open()
@@ -234,7 +234,7 @@ import Testing
         #expect(station.input.read(&octet, maxLength: 1) == 0)
     }
 
-    @Test("one seed gives the same packets with channels too, and another seed gives others")
+    @Test("a seed determines all packets with channels too, and another seed differs")
     func oneSeedGivesTheSamePackets() throws {
         func capture(seed: UInt64) throws -> [UInt8] {
             let world = ChannelWorld(seed: seed, lossRate: 0.1)

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 8.6: streams in another thread's run loop are called there, in virtual time, and one seed gives the same packets"
+        "behaviour 8.6: streams in another thread's run loop get their events there, in virtual time, and a seed determines all packets"
     )
     func streamsInAnotherThreadsRunLoop() throws {
         let captures = try (0..<2).map { _ in
@@ -71,7 +71,7 @@ import Testing
         #expect(captures[0] == captures[1])
     }
 
-    @Test("a thread that has left its run loop holds nothing up, and its streams can be asked")
+    @Test("a thread that has left its run loop blocks nothing, and its streams can be polled")
     func aThreadThatHasLeftItsRunLoop() throws {
         let thread = RunLoopThread()
         let world = ChannelWorld(runLoop: thread.runLoop)

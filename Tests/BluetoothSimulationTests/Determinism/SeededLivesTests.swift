@@ -8,7 +8,7 @@ import Testing
     private static func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
 
     @Test(
-        "one seed gives one story and the same packets, whatever else runs meanwhile, also where processes of apps end at any moment"
+        "a seed determines the story and all packets, under any load, even if processes of apps end at any time"
     )
     func oneSeedGivesOneStory() {
         guard Self.value("HARALD_DIGESTS") == nil else { return }
@@ -20,7 +20,7 @@ import Testing
 
     /// `HARALD_DIGESTS` names the output file. `HARALD_FIRST_SEED` and `HARALD_SEEDS` select the worlds. If
     /// `HARALD_STORIES` names a directory, each world writes its story there.
-    @Test("the digests of worlds are written where the environment says")
+    @Test("the digests of worlds are written to the files in the environment")
     func theDigestsAreWritten() throws {
         guard let path = Self.value("HARALD_DIGESTS") else { return }
         let first = Self.number("HARALD_FIRST_SEED") ?? 1

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "a controller dies at each command of its bring-up, in each way, and comes back",
+        "a controller that fails at any command of bring-up, in any way, recovers",
         arguments: Failure.ofCommands
     )
     func aControllerDiesAtEachCommandOfItsBringUp(failure: Failure) throws {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("the steps come in order, each at the most once or as often as its bound says")
+    @Test("the recovery steps come in order, each one once or as often as its limit")
     func theStepsComeInOrder() {
         let (patient, watcher) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
         let world = patient.device.world
@@ -99,7 +99,7 @@ import Testing
         #expect(patient.device.withSystem { $0.status.recovery } == nil)
     }
 
-    @Test("step 3 is left out on a line that knows no way")
+    @Test("step 3 is skipped on a transport that cannot reset the device")
     func stepThreeIsLeftOut() {
         let failure = Failure(fault: .silent, cure: .powerOff)
         let (patient, _) = alone(failure, at: 3, canResetDevice: false)
@@ -110,7 +110,7 @@ import Testing
         #expect(patient.reports.value.contains(.skipped(.resetDevice)))
     }
 
-    @Test("a reset of the device that has no end is not waited for, and step 4 follows")
+    @Test("a device reset that never completes times out, and step 4 follows")
     func aResetOfTheDeviceThatHasNoEnd() {
         let failure = Failure(fault: .silent, cure: .powerOff)
         let (patient, watcher) = alone(failure, at: 3)
@@ -122,7 +122,7 @@ import Testing
         #expect(watcher.states.value.last == .poweredOn)
     }
 
-    @Test("a reset of the device of which nobody hears any more is waited for so long and no longer")
+    @Test("the wait for a device reset that never reports back is bounded")
     func aResetThatHangsIsNotAwaitedForEver() {
         let failure = Failure(fault: .silent, cure: .resetDevice)
         let (patient, watcher) = alone(failure, at: 3)
@@ -140,7 +140,7 @@ import Testing
         #expect(patient.steps == [1, 2, 3] && watcher.states.value.last == .poweredOn)
     }
 
-    @Test("AB-H06: a controller that comes back has left the ladder, though nobody has looked while it was away")
+    @Test("AB-H06: a controller that returns has left the ladder, even if no poll happened while it was away")
     func whatComesBackBeginsAtTheBottom() {
         let (patient, _) = alone(Failure(fault: .degraded, cure: .powerOff), at: 12)
         let (device, world) = (patient.device, patient.device.world)
@@ -162,7 +162,7 @@ import Testing
         #expect(patient.reports.value.dropFirst(before).contains(.left(at: .powerOff)))
     }
 
-    @Test("managers see resetting and nothing else while a controller that has worked is mended", arguments: [2, 3])
+    @Test("managers see only resetting while a controller that has worked is repaired", arguments: [2, 3])
     func managersSeeResetting(cure: Int) throws {
         let failure = Failure(fault: .silent, cure: try #require(RecoveryStep(rawValue: cure)))
         // Fails at the first command after bring-up, which is that of the app's scan.
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test(
-        "a controller dies in the middle of a session, and the app has its value",
+        "a controller fails in the middle of a session, and the app still gets its value",
         arguments: UnpluggingTests.Side.allCases
     )
     func aControllerDiesInTheMiddleOfASession(side: UnpluggingTests.Side) throws {
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test("AB-H06: a controller that keeps all data is reset, and the app has its value")
+    @Test("AB-H06: a controller that never completes data is reset, and the app gets its value")
     func aControllerThatKeepsAllDataIsReset() throws {
         let failure = Failure(fault: .keepsData, cure: .reset)
         let session = Session(failure, at: try bringUpCommands() + 1, side: .phone)

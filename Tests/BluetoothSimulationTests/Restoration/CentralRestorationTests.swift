@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.1, 10.3 to 10.9, 10.11, 10.19, 13.9: a value launches an app that is gone, which is told what stood, the state, and the value",
+        "behaviours 10.1, 10.3 to 10.9, 10.11, 10.19, 13.9: a value launches an ended app, which receives the restored state, the radio state and the value",
         arguments: Death.allCases
     )
     func aValueLaunchesTheApp(death: Death) {
@@ -44,7 +44,7 @@ import Testing
         #expect(world.collected.take() == ["value [0, 63]"])
     }
 
-    @Test("behaviours 10.1, 9.14: without an identifier nothing is kept, and nobody is launched")
+    @Test("behaviours 10.1, 9.14: without an identifier nothing is preserved, and no app is launched")
     func withoutAnIdentifierNothingIsKept() {
         let world = RestorationWorld(collector: nil)
         world.collect()
@@ -61,7 +61,7 @@ import Testing
         )
     }
 
-    @Test("behaviour 10.16: an app that the person has ended is not launched, and finds nothing again")
+    @Test("behaviour 10.16: an app that the person quit is not launched, and is not restored")
     func anAppThatThePersonHasEnded() {
         let world = RestorationWorld()
         world.collect()
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 10.16: what was kept is gone when the app is ended by the person in the end, or Bluetooth switched off",
+        "behaviour 10.16: preserved state is dropped when the person quits the app later, or turns Bluetooth off",
         arguments: [true, false]
     )
     func whatWasKeptGoes(byForce: Bool) {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.5, 10.10, 10.13, 10.14: a connection that was asked for, and comes about, launches the app, which hears of it"
+        "behaviours 10.5, 10.10, 10.13, 10.14: a pending connection that succeeds launches the app, which gets its event"
     )
     func aConnectionThatComesAbout() {
         let world = RestorationWorld()
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.7, 10.10: the end of a connection launches the app; one that is made meanwhile is told after the state"
+        "behaviours 10.4, 10.7, 10.10: a disconnection launches the app; a connection made meanwhile is reported after the state"
     )
     func theEndOfAConnection() {
         let world = RestorationWorld()
@@ -151,7 +151,7 @@ import Testing
         )
     }
 
-    @Test("behaviour 10.16: the person ends an app that is gone already, and what was kept of it is gone too")
+    @Test("behaviour 10.16: quitting an app that has already ended drops its preserved state")
     func thePersonEndsAnAppThatIsGone() {
         let world = RestorationWorld()
         world.collect()
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.17, 10.15, 10.18: what was kept outlives the switch in Control Centre, but not before iOS 11",
+        "behaviours 1.17, 10.15, 10.18: preserved state survives the switch in Control Centre, but not before iOS 11",
         arguments: [10, 11, 26]
     )
     func whatWasKeptOutlivesControlCentre(version: Int) {
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.11, 1.17: apps that run see the radio off, whichever switch it was",
+        "behaviours 1.11, 1.17: running apps see the radio off, whichever switch was used",
         arguments: [PowerSwitch.settings, .controlCentre]
     )
     func appsThatRunSeeTheRadioOff(powerSwitch: PowerSwitch) {
@@ -206,7 +206,7 @@ import Testing
         #expect(world.collected.take() == ["state 5", "connected", "notifying true"])
     }
 
-    @Test("behaviour 10.6: the person may open the app before anything happens; it goes on as it was")
+    @Test("behaviour 10.6: the person may open the app before any event, and it continues where it was")
     func thePersonOpensTheAppFirst() {
         let world = RestorationWorld()
         world.collect()
@@ -225,7 +225,7 @@ import Testing
         #expect(world.collector.phase == .foreground)
     }
 
-    @Test("behaviour 10.6: what no manager takes over in time is given up")
+    @Test("behaviour 10.6: state that no manager adopts in time is dropped")
     func whatNobodyTakesOverIsGivenUp() {
         let world = RestorationWorld()
         world.collect()
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 9.5, 10.4: an app without bluetooth-central is not launched; when the person opens it, it finds what was kept"
+        "behaviours 9.5, 10.4: an app without bluetooth-central is not launched, but is restored when the person opens it"
     )
     func withoutTheModeNobodyIsLaunched() {
         let world = RestorationWorld(modes: [])
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 9.3, 10.4: what an app that is gone had asked for is for nobody, and it may ask as much as a new one"
+        "behaviours 9.3, 10.4: responses to an ended app are dropped, and the next process has the full number of requests"
     )
     func whatAnAppThatIsGoneHadAskedFor() {
         let world = RestorationWorld()

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("behaviours 10.15 to 10.18: which apps come back after what, by version", arguments: cells)
+    @Test("behaviours 10.15 to 10.18: which apps are relaunched after which event, by version", arguments: cells)
     func whichAppsComeBack(cell: Cell) {
         let world = RestorationWorld(
             usesAccessorySetup: cell.usesAccessorySetup,

@@ -24,7 +24,7 @@ import Testing
     ]
 
     @Test(
-        "behaviours 10.3, 10.5: a connection that an app asks for in its last callback is pending, and launches the app when it comes about",
+        "behaviours 10.3, 10.5: a connection requested in an app's last callback is pending, and launches the app when it succeeds",
         arguments: Moment.allCases
     )
     func aConnectionThatWasAskedForLast(moment: Moment) async {

@@ -75,7 +75,7 @@ import Testing
         "state 5, advertising true",
     ]
 
-    @Test("behaviours 10.3 to 10.7, 10.12: a read launches an app that is gone, and is answered by it")
+    @Test("behaviours 10.3 to 10.7, 10.12: a read launches an ended app, which answers it")
     func aReadLaunchesTheApp() {
         let world = RestorationWorld()
         let reader = world.phone.launch("reader") { _ in Reader() }
@@ -93,7 +93,7 @@ import Testing
         #expect(world.sensorApp.phase == .background)
     }
 
-    @Test("behaviours 10.4, 10.12: a central that has subscribed stays so, and the new process sends to it")
+    @Test("behaviours 10.4, 10.12: a subscribed central stays subscribed, and the new process sends to it")
     func aSubscriberStays() {
         let world = RestorationWorld()
         world.collect()
@@ -115,7 +115,9 @@ import Testing
         #expect(world.collected.take() == (60..<90).map { "value [0, \($0)]" })
     }
 
-    @Test("behaviours 10.4, 10.7: while the app is gone somebody finds, connects and subscribes, which launches it")
+    @Test(
+        "behaviours 10.4, 10.7: while the app is gone, a central discovers, connects and subscribes, which launches it"
+    )
     func somebodySubscribesMeanwhile() {
         let world = RestorationWorld()
         _ = world.sensed.take()
@@ -127,7 +129,7 @@ import Testing
         #expect(world.collected.take() == ["value [0, 61]"])
     }
 
-    @Test("behaviour 10.4: a read that the process did not answer before it ended is put to the next one")
+    @Test("behaviour 10.4: a read that a process did not answer before it ended goes to the next one")
     func aReadThatWasNotAnswered() {
         let world = RestorationWorld()
         let reader = world.phone.launch("reader") { _ in Reader() }
@@ -147,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.5, 10.4, 10.15: the table and the advertisement of an app that is gone outlive the controller",
+        "behaviours 1.5, 10.4, 10.15: the table and the advertisement of an ended app survive a controller reset",
         arguments: [true, false]
     )
     func theTableOutlivesTheController(isUnplugged: Bool) {
@@ -171,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 9.14, 10.6, 10.16: what is not kept, or given up, is gone from the air and the table",
+        "behaviours 9.14, 10.6, 10.16: state that is not preserved or was dropped is gone from the air and the table",
         arguments: [0, 1, 2]
     )
     func whatIsGivenUpIsGone(how: Int) {

@@ -10,7 +10,7 @@ import Testing
 /// Devices that restart.
 @Suite struct RestartTests {
     @Test(
-        "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made anew, and launches the app, which subscribes"
+        "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made again, and launches the app, which subscribes"
     )
     func aConnectionIsMadeAnew() {
         let world = RestorationWorld()
@@ -28,7 +28,7 @@ import Testing
         #expect(world.collected.take() == ["value [0, 61]"])
     }
 
-    @Test("behaviours 10.6, 10.15: a person who opens the app at once after a restart finds it as it was")
+    @Test("behaviours 10.6, 10.15: an app that the person opens right after a restart is as it was")
     func aPersonOpensTheAppAtOnce() {
         let world = RestorationWorld()
         world.collect()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.4, 10.12, 10.15: after a restart what was published and advertised is there again, and who uses it launches the app"
+        "behaviours 10.4, 10.12, 10.15: after a restart services and advertisement are back, and a central that uses them launches the app"
     )
     func whatWasPublishedIsThereAgain() {
         let world = RestorationWorld()
@@ -70,7 +70,7 @@ import Testing
         #expect(world.collected.take() == ["value [0, 61]"])
     }
 
-    @Test("behaviours 10.3, 10.5, 10.15: a scan outlives a restart, finds, and launches the app")
+    @Test("behaviours 10.3, 10.5, 10.15: a scan survives a restart, makes a discovery, and launches the app")
     func aScanOutlivesARestart() {
         let world = RestorationWorld()
         world.belt.move(to: .init(x: 5_000))
@@ -91,7 +91,7 @@ import Testing
         #expect(lines.suffix(2) == ["connected", "notifying true"])
     }
 
-    @Test("behaviours 10.1, 10.15: without an identifier nothing outlives a restart")
+    @Test("behaviours 10.1, 10.15: without an identifier nothing survives a restart")
     func withoutAnIdentifierNothingOutlivesARestart() {
         let world = RestorationWorld(collector: nil)
         world.collect()
@@ -101,7 +101,7 @@ import Testing
         #expect(world.collected.take().isEmpty)
     }
 
-    @Test("behaviours 9.3, 10.4, 10.15: whenever devices are restarted, what the belt measures is heard in the end")
+    @Test("behaviours 9.3, 10.4, 10.15: whenever devices restart, the belt's measurements arrive in the end")
     func wheneverDevicesAreRestarted() {
         for seed in UInt64(1)...12 {
             let (world, random) = (RestorationWorld(), RandomSource(seed: seed))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.15, 10.16: the person ends an app after a restart before it was launched, and nothing of it comes back"
+        "behaviours 10.15, 10.16: an app that the person quits after a restart and before its launch does not come back"
     )
     func thePersonEndsAnAppAfterARestart() {
         let world = RestorationWorld()
@@ -141,7 +141,7 @@ import Testing
         #expect(world.collected.take().isEmpty)
     }
 
-    @Test("behaviour 1.18: an app that was denied Bluetooth is denied it after a restart")
+    @Test("behaviour 1.18: an app that was denied Bluetooth is still denied after a restart")
     func anAppThatWasDeniedBluetooth() {
         let world = RestorationWorld()
         world.phone.setPermission(.denied, forApp: "collector")

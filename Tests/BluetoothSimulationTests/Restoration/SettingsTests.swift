@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(
-        "behaviours 10.15, 10.24: after a restart apps are launched once the device was unlocked, for what came before too"
+        "behaviours 10.15, 10.24: after a restart apps are launched once the device is unlocked, for earlier events too"
     )
     func afterARestartTheDeviceIsUnlocked() {
         let world = RestorationWorld()
@@ -31,7 +31,7 @@ import Testing
         #expect(world.collected.take() == ["value [0, 61]"])
     }
 
-    @Test("behaviour 10.24: unlocking launches no app that has nothing to hear of, and the person may open one before")
+    @Test("behaviour 10.24: unlocking launches no app without events, and the person may open one before")
     func unlockingAloneLaunchesNothing() {
         let world = RestorationWorld()
         world.collect()
@@ -46,7 +46,7 @@ import Testing
         #expect(world.collected.take().first == "launched by the person, with [\"central collector\"]")
     }
 
-    @Test("behaviours 10.15, 10.16, 10.23: airplane mode switches Bluetooth off as the settings do")
+    @Test("behaviours 10.15, 10.16, 10.23: airplane mode turns Bluetooth off as the settings do")
     func airplaneModeSwitchesBluetoothOff() {
         let world = RestorationWorld()
         world.collect()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 10.15, 10.23: airplane mode beside which Bluetooth was switched on leaves it alone, and apps come back"
+        "behaviours 10.15, 10.23: airplane mode leaves Bluetooth alone if it was turned on during an earlier one, and apps are relaunched"
     )
     func airplaneModeLeavesBluetoothAlone() {
         let world = RestorationWorld()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 1.27: an app whose permission the person changes in the settings is ended, and sees it when it is opened"
+        "behaviour 1.27: an app whose permission changes in the settings is ended, and sees the change when it is opened"
     )
     func aPermissionIsRevoked() {
         let world = RestorationWorld()
@@ -123,7 +123,7 @@ import Testing
         #expect(world.collected.take().contains("state 5"))
     }
 
-    @Test("behaviour 10.6: a simulated app finds its launch options, and has none when the person opens it")
+    @Test("behaviour 10.6: a simulated app has launch options, except when the person opens it")
     func launchOptionsOfASimulatedApp() {
         let world = RestorationWorld()
         let (told, declaration) = (Journal(), AppDeclaration(backgroundModes: .central))

@@ -57,7 +57,7 @@ private struct StillKeyboard: Keyboard {
         }
     }
 
-    @Test("AB-A14: questions are asked one after the other, and a line answers the one that was on the screen")
+    @Test("AB-A14: questions are asked one after the other, and a line answers the question on the screen")
     func questionsAreAskedOneAfterTheOther() {
         let bench = Bench()
         bench.pair(3, .confirm)
@@ -76,7 +76,7 @@ private struct StillKeyboard: Keyboard {
         #expect(bench.answers.last == "5 \(PersonAnswer.allow)")
     }
 
-    @Test("AB-A14: a question that is over takes no answer, and the next one takes none that was typed for it")
+    @Test("AB-A14: a question that is over accepts no answer, and the next one ignores input typed for it")
     func aQuestionThatIsOver() {
         let bench = Bench()
         bench.pair(1, .confirm)
@@ -105,7 +105,7 @@ private struct StillKeyboard: Keyboard {
         #expect(bench.answers == ["2 \(PersonAnswer.allow)"])
     }
 
-    @Test("AB-G07: a question names app, user and program, marks the app's own words, and stands below them")
+    @Test("AB-G07: a question names app, user and program, quotes the app's own text, and comes below it")
     func aQuestionCannotBeSpoofed() {
         let bench = Bench()
         let identity = AppIdentity(name: "com.example.app", owner: 1_000)
@@ -134,7 +134,7 @@ private struct StillKeyboard: Keyboard {
         #expect(bench.take().first?.contains("\"Mail\" (C0:FF:EE:00:00:01)") == true)
     }
 
-    @Test("AB-G05: more questions than a service has at a time are answered with no")
+    @Test("AB-G05: questions beyond the limit of a service are answered no")
     func moreQuestionsAreRefused() {
         let bench = Bench()
         for number in 1...UInt32(Agent.maximumWaiting) { bench.pair(number, .confirm) }
@@ -143,7 +143,7 @@ private struct StillKeyboard: Keyboard {
         #expect(bench.answers == ["100 \(PersonAnswer.refuse)", "101 \(PersonAnswer.deny)"])
     }
 
-    @Test("what is invisible in a name does not spoil JSON")
+    @Test("invisible characters in a name do not break JSON")
     func whatIsInvisibleDoesNotSpoilJSON() throws {
         let text = "[\"a\u{200B}\u{1B}\u{E0001}b \\\\ é\"]".replacingOccurrences(of: "\u{1B}", with: "")
         let shown = Console.escaped(json: text)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 7.24, 9.1, 9.5, 9.6, 10.4, 10.7, 10.16: the story of two phones goes as it should",
+        "behaviours 7.24, 9.1, 9.5, 9.6, 10.4, 10.7, 10.16: the story of two phones is told correctly",
         arguments: [1, 2, 3] as [UInt64]
     )
     func theStoryGoesAsItShould(seed: UInt64) {

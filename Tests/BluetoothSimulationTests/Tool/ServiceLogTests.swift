@@ -22,7 +22,7 @@ import Testing
         return lines.all.withLock { $0 }
     }
 
-    @Test("a service logs notices, warnings and errors, to the journal with their priority and to a terminal in words")
+    @Test("a service logs notices, warnings and errors: to the journal with their priority, to a terminal as words")
     func forms() {
         func log(_ logger: Logger) {
             logger.debug("no")
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test("standard error is the journal if JOURNAL_STREAM names it, and not another file")
+    @Test("standard error counts as the journal only if JOURNAL_STREAM names it")
     func journal() throws {
         let path = NSTemporaryDirectory() + "harald-\(UUID())"
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "AB-G05: who logs does not wait for a terminal that stands still, and errors are kept where notices are dropped"
+        "AB-G05: logging does not wait for a stalled terminal, and errors are kept while notices are dropped"
     )
     func aTerminalThatStandsStill() {
         let (lines, gate) = (Lines(), DispatchSemaphore(value: 0))

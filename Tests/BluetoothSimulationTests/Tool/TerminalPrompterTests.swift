@@ -67,7 +67,7 @@ private struct EndedKeyboard: Keyboard {
     }
 
     /// The attacker's prompt replaces the one that the person is about to accept.
-    @Test("AB-A14: a yes for one prompt is no yes for the next")
+    @Test("AB-A14: a yes for one prompt is not accepted for the next")
     func aYesForOnePromptIsNoYesForTheNext() {
         let bench = Bench()
         bench.ask(.confirmPairing)
@@ -132,7 +132,7 @@ private struct EndedKeyboard: Keyboard {
 
     /// A person who types the code instead of a yes has read it, if it matches.
     @Test(
-        "AB-A14: a number that differs is no yes",
+        "AB-A14: a wrong number is not a yes",
         arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)]
     )
     func aNumberThatDiffersIsNoYes(text: String, answer: PairingAnswer) {
@@ -143,7 +143,7 @@ private struct EndedKeyboard: Keyboard {
     }
 
     /// The question names the device and the consequences of a yes (AB-S09).
-    @Test("AB-A14: the question to the person says what is at stake")
+    @Test("AB-A14: the question states the consequences")
     func theQuestionSaysWhatIsAtStake() {
         let bench = Bench()
         func text(_ prompt: PairingPrompt) -> String {
@@ -157,7 +157,7 @@ private struct EndedKeyboard: Keyboard {
         #expect(text(.enterPasskey).contains("which code does"))
     }
 
-    @Test("AB-A14: where nobody can type any more the answer is no")
+    @Test("AB-A14: if no input is possible any more, the answer is no")
     func whereNobodyCanTypeAnyMoreTheAnswerIsNo() {
         let loop = VirtualEventLoop()
         let answers = Mutex<[PairingAnswer]>([])

@@ -18,7 +18,7 @@ import Testing
     /// The phone has a display and a keyboard, like Apple's (behaviour 6.7). The arguments are the alerts on the phone
     /// and on the sensor.
     @Test(
-        "behaviour 6.8: the peer's screen decides what the person is asked",
+        "behaviour 6.8: the peer's screen determines the person's prompt",
         arguments: [
             (DeviceOptions.PairingScreen.none, "asksWhetherToPair", ""),
             (.display, "asksForCode", "showsCode"),
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 6.21: the alert comes up for an app in front, and waits as a notification for one in the background"
+        "behaviour 6.21: the pairing alert is shown for a foreground app, and as a notification for a background one"
     )
     func alertsOfTheBackgroundAreNotifications() throws {
         for isInFront in [true, false] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 6.8, AB-A14: even without a code the person is asked")
+    @Test("behaviour 6.8, AB-A14: the person is asked even without a code")
     func evenWithoutACodeThePersonIsAsked() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none))
         trust.phone.person.behaves(.declines)
@@ -70,7 +70,7 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test("AB-A14: with nobody to ask the answer to a pairing is no", arguments: [true, false])
+    @Test("AB-A14: with no one to ask, pairing is refused", arguments: [true, false])
     func withNobodyToAskTheAnswerIsNo(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).withSystem { $0.prompter = nil }
@@ -96,7 +96,7 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test("AB-A14: a person who was told nothing declines")
+    @Test("AB-A14: a simulated person declines by default")
     func aPersonWhoWasToldNothingDeclines() throws {
         let world = SimulatedWorld(seed: 1)
         let (phone, sensor) = (world.addDevice(named: "Phone"), world.addDevice(named: "Sensor"))
@@ -109,7 +109,7 @@ import Testing
         #expect(peripheral.log.isEmpty)
     }
 
-    @Test("behaviour 6.9: a peripheral with a screen is not content with pairing without a code")
+    @Test("behaviour 6.9: a peripheral with a screen requires pairing with a code")
     func aPeripheralWithAScreenIsNotContentWithoutACode() throws {
         // A central with neither display nor keyboard, whose pairing offers no MITM protection.
         let trust = TrustWorld(phone: DeviceOptions(pairingScreen: .none))
@@ -152,7 +152,7 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test("behaviour 6.22: the person is told of a key that is too short")
+    @Test("behaviour 6.22: the person is notified of a key that is too short")
     func aKeyThatIsTooShortIsToldOf() throws {
         let trust = TrustWorld { configuration, isPhone in
             configuration.pairing.minimumKeySize = 7

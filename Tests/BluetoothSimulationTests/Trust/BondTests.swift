@@ -34,7 +34,7 @@ import Testing
         return (trust, app)
     }
 
-    @Test("behaviour 6.11: a bonded device is encrypted before anything else")
+    @Test("behaviour 6.11: the link to a bonded device is encrypted before any other traffic")
     func aBondedDeviceIsEncryptedBeforeAnythingElse() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
@@ -60,7 +60,7 @@ import Testing
         #expect(alerts.all.isEmpty)
     }
 
-    @Test("behaviour 6.12: a peer that has lost its keys is refused until it is forgotten")
+    @Test("behaviour 6.12: a peer that has lost its keys is refused until its bond is removed")
     func aPeerThatHasLostItsKeysIsRefusedUntilItIsForgotten() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
@@ -84,7 +84,7 @@ import Testing
         #expect(alerts.all.count == 2)
     }
 
-    @Test("behaviour 6.14: a phone that has forgotten the device pairs anew with the next protected access")
+    @Test("behaviour 6.14: a phone that has removed the bond pairs again at the next protected access")
     func aPhoneThatHasForgottenTheDevicePairsAnew() throws {
         let (trust, app) = try bonded()
         let alerts = trust.watchAlerts()
@@ -105,7 +105,7 @@ import Testing
         #expect(!told.contains { $0.contains("forget it here") })
     }
 
-    @Test("behaviour 6.20: a peer that was reset to its factory state is refused until it is forgotten")
+    @Test("behaviour 6.20: a peer after a factory reset is refused until its bond is removed")
     func aFactoryResetPeerIsRefusedUntilItIsForgotten() throws {
         let (trust, app) = try bonded()
         // The same controller, hence the same identity address; everything else is new, including the identity key.
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// A device that takes over a bonded peer's address and serves values unencrypted gets no reads (BLESA).
-    @Test("AB-A10: an impostor with a bonded peer's address serves nothing")
+    @Test("AB-A10: an impostor with a bonded peer's address gets no reads")
     func anImpostorWithABondedPeersAddressServesNothing() throws {
         let (trust, app) = try bonded()
         // The device with this address has no key, so to the phone it is a different device.
@@ -150,7 +150,7 @@ import Testing
         #expect(trust.phone.pairedPeers.count == 1)
     }
 
-    @Test("behaviour 5.19: a bonded central's app subscribes anew on each connection, though the peripheral remembers")
+    @Test("behaviour 5.19: a bonded central's app must subscribe on each connection, although the peripheral remembers")
     func aSubscriptionOfABondedCentralOutlastsTheConnection() throws {
         let trust = TrustWorld()
         let app = try trust.app()
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// A characteristic with signed writes makes the system request the central's signing key to verify them.
-    @Test("a central is asked for its signing key where something takes signed writes")
+    @Test("a central is asked for its signing key if a characteristic accepts signed writes")
     func aCentralIsAskedForItsSigningKeyWhereItIsOfUse() throws {
         let (trust, _) = try bonded { configuration, isPhone in
             if isPhone { configuration.pairing.givenKeys.insert(.signing) }
@@ -183,7 +183,7 @@ import Testing
         #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } == nil)
     }
 
-    @Test("behaviour 4.10: the services of a bonded peer are found without traffic")
+    @Test("behaviour 4.10: the services of a bonded peer are discovered without traffic")
     func theServicesOfABondedPeerAreFoundWithoutTraffic() throws {
         let capture = Locked<[UInt8]>([])
         let (trust, app) = try bonded(phoneCapture: capture)
@@ -219,7 +219,7 @@ import Testing
         for _ in 1...2 { #expect(try explorations(reads: false).count >= first) }
     }
 
-    @Test("AB-S14: a full store makes room for strangers and tells the person")
+    @Test("AB-S14: a full store evicts a bond for a new peer and notifies the person")
     func aFullStoreMakesRoomForStrangersAndTellsThePerson() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
@@ -242,7 +242,7 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
-    @Test("AB-S14: who has to give way in a full store loses its connection")
+    @Test("AB-S14: a peer evicted from a full store loses its connection")
     func whoHasToGiveWayInAFullStoreLosesItsConnection() throws {
         let trust = TrustWorld(sensor: DeviceOptions(pairingScreen: .none)) { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }
@@ -266,7 +266,7 @@ import Testing
         withExtendedLifetime(secondApp) {}
     }
 
-    @Test("behaviour 6.13: a peer that does not answer to encryption fails the connection with code 15")
+    @Test("behaviour 6.13: a peer that does not respond to encryption fails the connection with code 15")
     func aPeerThatDoesNotAnswerToEncryptionIsCode15() throws {
         let (trust, app) = try bonded()
         trust.world.withholdsEncryption()
@@ -298,7 +298,7 @@ import Testing
         #expect((app.log + other.log).allSatisfy { $0.what != "connected" } && trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test("behaviour 6.13: with a store full of trusted peers the app gets an error of its own")
+    @Test("behaviour 6.13: if the store is full of authenticated bonds, the app gets a specific error")
     func withAStoreFullOfTrustedPeersThereIsAnErrorOfItsOwn() throws {
         let trust = TrustWorld { configuration, isPhone in
             if isPhone { configuration.maximumBonds = 1 }

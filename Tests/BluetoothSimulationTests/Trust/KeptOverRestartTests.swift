@@ -17,7 +17,7 @@ import Testing
         return try trust.app()
     }
 
-    @Test("behaviours 2.25, 6.19, 11.3: a peer that is not bonded keeps its identifier and its name over a restart")
+    @Test("behaviours 2.25, 6.19, 11.3: an unbonded peer keeps its identifier and its name across a restart")
     func aStrangerKeepsItsIdentifierAndItsName() throws {
         let trust = TrustWorld()
         let app = try trust.app()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("behaviours 2.25, 4.10, 6.18: of a bonded peer keys, identifier, name and table outlive a restart")
+    @Test("behaviours 2.25, 4.10, 6.18: the keys, identifier, name and table of a bonded peer survive a restart")
     func whatABondKeepsOutlivesARestart() throws {
         let trust = TrustWorld()
         let app = try trust.app()
@@ -62,7 +62,7 @@ import Testing
         #expect(alerts.all.isEmpty)
     }
 
-    @Test("behaviours 2.25, 6.18: the name of a peer that has bonded is kept by its bond alone")
+    @Test("behaviours 2.25, 6.18: the name of a bonded peer is stored in its bond only")
     func theNameOfABondedPeerIsKeptByItsBond() throws {
         let trust = TrustWorld()
         let app = try trust.app()

@@ -9,7 +9,7 @@ import Testing
 /// Peers that request this system's notifications.
 @Suite struct NotificationSharingTests {
     @Test(
-        "behaviour 3.19: a peer that wants this system's notifications is paired, and has them if the system shares them",
+        "behaviour 3.19: a peer that requires this system's notifications is paired, and gets them if the system shares them",
         arguments: [false, true]
     )
     func thePeerIsPairedAndThenItIsDecided(isShared: Bool) throws {
@@ -28,7 +28,7 @@ import Testing
         #expect(!app.log.contains { $0.what.hasPrefix("notifications") })
     }
 
-    @Test("behaviour 3.19: a person who declines the pairing shares no notifications, and the connection stays")
+    @Test("behaviour 3.19: declining the pairing shares no notifications, and the connection stays")
     func whoDoesNotPairSharesNothing() throws {
         let trust = TrustWorld(people: .decline) { configuration, _ in configuration.sharesNotifications = true }
         let app = try trust.app()

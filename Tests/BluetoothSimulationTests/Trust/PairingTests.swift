@@ -16,7 +16,7 @@ import Testing
 @Suite struct PairingTests {
     private static let email = Data("me@example.org".utf8)
 
-    @Test("behaviour 6.1: a refused read pairs and is repeated, and the app sees the end only")
+    @Test("behaviour 6.1: a refused read pairs and is repeated, and the app sees only the result")
     func aRefusedReadPairsAndTheAppOnlySeesTheEnd() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
@@ -33,7 +33,7 @@ import Testing
         #expect(trust.sensor.pairedPeers.count == 1)
     }
 
-    @Test("behaviour 6.4: the code is on the central's alert and typed into the peripheral's")
+    @Test("behaviour 6.4: the code is shown by the central's alert and typed into the peripheral's")
     func theCodeIsOnTheCentralsAlertAndTypedIntoThePeripherals() throws {
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
@@ -57,7 +57,7 @@ import Testing
     /// Behaviour 6.16: both the read and the subscription of an unpaired central start pairing. Behaviour 6.3 lists the
     /// other triggers.
     @Test(
-        "behaviours 6.3, 6.16: any access to something protected starts pairing",
+        "behaviours 6.3, 6.16: any access to a protected attribute starts pairing",
         arguments: ["read", "subscribe", "write", "indicate", "write mixed"]
     )
     func whateverIsProtectedStartsPairing(trigger: String) throws {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 6.3: who declines the pairing is refused a protected descriptor", arguments: [false, true])
+    @Test("behaviour 6.3: declining the pairing refuses a protected descriptor", arguments: [false, true])
     func whoDeclinesIsRefusedAProtectedDescriptor(writes: Bool) throws {
         let trust = TrustWorld(people: .decline)
         trust.sensor.withSystem { $0.publishDescribed() }
@@ -132,7 +132,7 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test("behaviour 6.2: discovery and what is for everybody need no trust")
+    @Test("behaviour 6.2: discovery and unprotected values require no trust")
     func discoveryAndWhatIsForEverybodyNeedNoTrust() throws {
         let trust = TrustWorld(people: .decline)
         let app = try trust.app()
@@ -144,7 +144,7 @@ import Testing
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
-    @Test("behaviour 6.15: protection is for what the app names alone")
+    @Test("behaviour 6.15: protection applies only to the attributes that the app protects")
     func protectionIsForWhatTheAppNamesAlone() throws {
         let trust = TrustWorld(people: .decline)
         let app = try trust.app()
@@ -160,7 +160,7 @@ import Testing
         #expect(trust.sensorApp.log == ["subscribed"])
     }
 
-    @Test("behaviour 6.5: when one side declines the pairing the app gets the refusal", arguments: [true, false])
+    @Test("behaviour 6.5: if one side declines the pairing, the app gets the refusal", arguments: [true, false])
     func whoDeclinesGetsTheRefusal(isPhone: Bool) throws {
         let trust = TrustWorld()
         (isPhone ? trust.phone : trust.sensor).person.behaves(.declines, after: .seconds(1))
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 6.5, 6.6: who does not react within thirty seconds gets insufficient encryption",
+        "behaviours 6.5, 6.6: no reaction within thirty seconds gives insufficient encryption",
         arguments: [true, false]
     )
     func whoDoesNotReactInTimeGetsInsufficientEncryption(isPhone: Bool) throws {
@@ -206,7 +206,7 @@ import Testing
         #expect(try app.expect("value").error == nil)
     }
 
-    @Test("behaviour 6.5: a wrong code is a refusal for the app")
+    @Test("behaviour 6.5: a wrong code is reported to the app as a refusal")
     func aWrongCodeIsARefusal() throws {
         let trust = TrustWorld()
         trust.sensor.person.behaves(.scripted { $0.content == .asksForCode ? .type("000000") : .wait })
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "a pairing that came to nothing is told with the peer's name or address and an advice",
+        "a failed pairing is reported with the peer's name or address, and with advice",
         arguments: [true, false]
     )
     func aPairingThatCameToNothingIsToldWithAnAdvice(isDeclined: Bool) throws {

@@ -17,7 +17,7 @@ import Testing
     private let short = DeviceOptions(addressLifetime: .seconds(10))
     private let fixed = DeviceOptions(addressLifetime: nil)
 
-    @Test("behaviours 6.17, 14.24: a system that is left as it is changes its address each quarter of an hour")
+    @Test("behaviours 6.17, 14.24: by default a system changes its address every quarter of an hour")
     func anAddressLastsAQuarterOfAnHourByDefault() throws {
         let configuration = SystemConfiguration()
         #expect(configuration.address == .resolvablePrivate)
@@ -35,7 +35,7 @@ import Testing
         #expect(Set(seen).count == 4)
     }
 
-    @Test("behaviour 6.18: a stranger with a new address is a new peripheral")
+    @Test("behaviour 6.18: an unbonded peer with a new address is a new peripheral")
     func aStrangerWithANewAddressIsANewPeripheral() throws {
         let trust = TrustWorld(sensor: short)
         let app = try trust.app()
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(trust.sensorApp.centrals.withLock { $0 }) == Set([central].compactMap { $0 }))
     }
 
-    @Test("behaviour 7.49: a strange central with a new address is a new central")
+    @Test("behaviour 7.49: an unbonded central with a new address is a new central")
     func aStrangeCentralWithANewAddressIsANewCentral() throws {
         let trust = TrustWorld(phone: short)
         let app = try trust.app()
@@ -86,7 +86,7 @@ import Testing
         #expect(centrals.count == 2 && Set(centrals).count == 2)
     }
 
-    @Test("behaviour 6.19: a peer that never changes its address keeps its identifier on this host alone")
+    @Test("behaviour 6.19: a peer with a fixed address keeps its identifier on this host only")
     func aPeerWithOneAddressKeepsItsIdentifierOnThisHost() throws {
         let trust = TrustWorld(sensor: fixed)
         let app = try trust.app()
@@ -98,7 +98,7 @@ import Testing
         #expect(try trust.app(on: other).find() != first)
     }
 
-    @Test("behaviour 11.5: a bonded peer is connected to by its identifier without a scan")
+    @Test("behaviour 11.5: a bonded peer can be connected by its identifier without a scan")
     func aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
         let trust = TrustWorld(phone: short, sensor: short)
         let app = try trust.app()

@@ -81,7 +81,7 @@ import Testing
         return (trust, storage, identifier)
     }
 
-    @Test("behaviour 15.7: a name from before the system began has no age, until it is read again")
+    @Test("behaviour 15.7: a name from before the system started has no age until it is read again")
     func aNameFromBeforeHasNoAge() throws {
         let (trust, storage, identifier) = try bonded()
         #expect(trust.phone.withSystem { $0.names(of: identifier).deviceAge } != nil)

@@ -112,7 +112,7 @@ import Testing
         return first...counted.traffic.packets
     }
 
-    @Test("a controller may be unplugged at each step of a connection and of a pairing", arguments: Side.allCases)
+    @Test("a controller can be unplugged at each step of a connection and of a pairing", arguments: Side.allCases)
     func aControllerMayBeUnpluggedAtEachStep(side: Side) throws {
         let steps = try steps(of: side)
         // Testing all of them takes minutes.

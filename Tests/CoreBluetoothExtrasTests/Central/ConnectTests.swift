@@ -7,9 +7,9 @@ import Testing
 
 @testable import CoreBluetoothExtras
 
-@Suite("Connections that are waited for")
+@Suite("Connections as async calls")
 struct ConnectTests {
-    @Test("behaviour 15.2: an attempt ends with the deadline, with an error of its own, and is given up")
+    @Test("behaviour 15.2: an attempt ends at its deadline with a specific error, and is cancelled")
     func deadline() throws {
         let world = AsyncWorld()
         try world.run { central in
@@ -30,7 +30,7 @@ struct ConnectTests {
         }
     }
 
-    @Test("behaviour 15.2: a task that is cancelled gives its attempt up, and one that others wait for goes on")
+    @Test("behaviour 15.2: cancelling a task cancels its attempt, unless others wait for it")
     func cancelling() throws {
         let world = AsyncWorld()
         try world.run { central in
@@ -58,7 +58,7 @@ struct ConnectTests {
         }
     }
 
-    @Test("behaviour 15.2: connecting again while the last connection still ends waits for the new one")
+    @Test("behaviour 15.2: connecting again while the previous connection is ending waits for the new one")
     func connectingAnew() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, _ in
@@ -71,7 +71,7 @@ struct ConnectTests {
         }
     }
 
-    @Test("behaviour 15.13: the stream of disconnections has those that come with the power's going off as well")
+    @Test("behaviour 15.13: the stream of disconnections includes those caused by turning Bluetooth off")
     func disconnections() throws {
         let world = AsyncWorld()
         let causes = try world.connected { central, peripheral, _ in
@@ -101,7 +101,7 @@ struct ConnectTests {
         #expect(causes == ["asked", "6", "state 4"])
     }
 
-    @Test("behaviour 15.22: the states of a manager come as a sequence, the present one first")
+    @Test("behaviour 15.22: the states of a manager are a sequence that starts with the current one")
     func states() throws {
         let world = AsyncWorld()
         let states = try world.run { central in
@@ -127,7 +127,7 @@ struct ConnectTests {
         #expect(throws: ExtrasError.notPoweredOn(.unauthorized)) { try world.run { try await $0.poweredOn() } }
     }
 
-    @Test("behaviour 15.22: connections by another app come as a sequence")
+    @Test("behaviour 15.22: connections of another app are a sequence")
     func connectionEvents() throws {
         let world = AsyncWorld()
         let changes = try world.run { central in

@@ -7,7 +7,7 @@ import Testing
 @testable import BluetoothService
 @testable import CoreBluetoothExtras
 
-@Suite("What a link is like")
+@Suite("Link information")
 struct LinkTests {
     /// The link as the other end describes it.
     private func mirrored(_ link: LinkInformation?) -> LinkInformation? {
@@ -18,7 +18,7 @@ struct LinkTests {
         return link
     }
 
-    @Test("behaviour 15.4: an app reads what the two controllers have agreed on")
+    @Test("behaviour 15.4: an app reads the parameters that the two controllers negotiated")
     func asking() throws {
         let world = AsyncWorld()
         let information = try world.connected { _, peripheral, _ in
@@ -31,7 +31,7 @@ struct LinkTests {
         #expect(information.mtu > 23 && information.maximumTxOctets > 27 && !information.isEncrypted)
     }
 
-    @Test("behaviour 15.4: wishes for an interval and a PHY are followed, and the changes come as a sequence")
+    @Test("behaviour 15.4: requests for an interval and a PHY take effect, and the changes arrive as a sequence")
     func wishing() throws {
         let world = AsyncWorld()
         let changes = try world.connected { _, peripheral, _ in
@@ -59,7 +59,7 @@ struct LinkTests {
         #expect(mirrored(world.device.link) == last)
     }
 
-    @Test("behaviour 15.4: a wish that the specification forbids goes nowhere")
+    @Test("behaviour 15.4: an invalid request is not sent")
     func illegalWishes() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, _ in
@@ -75,7 +75,7 @@ struct LinkTests {
         }
     }
 
-    @Test("behaviour 15.4: a sequence begins anew with the next connection, and goes on when another one has ended")
+    @Test("behaviour 15.4: a sequence restarts with the next connection, and continues after others have ended")
     func outlasting() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, _ in
@@ -107,7 +107,7 @@ struct LinkTests {
         }
     }
 
-    @Test("behaviour 15.4: nothing is told to a manager that did not ask, and nothing when the sequence has ended")
+    @Test("behaviour 15.4: a manager without a sequence gets nothing, and neither does one whose sequence has ended")
     func nobodyElse() throws {
         let world = AsyncWorld()
         let told = Notes<UInt32>()
@@ -136,7 +136,7 @@ struct LinkTests {
         }
     }
 
-    @Test("behaviour 15.22: whether a device may have this system's notifications comes as a sequence")
+    @Test("behaviour 15.22: ANCS authorization arrives as a sequence")
     func notificationAuthorization() throws {
         let world = AsyncWorld()
         world.phone.person.behaves(.agrees(lookingAt: [world.device]), after: .seconds(1))
@@ -157,7 +157,7 @@ struct LinkTests {
         }
     }
 
-    @Test("behaviour 15.4: encryption and the bond show in the sequence, which outlasts a disconnection")
+    @Test("behaviour 15.4: encryption and the bond appear in the sequence, which outlives a disconnection")
     func security() throws {
         let world = AsyncWorld()
         world.phone.person.behaves(.agrees(lookingAt: [world.device]), after: .seconds(1))

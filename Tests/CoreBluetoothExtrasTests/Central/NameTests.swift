@@ -7,9 +7,9 @@ import Testing
 @testable import BluetoothService
 @testable import CoreBluetoothExtras
 
-@Suite("Names, services kept, and what errors say")
+@Suite("Names, cached services and errors")
 struct NameTests {
-    @Test("behaviour 15.7: both names of a device are there, each with its age")
+    @Test("behaviour 15.7: both names of a device are available, each with its age")
     func names() throws {
         let world = AsyncWorld()
         try world.run(for: .seconds(300)) { central in
@@ -40,7 +40,7 @@ struct NameTests {
         }
     }
 
-    @Test("behaviour 15.6: services that were kept are forgotten on request, and found anew, for all who use the link")
+    @Test("behaviour 15.6: cached services are dropped on request, and discovered again, for all apps on the link")
     func refreshing() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, characteristic in
@@ -69,7 +69,7 @@ struct NameTests {
         }
     }
 
-    @Test("behaviour 15.10: an error says which code of which layer lies behind it")
+    @Test("behaviour 15.10: an error contains the layer and code of its cause")
     func reasons() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, _ in
@@ -92,7 +92,7 @@ struct NameTests {
         }
     }
 
-    @Test("behaviour 15.9: a pairing that the other side declines says so, by the code of the security manager")
+    @Test("behaviour 15.9: a pairing that the other side declines is reported with the Security Manager's code")
     func pairings() throws {
         let world = AsyncWorld()
         world.phone.person.behaves(.agrees(lookingAt: [world.device]), after: .seconds(1))
@@ -106,7 +106,7 @@ struct NameTests {
         }
     }
 
-    @Test("behaviour 15.28: UUIDs from outside, and the client configuration, are refused with an error")
+    @Test("behaviour 15.28: external UUIDs and the client configuration are rejected with an error")
     func validating() throws {
         #expect(try CBUUID(validating: "180D") == CBUUID(string: "180D"))
         #expect(try CBUUID(validating: Data([0x18, 0x0D])) == CBUUID(string: "180D"))
@@ -129,7 +129,7 @@ struct NameTests {
         }
     }
 
-    @Test("behaviour 15.24: one connection more than the controller has room for fails at once with error 11")
+    @Test("behaviour 15.24: a connection beyond the controller's capacity fails at once with error 11")
     func connectionLimit() throws {
         let world = AsyncWorld()
         let stations = (0..<20).map { number in

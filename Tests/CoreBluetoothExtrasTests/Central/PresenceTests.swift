@@ -8,9 +8,9 @@ import Testing
 @testable import BluetoothService
 @testable import CoreBluetoothExtras
 
-@Suite("Devices that come and go")
+@Suite("Presence of devices")
 struct PresenceTests {
-    @Test("behaviour 15.3: a device that is not heard for the time is lost, and seen again when it is back")
+    @Test("behaviour 15.3: a device that is silent for the time-out is lost, and reported again when it is back")
     func lost() throws {
         let world = AsyncWorld()
         let notes = try world.run { central in
@@ -45,7 +45,7 @@ struct PresenceTests {
     }
 
     @Test(
-        "behaviour 15.3: the time goes to the service in milliseconds, up to a day",
+        "behaviour 15.3: the time-out is sent in milliseconds, up to a day",
         arguments: [
             (.milliseconds(500), 500), (.milliseconds(1_250), 1_250), (.microseconds(1_999), 1), (.seconds(90), 90_000),
             (.seconds(-1), 0), (.seconds(86_399), 86_399_000), (.seconds(100_000), 86_400_000),
@@ -67,7 +67,7 @@ struct PresenceTests {
         #expect(asked.all == [milliseconds])
     }
 
-    @Test("AB-G02: of more devices than there is room for the oldest are not watched")
+    @Test("AB-G02: beyond the limit, the oldest devices are not watched")
     func bounded() {
         var watch = PresenceWatch(milliseconds: 1_000)
         let peers = (0..<ScanSubscription.maximumReported + 10).map { _ in UUID() }
@@ -82,7 +82,7 @@ struct PresenceTests {
         #expect(PresenceWatch(milliseconds: .max).patience == .seconds(86_400))
     }
 
-    @Test("behaviour 15.29: the filter of duplicates counts what it does, and forgets on request")
+    @Test("behaviour 15.29: the duplicate filter counts its actions, and can be reset")
     func filter() throws {
         let world = AsyncWorld()
         try world.run { central in

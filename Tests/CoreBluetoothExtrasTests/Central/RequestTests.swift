@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreBluetoothExtras
 
-@Suite("Requests that are waited for")
+@Suite("Requests as async calls")
 struct RequestTests {
     @Test("behaviour 15.22: a session from power-on to disconnection reads from top to bottom")
     func aSession() throws {
@@ -42,7 +42,7 @@ struct RequestTests {
         #expect(world.station.state.withLock { $0.written } == [Data([1, 2])])
     }
 
-    @Test("behaviour 15.1: reads and notifications of one characteristic do not get mixed up")
+    @Test("behaviour 15.1: reads and notifications of one characteristic are kept apart")
     func readsAndNotifications() throws {
         let world = AsyncWorld()
         let (reads, notified) = try world.connected { _, peripheral, characteristic in
@@ -63,7 +63,7 @@ struct RequestTests {
         #expect(notified == (first..<first + 40).map { $0 })
     }
 
-    @Test("behaviour 15.11: a request to a peer that never answers ends with the deadline")
+    @Test("behaviour 15.11: a request to a peer that never responds ends at its deadline")
     func aDeadline() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, _ in
@@ -80,7 +80,7 @@ struct RequestTests {
         }
     }
 
-    @Test("behaviour 15.11: a task that is cancelled waits no longer, and its answer goes to nobody")
+    @Test("behaviour 15.11: a cancelled task stops waiting, and its response is dropped")
     func cancelling() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
@@ -102,7 +102,7 @@ struct RequestTests {
         }
     }
 
-    @Test("behaviour 15.12: what cannot be asked of a peripheral, or of an attribute that is gone, throws at once")
+    @Test("behaviour 15.12: invalid requests, and requests for invalidated attributes, throw at once")
     func misuse() throws {
         let world = AsyncWorld()
         try world.run { central in
@@ -131,7 +131,7 @@ struct RequestTests {
     }
 
     @Test(
-        "behaviour 15.11: all that waits ends when the power goes, or the controller, the manager, or the other device",
+        "behaviour 15.11: all pending calls end with the power, the controller, the manager or the other device",
         arguments: ["power", "controller", "manager", "station"]
     )
     func ends(_ end: String) throws {
@@ -187,7 +187,7 @@ struct RequestTests {
     }
 
     @Test(
-        "behaviour 15.1: among delegates' requests, tasks, notifications, cancellations and lost links each read gets its own answer",
+        "behaviour 15.1: with delegates, tasks, notifications, cancellations and lost links interleaved, each read gets its own response",
         arguments: 1...60
     )
     func interleavings(_ seed: UInt64) throws {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Sequences of a central")
 struct StreamTests {
-    @Test("behaviour 15.22: a scan lasts as long as its sequence, and another one takes its place")
+    @Test("behaviour 15.22: a scan lasts as long as its sequence, and another one replaces it")
     func scanning() throws {
         let world = AsyncWorld()
         try world.run { central in
@@ -40,7 +40,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.22: sequences share a subscription, which the last of them ends")
+    @Test("behaviour 15.22: sequences share a subscription, which ends with the last of them")
     func sharing() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
@@ -63,7 +63,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.22: a subscription that the app made by its delegate's method outlasts the sequences")
+    @Test("behaviour 15.22: a subscription made with the delegate API outlives the sequences")
     func delegatesSubscription() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
@@ -80,7 +80,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.22: a sequence of notifications ends with its connection, and one may follow another at once")
+    @Test("behaviour 15.22: a sequence of notifications ends with its connection, and another may follow at once")
     func endsOfNotifications() throws {
         let world = AsyncWorld()
         try world.connected { central, peripheral, characteristic in
@@ -106,7 +106,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.22: changed services come as a sequence")
+    @Test("behaviour 15.22: changed services arrive as a sequence")
     func serviceChanges() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
@@ -123,7 +123,7 @@ struct StreamTests {
         }
     }
 
-    @Test("behaviour 15.25: the most octets of a write grows after the connection, and a sequence says so")
+    @Test("behaviour 15.25: the maximum write length grows after connecting, which a sequence reports")
     func maximumWriteLength() throws {
         let world = AsyncWorld()
         let (first, second, length) = try world.run { central in
@@ -140,7 +140,7 @@ struct StreamTests {
         #expect(first == 20 && second > first && length == second)
     }
 
-    @Test("behaviour 15.5: writes without response wait for room, and all arrive, once and in order")
+    @Test("behaviour 15.5: writes without response wait for credits, and all arrive, once and in order")
     func writing() throws {
         let world = AsyncWorld(seed: 3, lossRate: 0.1)
         try world.connected { _, peripheral, characteristic in
@@ -156,7 +156,7 @@ struct StreamTests {
         #expect(world.station.state.withLock { $0.written } == (0..<200).map { Data([UInt8($0)]) })
     }
 
-    @Test("behaviour 15.5: tasks that wait for room are all served, and one that is cancelled sends nothing")
+    @Test("behaviour 15.5: all tasks that wait for credits proceed, and a cancelled one sends nothing")
     func waitingForRoom() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, characteristic in
@@ -173,7 +173,7 @@ struct StreamTests {
         #expect(world.station.state.withLock { $0.written } == expected)
     }
 
-    @Test("behaviour 15.23: octets go both ways over a channel that nobody has a run loop for, more than fit at once")
+    @Test("behaviour 15.23: data crosses both ways over a channel without a run loop, even more than fits at once")
     func channel() throws {
         let world = AsyncWorld()
         let sent = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) })
@@ -199,7 +199,7 @@ struct StreamTests {
         #expect(received == sent)
     }
 
-    @Test("behaviour 15.23: a channel that is lost ends what waits for it, and one that nobody takes throws")
+    @Test("behaviour 15.23: a lost channel ends its pending calls, and opening an unpublished PSM throws")
     func lostChannel() throws {
         let world = AsyncWorld()
         try world.connected { _, peripheral, _ in

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.16: what does not fit is refused, and the error says how many octets there are; then nothing is advertised"
+        "behaviour 15.16: content that does not fit is rejected with the number of octets available, and nothing is advertised"
     )
     func noRoom() {
         let world = PeripheralWorld()
@@ -68,7 +68,7 @@ import Testing
         #expect(world.sensor.advertisedAddress != nil)
     }
 
-    @Test("behaviour 7.15: the keys of Core Bluetooth's own method stay what they are")
+    @Test("behaviour 7.15: the keys of Core Bluetooth's own method are unchanged")
     func ownMethod() {
         let world = PeripheralWorld()
         world.app.task {

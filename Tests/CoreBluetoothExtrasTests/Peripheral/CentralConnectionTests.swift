@@ -31,7 +31,7 @@ import Testing
         return phone
     }
 
-    @Test("behaviour 15.15: a peripheral is told of a central that connects, and of its disconnection")
+    @Test("behaviour 15.15: a peripheral is notified when a central connects and disconnects")
     func comingAndGoing() {
         let world = PeripheralWorld()
         world.publish()
@@ -43,7 +43,7 @@ import Testing
         #expect(world.notes.all.dropFirst() == ["connected", "disconnected CBError 7"])
     }
 
-    @Test("behaviour 15.15: one that was connected before is told of first, and once, to each stream")
+    @Test("behaviour 15.15: a central that was already connected is reported first, once to each stream")
     func before() {
         let world = PeripheralWorld()
         world.publish()
@@ -56,7 +56,7 @@ import Testing
         #expect(phone.notes.all == ["connected"])
     }
 
-    @Test("behaviour 15.15: a link that is lost is told of as that")
+    @Test("behaviour 15.15: a lost link is reported as lost")
     func lost() {
         let world = PeripheralWorld()
         world.publish()
@@ -67,7 +67,7 @@ import Testing
         #expect(world.notes.all.last == "disconnected CBError 6")
     }
 
-    @Test("behaviours 15.13, 15.15: with the power all centrals are gone, and the stream goes on when it is back")
+    @Test("behaviours 15.13, 15.15: all centrals are gone with the power, and the stream continues when it is back")
     func power() {
         let world = PeripheralWorld()
         world.publish()
@@ -85,7 +85,7 @@ import Testing
         #expect(world.notes.all.last == "connected")
     }
 
-    @Test("behaviour 15.15: a peripheral disconnects a central, and hears that it did")
+    @Test("behaviour 15.15: a peripheral disconnects a central, and gets the event")
     func disconnecting() throws {
         let world = PeripheralWorld()
         world.publish()
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.15: two managers are told each, one that does not ask is told nothing, and one that stops nothing more"
+        "behaviour 15.15: two managers each get events, one without a stream gets none, and one that stops gets no more"
     )
     func managers() {
         let world = PeripheralWorld()
@@ -149,7 +149,7 @@ import Testing
         #expect(hearer.calls == ["state"] && quiet.observer == nil)
     }
 
-    @Test("behaviour 15.15: the peripherals that this system connects to are no centrals of it")
+    @Test("behaviour 15.15: peripherals that this system connects to are not reported as centrals")
     func ownPeripherals() {
         let world = PeripheralWorld()
         world.publish()

@@ -20,7 +20,7 @@ func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async thr
 // END
 
 @Suite struct ExampleTests {
-    @Test("behaviour 15.22: the example of the README is what is compiled here, and it works")
+    @Test("behaviour 15.22: the example in the README is compiled here, and works")
     func example() throws {
         let world = PeripheralWorld()
         let heart = world.service()

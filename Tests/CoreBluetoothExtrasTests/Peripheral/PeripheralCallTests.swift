@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct PeripheralCallTests {
     @Test(
-        "behaviour 15.22: each addition has its own result, also two of one UUID at a time, and the delegate hears of all"
+        "behaviour 15.22: each addition has its own result, even two with one UUID, and the delegate gets all of them"
     )
     func additions() {
         let delegate = Hearer()
@@ -29,7 +29,7 @@ import Testing
         #expect(delegate.calls == ["state", "added", "added!", "added"])
     }
 
-    @Test("behaviour 15.28: what traps when it is published is an error, and so is what is published already")
+    @Test("behaviour 15.28: a service that would trap when published is an error, and so is one already published")
     func invalidServices() {
         let world = PeripheralWorld()
         let bad = CBMutableService(type: CBUUID(string: "1234"), primary: true)
@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    @Test("behaviours 7.16, 7.17: each start of advertising has its own result, whatever the order of the answers")
+    @Test("behaviours 7.16, 7.17: each start of advertising has its own result, in whatever order they arrive")
     func starts() async {
         let (service, notes) = (ScriptedService(), Lines())
         let manager = service.manager()
@@ -76,7 +76,7 @@ import Testing
         #expect(notes.all == ["second failed: CBError 9", "first done"])
     }
 
-    @Test("behaviour 1.13: an answer from before the power went is for no call of after it")
+    @Test("behaviour 1.13: a result from before the loss of power completes no later call")
     func oldAnswers() async {
         let (service, notes) = (ScriptedService(), Lines())
         let manager = service.manager()
@@ -96,7 +96,7 @@ import Testing
         #expect(service.requests.last == .peripheral(.unpublishChannel(psm: 128)))
     }
 
-    @Test("behaviour 15.11: without power each call fails at once, and says in which state")
+    @Test("behaviour 15.11: without power each call fails at once, with the state")
     func withoutPower() {
         let world = PeripheralWorld()
         world.run(1)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.11: every call ends, wherever the power goes, and a call that was cancelled ends at once",
+        "behaviour 15.11: every call ends whenever power is lost, and a cancelled call ends at once",
         arguments: 0..<30
     )
     func everyCallEnds(_ moment: Int) {
@@ -153,7 +153,7 @@ import Testing
         #expect(begun.value == 520 && ended.value == 520)
     }
 
-    @Test("behaviour 8.1: a channel that is published waits for its number, and centrals' channels come in a stream")
+    @Test("behaviour 8.1: publishing a channel waits for its PSM, and centrals' channels arrive as a stream")
     func channels() {
         let world = PeripheralWorld()
         world.publish()
@@ -173,7 +173,7 @@ import Testing
         #expect(world.notes.all.last == "channel true" && phone.notes.all.last == "open")
     }
 
-    @Test("a channel whose publication was cancelled is not left open for anybody")
+    @Test("a channel whose publication was cancelled does not stay open")
     func cancelledPublication() {
         let world = PeripheralWorld()
         let delegate = Hearer()

@@ -8,7 +8,7 @@ import Testing
 @testable import CoreBluetoothExtras
 
 @Suite struct PeripheralStreamTests {
-    @Test("behaviour 15.22: states come as a sequence, each once, and end with the manager")
+    @Test("behaviour 15.22: states arrive as a sequence, each once, and end with the manager")
     func states() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "Sensor")
@@ -33,7 +33,7 @@ import Testing
         #expect(notes.all.filter { $0.hasPrefix("b") } == ["b0", "b5", "b4", "b over"])
     }
 
-    @Test("behaviour 7.40: subscriptions come as a sequence, and all end with the power")
+    @Test("behaviour 7.40: subscriptions arrive as a sequence, and all end with the power")
     func subscriptions() {
         let world = PeripheralWorld()
         world.publish()
@@ -51,7 +51,7 @@ import Testing
         #expect(world.notes.all.last == "true false")
     }
 
-    @Test("behaviour 7.31: reads and writes come as a sequence, a whole value answers a read at each offset")
+    @Test("behaviour 7.31: reads and writes arrive as a sequence, and a whole value answers a read at any offset")
     func requests() {
         let world = PeripheralWorld()
         world.publish()
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.37: a request that nobody answers is refused when it is let go of, so that the central need not wait"
+        "behaviour 7.37: a request released without a response is refused, so that the central need not wait"
     )
     func unanswered() {
         let world = PeripheralWorld()
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.33: while a stream has the requests the delegate is not asked, and then it is again; there is one stream at a time"
+        "behaviour 7.33: while a stream receives the requests, the delegate does not; only one stream exists at a time"
     )
     func whoAnswers() {
         let delegate = Hearer(answer: Data("delegate".utf8))
@@ -132,7 +132,7 @@ import Testing
         #expect(phone.notes.all.last == "value delegate" && delegate.calls.contains("read"))
     }
 
-    @Test("requests that wait in a stream are refused when nobody goes through it any more")
+    @Test("requests buffered in a stream are refused once the stream is abandoned")
     func abandonedStream() {
         let world = PeripheralWorld()
         world.publish()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RadioTimingTests {
     @Test(
-        "behaviour 15.17: the bit that stands for a service in the overflow area is published, as others have observed it",
+        "behaviour 15.17: the API exposes the bit of a service in the overflow area, as observed by others",
         arguments: [
             ("C007", 35), ("C008", 60), ("1001", 62), ("3333", 62), ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", 84),
             ("0000C007-0000-1000-8000-00805F9B34FB", 35),
@@ -20,7 +20,7 @@ import Testing
         #expect(CBUUID(string: text).overflowBit == bit)
     }
 
-    @Test("behaviour 15.18: the times that are documented are those of the air")
+    @Test("behaviour 15.18: the documented timings equal those on the air")
     func times() {
         #expect(RadioTiming.scanInterval == .milliseconds(60) && RadioTiming.scanWindow == .milliseconds(30))
         #expect(RadioTiming.advertisingInterval == .milliseconds(20))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.18: a scan without duplicates tells of a device once, however long it goes on, and again when it is begun anew"
+        "behaviour 15.18: a scan without duplicates reports a device once, however long it runs, and again after a restart"
     )
     func reports() {
         let world = PeripheralWorld()
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.27: a value that is sent every 100 ms for a minute never takes longer than two connection events"
+        "behaviour 15.27: a value sent every 100 ms for a minute never takes longer than two connection events"
     )
     func latency() {
         let world = PeripheralWorld()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 15.14: a link lingers after its last app has cancelled, where the device is set so",
+        "behaviour 15.14: a link lingers after its last app has cancelled, if the device is configured that way",
         arguments: [0, 5]
     )
     func linger(_ seconds: Int) {

@@ -19,7 +19,7 @@ import Testing
         return (world, phone)
     }
 
-    @Test("behaviour 15.26: updates wait for room, none is lost, and all come in the order of the calls")
+    @Test("behaviour 15.26: updates wait for credits, none is lost, and all arrive in the order of the calls")
     func order() {
         let (world, phone) = subscribed()
         let ended = Counter()
@@ -39,7 +39,7 @@ import Testing
         #expect(phone.notes.all.dropFirst() == (0..<300).map { "value \($0)" }[...])
     }
 
-    @Test("behaviour 7.43: a delegate and calls that wait for room both get some, and neither loses any")
+    @Test("behaviour 7.43: a delegate and calls that wait for credits share them, and neither loses updates")
     func sharing() {
         let sender = Sender()
         let (world, phone) = subscribed(delegate: sender)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 1.13, 15.11: with the power end updates that wait and subscriptions, though the service says no more"
+        "behaviours 1.13, 15.11: the power ends pending updates and subscriptions, even without further events of the service"
     )
     func power() async throws {
         let (service, notes) = (ScriptedService(), Lines())
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 7.43: a delegate that was refused is told of room even while calls take all that comes, one by one"
+        "behaviour 7.43: a refused delegate gets its callback even while calls use all credits, one by one"
     )
     func turns() async throws {
         let (service, delegate) = (ScriptedService(), Hearer())
@@ -126,7 +126,7 @@ import Testing
         #expect(delegate.calls.count { $0 == "ready" } >= 5 && sent.value >= 5)
     }
 
-    @Test("an update that was cancelled while it waited is not sent, and those behind it are")
+    @Test("an update cancelled while waiting is not sent, and those after it are")
     func cancelling() {
         let (world, phone) = subscribed()
         let tasks = (0..<60).map { number in
@@ -145,7 +145,7 @@ import Testing
         #expect(phone.notes.all.dropFirst() == (0..<60).filter { !cancelled.contains($0) }.map { "value \($0)" }[...])
     }
 
-    @Test("behaviour 7.44: an update that a central would get cut is refused, with the length that it takes")
+    @Test("behaviour 7.44: an update that would be truncated is rejected with the maximum length")
     func tooLong() {
         let (world, phone) = subscribed()
         world.app.task {
@@ -162,7 +162,7 @@ import Testing
         #expect(phone.notes.all == ["subscribed"])
     }
 
-    @Test("behaviour 15.26: the queue says how many updates wait, in all and for each central")
+    @Test("behaviour 15.26: the queue reports the number of pending updates, in total and for each central")
     func pending() throws {
         let (world, phone) = subscribed()
         let other = world.phone("Other", x: 2)

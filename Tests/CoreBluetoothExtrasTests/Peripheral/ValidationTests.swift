@@ -13,7 +13,7 @@ import Testing
         try .validated(type: CBUUID(string: "1234"), properties: properties, value: value, permissions: permissions)
     }
 
-    @Test("behaviours 7.3, 7.4, 15.28: a cached value that can be written is an error instead of an exception")
+    @Test("behaviours 7.3, 7.4, 15.28: a cached value that is writable is an error instead of an exception")
     func cachedValues() throws {
         #expect(try characteristic(.read, Data([1]), .readable).value == Data([1]))
         #expect(try characteristic([.read, .write], nil, [.readable, .writeable]).value == nil)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("behaviours 7.8, 15.28: a descriptor that cannot be made is an error instead of an exception")
+    @Test("behaviours 7.8, 15.28: a descriptor that cannot be created is an error instead of an exception")
     func descriptors() throws {
         let format = Data([4, 0, 0, 0x27, 1, 0, 0])
         #expect(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 15.28: a service says what of it cannot be published before anything of it is")
+    @Test("behaviour 15.28: a service reports what is invalid before any of it is published")
     func services() throws {
         let service = CBMutableService(type: CBUUID(string: "1234"), primary: true)
         #expect(throws: Never.self) { try service.validate() }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import os
 
-@Suite("What is written of a message")
+@Suite("The text of a log message")
 struct FormatTests {
     private func text(_ format: String, _ arguments: any CVarArg...) -> String {
         FormattedMessage(format: format, arguments: arguments).text
     }
 
-    @Test("numbers are shown, and what is no number only if it is public")
+    @Test("numbers are shown, and other values only if they are public")
     func numbersAreShown() {
         #expect(text("%d of %u, %x", -1, 2, 255) == "-1 of 2, ff")
         #expect(text("%@ %{public}@ %{private}@", "a", "b", "c") == "<private> b <private>")
@@ -28,7 +28,7 @@ struct FormatTests {
         #expect(text("100%% %c", 65) == "100% A")
     }
 
-    @Test("a format that does not fit its arguments is written all the same")
+    @Test("a message is logged even if its format does not match the arguments")
     func aFormatThatDoesNotFit() {
         #expect(text("%d %d", 1) == "1 <missing>")
         #expect(text("%{public}@", 5) == "5")
@@ -38,7 +38,7 @@ struct FormatTests {
         #expect(text("", 1) == "")
     }
 
-    @Test("an interpolated message says by itself what may be read")
+    @Test("an interpolated message states for each value whether it is public")
     func anInterpolatedMessage() {
         func text(_ message: OSLogMessage) -> String { message.text }
         let name = "Sensor"
@@ -55,7 +55,7 @@ struct FormatTests {
         #expect(text("\([1, 2], privacy: .public) \(UUID.self)") == "[1, 2] UUID")
     }
 
-    @Test("values are looked at only when a message is written")
+    @Test("values are evaluated only when a message is written")
     func valuesAreLookedAtOnlyWhenWritten() {
         var looks = 0
         func value() -> Int {
@@ -67,7 +67,7 @@ struct FormatTests {
         #expect(looks == 0)
     }
 
-    @Test("a message is one line, and steers no terminal")
+    @Test("a message is one line without terminal control characters")
     func aMessageIsOneLine() {
         let line = LogLine(type: .error, subsystem: "app", category: "part", message: "a\nb\r\n\u{1B}[31mc\u{2028}d")
         #expect(line.text == "error [app:part] a b  [31mc d\n")

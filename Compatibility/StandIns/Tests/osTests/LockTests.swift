@@ -2,9 +2,9 @@ import Dispatch
 import Testing
 import os
 
-@Suite("A lock with what it protects")
+@Suite("A lock and the state it protects")
 struct LockTests {
-    @Test("threads that add to one number lose nothing")
+    @Test("concurrent additions to one number are not lost")
     func protection() {
         let sum = OSAllocatedUnfairLock(initialState: 0)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
@@ -13,7 +13,7 @@ struct LockTests {
         #expect(sum.withLock { $0 } == 80_000)
     }
 
-    @Test("a copy is the same lock, and one that is held is not available")
+    @Test("a copy shares the lock, and a held lock is not available")
     func copies() {
         let lock = OSAllocatedUnfairLock()
         let copy = lock
@@ -23,7 +23,7 @@ struct LockTests {
         #expect(copy.withLockIfAvailable { true } == true)
     }
 
-    @Test("an error gives the lock back")
+    @Test("an error releases the lock")
     func errors() {
         struct Failure: Error {}
         let lock = OSAllocatedUnfairLock(initialState: 1)
