@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Says which rules of Documentation/ are cited, which a test proves, and whether each number that is cited exists.
+"""Reports which rules of Documentation/ are cited, which a test proves, and whether each cited number exists.
 
     Scripts/citations.py             counts: rules, cited in the code, proved by a test
     Scripts/citations.py --unused    the rules that no code cites
     Scripts/citations.py --unproved  the rules that need a test and have none, and why
-    Scripts/citations.py --check     fails when a number that is cited is in no list, or a list has one twice or out of order,
-                                     or a rule that needs a test has neither that nor a reason
+    Scripts/citations.py --check     fails if a cited number is in no list, if a list contains one twice or out of order,
+                                     or if a rule that needs a test has neither a test nor a reason
 
-Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14" with all
-that lie between, over the end of a line too. Abuse.md lists attacks: "AB-S05". What a test says that it proves is read
-by proofs.py. behaviours.txt has the behaviours that need no test.
+Behaviours.md lists how Core Bluetooth behaves: "behaviour 3.11", also "behaviours 1.3, 1.4, 1.9 to 1.14", which
+includes all that lie between and may continue on the next line. Abuse.md lists attacks: "AB-S05". proofs.py reads what
+a test proves. behaviours.txt lists the behaviours that need no test.
 """
 import argparse
 import re
@@ -20,17 +20,17 @@ from typing import Callable, Iterator, NamedTuple
 import proofs
 
 DOCUMENTS = Path("Documentation")
-# Whoever follows a rule cites it in these; the others only speak of it.
+# A citation in these files means that the code follows the rule; the others only mention it.
 CODE = [Path(name) for name in ["Sources", "Tests", "Interop", "Fuzzing", "Benchmarks", "Mutation"]]
 OTHERS = [Path("Scripts"), DOCUMENTS]
 
 RULE = r"\d+\.\d+(?![.]?\d)"
-# White space, with the end of a line and the mark of a comment in it or not.
+# White space, possibly with a line end and a comment mark in it.
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?://+|#|\*|>)?[ \t]*)"
 JOINT = rf"(?:,{GAP}and{GAP}|,{GAP}|{GAP}(?:and|or|to){GAP}|[-–])"
 CITED = re.compile(rf"\bbehaviours?{GAP}({RULE}(?:{JOINT}{RULE})*)", re.I)
 RULE_IN_IT = re.compile(rf"(?P<to>\bto{GAP}|[-–])?(?P<chapter>\d+)\.(?P<number>\d+)")
-# A chapter without a number in it names no rule.
+# A chapter without a number names no rule.
 HALF = re.compile(rf"\bbehaviours?{GAP}(\d+)(?![.\d])", re.I)
 ATTACK = re.compile(r"(?<![A-Za-z0-9])AB-([A-Z]\d+)")
 
@@ -41,7 +41,7 @@ class Citation(NamedTuple):
 
 
 def with_those_between(found: re.Match[str]) -> Iterator[Citation]:
-    """The rules that one citation names. A range that is none stands for itself, and then is in no list."""
+    """The rules that one citation names. An invalid range is kept as it is, and then is in no list."""
     last = None
     for match in RULE_IN_IT.finditer(found[1]):
         chapter, number = int(match["chapter"]), int(match["number"])
@@ -66,13 +66,13 @@ def attacks_in(text: str) -> list[Citation]:
 
 class RuleList(NamedTuple):
     path: Path
-    # A rule is a bullet that begins with its number: the chapter, and the place in it.
+    # A rule is a bullet that starts with its number: the chapter, and the position in it.
     entry: re.Pattern[str]
     chapters: list[str]
     cited_in: Callable[[str], list[Citation]]
 
     def entries(self) -> list[tuple[int, str]]:
-        """Line and number of each rule, in the order of the list."""
+        """The line and number of each rule, in the order of the list."""
         lines = enumerate(self.path.read_text().splitlines(), 1)
         return [(line, match[1]) for line, text in lines if (match := self.entry.match(text))]
 
@@ -83,7 +83,7 @@ class RuleList(NamedTuple):
         return {citation.number for path in files(CODE) for citation in self.cited_in(path.read_text())}
 
     def proved(self) -> set[str]:
-        """What tests say that they prove."""
+        """The rules that tests claim to prove."""
         return {citation.number for test in proofs.all_tests() for citation in self.cited_in(test.says)}
 
     def disorder(self) -> list[str]:
@@ -100,7 +100,7 @@ class RuleList(NamedTuple):
         return self.chapters.index(match["chapter"]), int(match["place"])
 
     def strangers(self) -> list[str]:
-        """Citations of what the list does not have."""
+        """Citations of rules that are not in the list."""
         known = set(self.numbers())
         return [
             f"{path}:{text.count(chr(10), 0, citation.offset) + 1}: {citation.number} is not in {self.path}"
@@ -123,10 +123,10 @@ ABUSE = RuleList(
 )
 LISTS = [BEHAVIOURS, ABUSE]
 
-# Chapters of Behaviours.md whose rules need a test if they are known this well: objects to channels, coming back, threads and
-# numbers. The others are about apps that do not run, good practice and complaints.
+# The chapters of Behaviours.md whose rules need a test if they are this certain: objects to channels, restoration,
+# threads and numbers. The others are about apps that do not run, good practice and complaints.
 PROVABLE = [*range(0, 12), 13, 14]
-# How certain a rule is stands after its sources.
+# The certainty of a rule follows its sources.
 CERTAINTY = re.compile(r"(?:;|—) \*([^*]+)\*")
 WELL_KNOWN = re.compile(r"\b(?:documented|widely reported)\b")
 UNPROVED = Path("Scripts/behaviours.txt")
@@ -134,7 +134,7 @@ RANGE = re.compile(r"(\d+)\.(\d+)(?:\.\.(?:(\d+)\.)?(\d+))?$")
 
 
 def in_need_of_a_test() -> list[str]:
-    """Rules of those chapters that are documented or widely reported, in whatever part."""
+    """The rules of those chapters that are documented or widely reported, even in part."""
     text = BEHAVIOURS.path.read_text()
     starts = [match.start() for match in re.finditer(BEHAVIOURS.entry.pattern, text, re.M)]
     rules = [text[start:end].split("\n\n")[0] for start, end in zip(starts, [*starts[1:], len(text)])]
@@ -147,7 +147,7 @@ def certainty(rule: str) -> str:
 
 
 def reasons() -> dict[str, str]:
-    """Why a rule needs no test, by its number."""
+    """The reasons why rules need no test, by number."""
     found: dict[str, str] = {}
     for number, line in enumerate(UNPROVED.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -163,7 +163,7 @@ def reasons() -> dict[str, str]:
 
 
 def unproved() -> list[str]:
-    """Rules without a test."""
+    """The rules without a test."""
     proved = BEHAVIOURS.proved()
     return [number for number in in_need_of_a_test() if number not in proved]
 
@@ -202,7 +202,7 @@ def counts(rules: RuleList) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="fail when a citation or a list is wrong")
+    what.add_argument("--check", action="store_true", help="fail if a citation or a list is wrong")
     what.add_argument("--unused", action="store_true", help="the rules that no code cites")
     what.add_argument("--unproved", action="store_true", help="the rules that need a test and have none, and why")
     options = parser.parse_args()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Finds `Data` that loses octets at the front and gets others at the end, which traps at run time.
+"""Finds `Data` that is both cut at the front and extended at the end, which traps at run time.
 
-In swift-foundation, `Data` whose storage is shared, that was emptied from the front and then gets nothing added (`+= Data()`),
-ends the program with an illegal instruction. So a variable of type `Data` is either cut at the front or added to, never both.
-A queue of octets is an `ArraySlice<UInt8>` or a `PacketBuffer`.
+In swift-foundation, `Data` with shared storage that was emptied from the front and then gets an empty addition (`+=
+Data()`) ends the program with an illegal instruction. So a variable of type `Data` must be either cut at the front or
+added to, never both. A queue of octets is an `ArraySlice<UInt8>` or a `PacketBuffer`.
 
-A name counts as `Data` where the file declares it so, or an extension's file of the same type; types of other files are not
-looked up.
+A name counts as `Data` if the file declares it so, or a file with an extension of the same type; types of other files
+are not looked up.
 
     Scripts/emptied_data.py          fails, and prints each place
 """
@@ -18,7 +18,7 @@ PLACES = ["Sources", "Tests", "Examples", "Benchmarks", "Compatibility", "Fuzzin
 NAME = r"(?P<name>[A-Za-z_]\w*)"
 # `x: Data`, `x: inout Data?`, `x = Data(`, `x: Data = `
 DECLARED = re.compile(rf"\b{NAME}\s*(?::\s*(?:inout\s+)?Data\b(?![.\[])|=\s*(?:try[?!]?\s+)?Data\()")
-# `var y = x`, `var y = x.dropFirst(2)`, `var y = x[1...]` with an `x` that is known
+# `var y = x`, `var y = x.dropFirst(2)`, `var y = x[1...]` with a known `x`
 DERIVED = re.compile(rf"\bvar\s+{NAME}\s*=\s*(?:\w+[?!]?\.)*(?P<source>\w+)"
                      r"(?:\.(?:dropFirst|prefix|suffix)\([^()]*\)|\[[^\]]*\])?\s*$", re.MULTILINE)
 CUT = r"(?<![\w`]){name}[?!]?\.(?:removeFirst|popFirst|removeSubrange|trimPrefix)\(|" \
@@ -36,7 +36,7 @@ def names_in(text: str) -> set[str]:
 
 
 def found_in(texts: dict[str, str]) -> list[tuple[str, int, str]]:
-    """Places that cut `Data` which is also added to, as (path, line, name), in files that belong together."""
+    """Places that cut `Data` that is also added to, as (path, line, name), in files that belong together."""
     bare = {path: COMMENT.sub("", text) for path, text in texts.items()}
     found = []
     for name in sorted(names_in("\n".join(bare.values()))):
@@ -52,7 +52,7 @@ def main() -> int:
     together: dict[str, dict[str, str]] = {}
     for place in PLACES:
         for path in pathlib.Path(place).rglob("*.swift"):
-            # `Type+Part.swift` extends what `Type.swift` declares.
+            # `Type+Part.swift` extends the type that `Type.swift` declares.
             key = str(path.parent / path.name.removesuffix(".swift").split("+")[0])
             together.setdefault(key, {})[str(path)] = path.read_text()
     found = [each for key in sorted(together) for each in found_in(together[key])]

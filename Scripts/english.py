@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Finds English in comments, documents and messages that a script can tell to be wrong, and keeps it from growing.
+"""Finds wording in comments, documents and messages that a script can recognise as wrong, and keeps it from growing.
 
-    Scripts/english.py --check           fails where a directory has more places than english.txt allows for a rule
-    Scripts/english.py                   prints the counts as they are now
+    Scripts/english.py --check           fails if a directory has more places than english.txt allows for a rule
+    Scripts/english.py                   prints the current counts
     Scripts/english.py --places [WHERE]  prints each place, in files below WHERE
-    Scripts/english.py --write           writes the present counts, unless a rule has more places in all than before
+    Scripts/english.py --write           writes the current counts, unless the total of a rule has grown
 
-english.txt has a line for each directory with the number of places per rule; what it does not name is 0. The comments of all Swift
-sources count; from the strings of Sources, which end up in logs, help and errors, and from Markdown, only the rules about phrases.
-Names in backquotes are no words.
+english.txt has a line for each directory with the number of places per rule; anything it does not list is 0. The
+comments of all Swift sources count. For the strings of Sources, which end up in logs, help and errors, and for
+Markdown, only the rules about phrases apply. Names in backquotes are not words.
 """
 import argparse
 import re
@@ -22,11 +22,11 @@ from shape_of import prose, tokens
 
 LIST = Path("Scripts/english.txt")
 CODE = ["Sources", "Tests", "Benchmarks", "Compatibility", "Examples", "Fuzzing", "Mutation", "Races"]
-# Directories with a line for each directory in them.
+# Directories whose subdirectories have a line each.
 WIDE = {"Sources", "Tests"}
 SHOWN, MESSAGE_WORDS = 20, 4
 
-# rule: (what to do, what it looks like)
+# rule: (advice, pattern)
 PHRASES = {
     "who": ("name the component or the caller", r"^(?:Who|Whoever)\b(?!.*\?$)"),
     "somebody": ("name the component, the peer or the caller", r"\b(?i:somebody|nobody|whoever|whom)\b"),
@@ -137,7 +137,7 @@ def shown(numbers: Counter[tuple[str, str]]) -> str:
 
 
 def changed_lines() -> set[tuple[str, int]]:
-    """The lines that are new since the list was last changed; none without git."""
+    """The lines that are new since the list last changed; none without git."""
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout
 
@@ -171,7 +171,7 @@ def complaints(allowed: Counter[tuple[str, str]], places: list[Place], changed: 
 
 
 def grown(allowed: Counter[tuple[str, str]], now: Counter[tuple[str, str]]) -> list[str]:
-    """The rules that have more places in all."""
+    """The rules whose total has grown."""
     def totals(numbers: Counter[tuple[str, str]]) -> Counter[str]:
         found: Counter[str] = Counter()
         for (_, rule), count in numbers.items():
@@ -185,9 +185,9 @@ def grown(allowed: Counter[tuple[str, str]], now: Counter[tuple[str, str]]) -> l
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="fail where there are more places than the list allows")
+    what.add_argument("--check", action="store_true", help="fail if there are more places than the list allows")
     what.add_argument("--places", nargs="?", const="", metavar="WHERE", help="print each place")
-    what.add_argument("--write", action="store_true", help="write the present counts, unless a rule has more places in all")
+    what.add_argument("--write", action="store_true", help="write the current counts, unless the total of a rule has grown")
     options = parser.parse_args()
     places = all_places()
     now = counts(places)

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Compares the folders that each module's folders use with folders.txt, which says what they may use.
+"""Compares the dependencies between the folders of each module with folders.txt, which lists the allowed ones.
 
     Scripts/folders.py                 counts
-    Scripts/folders.py --check         fails on an arrow that the list does not have, with the place and the name used; on a cycle
+    Scripts/folders.py --check         fails on an arrow that is not in the list, with the place and the name used; on a cycle
                                        in the list; and on a tangled module with more folders in cycles than before
     Scripts/folders.py --list MODULE   the lines for a module, from its sources
-    Scripts/folders.py --lower         writes the present numbers of tangled modules, where they are lower
+    Scripts/folders.py --lower         writes the current numbers of tangled modules, where they are lower
 
-The list names a module on a line of its own, and below it each folder with those that it may use:
+The list has a module on a line of its own, and below it each folder with the folders that it may use:
 
     GATT
         . : Client Server Database
         Client : Database
 
-`.` has the files beside the folders. A module whose folders still have cycles is `tangled: GATT 4`, with the number of folders in
-cycles, which may only shrink. A module without folders is in no list. Scripts/shape --folders MODULE shows the arrows.
+`.` stands for the files beside the folders. A module whose folders still have cycles is listed as `tangled: GATT 4`,
+with the number of folders in cycles, which may only shrink. A module without folders is not listed. Scripts/shape
+--folders MODULE shows the arrows.
 """
 import argparse
 import re
@@ -75,7 +76,7 @@ def complaints(allowed: Allowed, modules: list[tree.Module]) -> list[str]:
 
 
 def in_module(module: tree.Module, modules: list[tree.Module], listed: dict[str, list[str]]) -> list[str]:
-    """Complaints about the list of a module, and about arrows that it does not have."""
+    """Complaints about the list of a module, and about arrows that are not in it."""
     named = set(listed) | {target for targets in listed.values() for target in targets}
     found = [f"{LIST}: {module.name} has no folder {name}" for name in sorted(named - set(module.folders))]
     found += [f"{LIST}: {module.name}/{name} is missing" for name in sorted(set(module.folders) - set(listed))]
@@ -109,7 +110,7 @@ def lines(module: tree.Module, modules: list[tree.Module]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help="fail on an arrow that the list does not have")
+    what.add_argument("--check", action="store_true", help="fail on an arrow that is not in the list")
     what.add_argument("--list", metavar="MODULE", help="the lines for a module")
     what.add_argument("--lower", action="store_true", help="write lower numbers of tangled modules")
     options = parser.parse_args()

@@ -30,10 +30,10 @@ def sources() -> dict[str, list[str]]:
 
 
 def shown(value: str, texts: dict[str, list[str]]) -> str | None:
-    """A Swift expression as the document writes it; none for one that is not understood."""
+    """A Swift expression as the document writes it, or None if it is not understood."""
     value = value.strip().replace("_", "") if ARITHMETIC.match(value.strip().replace("_", "")) else value.strip()
     if ARITHMETIC.match(value):
-        return f"{eval(value):,}"  # digits and operators alone
+        return f"{eval(value):,}"  # only digits and operators
     if match := SECONDS.match(value):
         return f"{match['count']} s"
     if match := QUOTA.match(value):
@@ -45,7 +45,7 @@ def shown(value: str, texts: dict[str, list[str]]) -> str | None:
 
 
 def constant(kind: str, name: str, texts: dict[str, list[str]]) -> str | None:
-    """The value of a constant as the document writes it; none where there is no such constant."""
+    """The value of a constant as the document writes it, or None if there is no such constant."""
     for text in texts.get(kind, []):
         if match := re.search(CONSTANT.format(name=name), text):
             return shown(match["value"], texts)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares the type names that two or more modules declare with names.txt.
 
-    Scripts/names.py --check    fails on a name that a second module declares and the list does not have, and on a line that is
-                                no longer true
-    Scripts/names.py            prints the lines as they are now
+    Scripts/names.py --check    fails on a name that a second module declares and that is not in the list, and on a line that
+                                is no longer true
+    Scripts/names.py            prints the current lines
 
-A name counts if its type is at top level, or nested and visible to other modules. Types that only their file sees do not count.
+A name counts if its type is at top level, or nested and visible to other modules. Types visible only in their file do
+not count.
 """
 import argparse
 import sys
@@ -40,7 +41,7 @@ def complaints(text: str, modules: list[tree.Module]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="fail on a new name, and on a stale line")
+    parser.add_argument("--check", action="store_true", help="fail on a new name, and on an obsolete line")
     options = parser.parse_args()
     modules = tree.load()
     if not options.check:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a build or the Swift tests, and shows how far they are and what failed in place of thousands of lines.
+"""Runs a build or the Swift tests, and shows their progress and failures instead of thousands of lines.
 
     Scripts/progress.py NAME COMMAND...      the whole output goes to .build/NAME.log
 
-Exit status: that of the command.
+The exit status is that of the command.
 """
 import re
 import subprocess
@@ -12,25 +12,25 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where nobody sees a line change, a new one now and then.
+# Not on a terminal, progress is printed as an occasional line.
 PAUSE = 0.2 if sys.stdout.isatty() else 15.0
-# Of a run that ends without a failure that it names.
+# For a run that ends without a named failure.
 LAST_LINES = 40
-# Tests that were under way then.
+# For the tests that were running then.
 MAXIMUM_NAMED = 20
 
 STEP = re.compile(r"^\[(\d+)/(\d+)\]")
 STARTED = re.compile(r"^◇ Test (?!case |run )(.+) started\.$")
-# The library tells that tests have passed when nearly all have; their cases it tells of one by one.
+# The library reports tests that passed only after nearly all have; it reports test cases one by one.
 CASE = re.compile(r"^◇ Test case .* started\.$")
 ENDED = re.compile(r"^(✔|✘) Test (?!case |run )(.+?)(?: with \d+ test cases?)? (?:passed|failed) after")
 TOLD = re.compile(r"(?:^|\s)(?:error|warning):|^✘|^Fatal error|^✔ Test run|: Fatal error:|^Build complete")
-# Belongs to the line before it.
+# Belongs to the previous line.
 DETAIL = re.compile(r"^\s*(?:↳|\||`-|//|\d+ \|)")
 
 
 class Progress:
-    """What is known so far, from the lines of the command."""
+    """The progress so far, from the output of the command."""
 
     def __init__(self) -> None:
         self.step = ""
@@ -42,7 +42,7 @@ class Progress:
         self.has_told = False
 
     def take(self, line: str) -> bool:
-        """Notes a line; says whether it is to be shown."""
+        """Parses a line, and returns whether to show it."""
         self.last = (self.last + [line])[-LAST_LINES:]
         if match := STEP.match(line):
             self.step = f"{match[1]} of {match[2]} steps"
@@ -70,7 +70,7 @@ class Progress:
 
 
 class Screen:
-    """Standard output: lines that stay, and on a terminal one that changes."""
+    """Standard output: permanent lines and, on a terminal, one that changes."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""What each test says that it proves: a Swift test in its display name, a Python test in its docstring.
+"""Reads the claim of each test: a Swift test's display name, a Python test's docstring.
 
-    Scripts/proofs.py    fails when an identifier is in the name of a function, where nothing counts it
+    Scripts/proofs.py    fails if an identifier is in the name of a function, where nothing counts it
 
-Identifiers are written as their lists write them, and what is proved follows in words:
-"GATT/SR/GAR/BV-01, behaviour 3.11, AB-S05: a peer without a key reads nothing". qualification.py reads the first kind,
-citations.py the two others.
+Identifiers are spelled as in their lists, and the claim follows in words: "GATT/SR/GAR/BV-01, behaviour 3.11, AB-S05: a
+peer without a key reads nothing". qualification.py reads the first kind, citations.py the other two.
 """
 import ast
 import re
@@ -13,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
-# The text from one @Test to the next holds one function.
+# The text from one @Test to the next contains one function.
 TEST = re.compile(r"(?=@Test\b)")
 DISPLAY_NAME = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
 FUNCTION = re.compile(r"@Test\b.*?func\s+`?(\w+)", re.S)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says which qualification cases a test proves, which none proves, and why.
+"""Reports which qualification cases a test proves, which none proves, and why.
 
     Scripts/qualification.py            counts by profile, then every case without a test and what it waits for
     Scripts/qualification.py --all      the proved cases too
-    Scripts/qualification.py --check    fails when a case has neither a test nor a reason, has both, or is unknown
+    Scripts/qualification.py --check    fails if a case has neither a test nor a reason, has both, or is unknown
 
-The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 when it says so (proofs.py).
+The cases are listed in qualification.txt. A test proves GATT/SR/GAR/BV-01 if it claims to (proofs.py).
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import proofs
 
 LIST = pathlib.Path(__file__).parent / "qualification.txt"
-# Whatever begins like a case is one, or is in no list.
+# Anything that starts like a case must be one, or is in no list.
 NAMED = re.compile(r"(?<![\w/])(?:GATT|GAP|SM|L2CAP)/(?:[\w/-]*\w)?")
 CASES = re.compile(r"((?:[A-Z]+/)?B[VI]-)(\d\d)(?:\.\.(\d\d))?$")
 
@@ -50,7 +50,7 @@ def proved() -> set[str]:
 
 
 def counts() -> list[tuple[str, int, int]]:
-    """For each profile: its name, the cases that a test proves, and all that the list has."""
+    """For each profile: its name, the number of cases that a test proves, and the number in the list."""
     names, listed = proved(), cases()
     profiles = dict.fromkeys(case.profile for case in listed)
     return [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints source files and functions that have outgrown what a reader holds in mind, and fails on the first kind.
+"""Prints source files and functions that are too large to read, and fails on such files.
 
 A file over 500 lines is an error unless EXCEPTIONS names it with a reason. Functions over 40 lines are listed.
 """
@@ -8,7 +8,7 @@ import re
 import sys
 
 FILE_LIMIT, FUNCTION_LIMIT = 500, 40
-# path: why it is one thing all the same
+# path: the reason not to split it
 EXCEPTIONS: dict[str, str] = {}
 
 FUNCTION = re.compile(r"^(\s*)(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|internal|fileprivate|open|static|final|"
@@ -16,7 +16,7 @@ FUNCTION = re.compile(r"^(\s*)(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|private|int
 
 
 def body_start(lines: list[str], number: int) -> int | None:
-    """The line that opens the body; none for a requirement of a protocol and for a function on one line."""
+    """The line that opens the body, or None for a requirement of a protocol and a function on one line."""
     for line in range(number, min(number + 20, len(lines))):
         if lines[line].endswith("{"):
             return line

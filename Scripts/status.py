@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Counts what the tests say that they prove, and keeps the table in README.md true.
+"""Counts the claims of the tests, and keeps the table in README.md true.
 
     Scripts/status.py            prints the table
     Scripts/status.py --write    puts it into README.md
-    Scripts/status.py --check    fails when README.md has another one
+    Scripts/status.py --check    fails if README.md differs
 
-A test says by identifiers what it proves (proofs.py): "behaviour 2.2" a rule of Apple's system, "AB-L01" a defence
-against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads the
-first two; qualification.py has the list of the third and says which are without a test, and why.
+A test states what it proves by identifiers (proofs.py): "behaviour 2.2" is a rule of Apple's system, "AB-L01" a defence
+against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads
+the first two; qualification.py has the list of the third, and reports which cases have no test, and why.
 """
 import pathlib
 import sys

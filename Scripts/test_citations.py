@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What citations.py, proofs.py and qualification.py find, and what they complain of. Run by Scripts/lint."""
+"""Tests the findings and complaints of citations.py, proofs.py and qualification.py. Run by Scripts/lint."""
 import os
 import sys
 import tempfile
@@ -11,7 +11,7 @@ import proofs
 import qualification
 
 PLACES = ["Sources", "Tests", "Interop", "Fuzzing", "Benchmarks", "Mutation", "Scripts", "Documentation"]
-# Put together here, so that these texts are not citations themselves.
+# Assembled here, so that these texts are not citations themselves.
 RULE, RULES, ATTACK, CASE = "behaviour", "behaviours", "AB" + "-", "GATT" + "/SR/GAR/"
 
 
@@ -115,7 +115,7 @@ class InNeedOfATest(InADirectory):
         self.write_rules("documented", "widely reported", "single report; conflict", "inferred")
 
     def write_rules(self, *certainties: str) -> None:
-        """Rules 1.1 and so on, and one of a chapter that needs no tests."""
+        """Writes rules 1.1 and so on, and one of a chapter that needs no tests."""
         rules = [f"- **1.{number}** Text that is *documented*.\n  More. — GUIDE; *{certainty}*. **Harald:** does.\n"
                  for number, certainty in enumerate(certainties, 1)]
         citations.BEHAVIOURS.path.write_text("# Rules\n\n" + "".join(rules) + "- **12.1** Text. — GUIDE; *documented*\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What limits.py finds, and what it lets pass. Run by Scripts/lint."""
+"""Tests what limits.py finds, and what it lets pass. Run by Scripts/lint."""
 import sys
 import unittest
 

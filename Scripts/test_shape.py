@@ -11,7 +11,7 @@ from shape_of.tokens import read
 
 
 def module(name: str = "Module", **files: str) -> tree.Module:
-    """`Folder_File` is a file in a folder, and `File` one beside the folders."""
+    """Parses a module. `Folder_File` is a file in a folder, and `File` one beside the folders."""
     result = tree.Module(name)
     for key, text in files.items():
         folder, _, file = key.rpartition("_")

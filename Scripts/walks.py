@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks that the files and folders named in ARCHITECTURE.md and CONTRIBUTING.md exist.
 
-    Scripts/walks.py    fails, and prints each path that leads nowhere
+    Scripts/walks.py    fails, and prints each path that does not exist
 
-A path is what stands between backquotes, up to the first space: from the root of the repository (`Sources/GAP/Connecting`) or from
-Sources (`GAP/Connecting`), with a slash. The name of a source file alone (`Connector.swift`) belongs to any directory. A path counts
-if it ends like a file here, or if its first part is a folder of the repository, a module, or a folder of a module. The targets of links
-count too.
+A path is backquoted text up to the first space, relative to the root of the repository (`Sources/GAP/Connecting`) or to
+Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory. A
+path counts if its ending is that of a file here, or if its first part is a folder of the repository, a module, or a
+folder of a module. The targets of links count too.
 """
 import re
 import sys
@@ -18,13 +18,13 @@ QUOTED = re.compile(r"(?<!`)`([^`\s]+)(?: [^`]*)?`(?!`)")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
 PATH = re.compile(r"^[A-Za-z.][\w.+-]*(?:/[\w.+-]+)+/?$|^[A-Za-z]\w*/$")
 FILE = re.compile(r"^[A-Za-z][\w+-]*\.(?:swift|py)$")
-# A case of the qualification test suites, whose name may begin like a module's.
+# A case of the qualification test suites, whose name may start like a module's.
 CASE = re.compile(r"/B[VI]-\d+")
 ENDINGS = (".swift", ".py", ".md")
 
 
 def folders(root: Path) -> set[str]:
-    """Names that a path may begin with."""
+    """The names that a path may start with."""
     found = {each.name for each in root.iterdir() if each.is_dir()}
     sources = root / SOURCES
     return found | {each.name for pattern in ["*", "*/*"] for each in sources.glob(pattern) if each.is_dir()}

@@ -1,4 +1,4 @@
-"""Reads equivalent.txt: mutants that change nothing that anybody could notice, each with the reason."""
+"""Reads equivalent.txt: mutants without any observable effect, each with the reason."""
 import sys
 
 from .places import HERE
@@ -7,7 +7,8 @@ PATH = HERE / "equivalent.txt"
 
 
 def read() -> dict[str, str]:
-    """The reasons, by the keys of the mutants. A block has file, scope, line and change, and then the reason after `#`."""
+    """The reasons, by the keys of the mutants. A block contains file, scope, line and change, and then the reason
+    after `#`."""
     reasons: dict[str, str] = {}
     for block in PATH.read_text().split("\n\n"):
         lines = [line.strip() for line in block.strip().splitlines()]

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""The locations of files."""
 import os
 from pathlib import Path
 
@@ -7,7 +7,7 @@ ROOT = HERE.parent
 WORK = Path(os.environ.get("HARALD_MUTATION_DIR", ROOT / ".build" / "mutation")).resolve()
 TREE = WORK / "tree"
 
-# The rooms that security rests on, and what of them: each has its share in the report.
+# The modules that security depends on, and the relevant parts of them. Each has a share of its own in the report.
 ROOMS = {
     "SMP": ["Sources/SMP"],
     "Security": ["Sources/Security"],
@@ -23,7 +23,7 @@ def room_of(file: str) -> str:
 
 
 def mutated_files() -> list[str]:
-    """The files that mutants are planted in, by their path below the root."""
+    """The files to plant mutants in, by their path below the root."""
     found: list[Path] = []
     for path in (ROOT / path for paths in ROOMS.values() for path in paths):
         found += [path] if path.is_file() else path.rglob("*.swift")

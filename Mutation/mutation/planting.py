@@ -1,4 +1,4 @@
-"""Makes the copy of the tree that has all mutants compiled in."""
+"""Creates the copy of the tree with all mutants compiled in."""
 import hashlib
 import json
 import re
@@ -11,7 +11,7 @@ from .places import HERE, ROOMS, ROOT, TREE, WORK, mutated_files, room_of
 LIST = WORK / "mutants.json"
 REFUSED = WORK / "refused.txt"
 
-# The copy's manifest ends with this; nobody else meets it.
+# Appended to the copy's manifest only.
 MANIFEST = """
 package.targets += [
     .target(name: "CMutants", path: "Mutation/CMutants"),
@@ -24,7 +24,7 @@ for target in package.targets where [%s].contains(target.name) {
 
 
 def plant() -> None:
-    """Brings the copy up to date. What has not changed keeps its date, so that it is not compiled again."""
+    """Updates the copy. Unchanged files keep their date, so that they are not recompiled."""
     mutator = swift("build", "--package-path", HERE, "--scratch-path", WORK / "mutator", quiet=True) / "HaraldMutation"
     files, mutated = tracked_files(), mutated_files()
     for file in set(files) - set(mutated):
@@ -48,9 +48,9 @@ def tracked_files() -> list[str]:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     files = [file for file in listed.stdout.split("\0") if file and (ROOT / file).is_file()]
-    # Of this folder only what the mutated sources call.
+    # Of this folder, only the functions that mutated sources call.
     files = [file for file in files if not file.startswith("Mutation/") or file.split("/")[1].endswith("Mutants")]
-    # Ignored by git, and yet what says which versions of the dependencies are meant.
+    # Ignored by git, but determines the versions of the dependencies.
     return files + ["Package.resolved"] * ((ROOT / "Package.resolved").exists() and "Package.resolved" not in files)
 
 
@@ -68,7 +68,7 @@ def mutants() -> list[dict]:
 
 
 def fingerprint() -> str:
-    """Of everything that a result depends on."""
+    """A fingerprint of everything that a result depends on."""
     digest = hashlib.sha256()
     for file in planted_files():
         digest.update(file.encode() + b"\0" + (TREE / file).read_bytes())
@@ -76,13 +76,13 @@ def fingerprint() -> str:
 
 
 def planted_files() -> list[str]:
-    """What there is to compile in the copy."""
+    """The files to compile in the copy."""
     paths = [path.relative_to(TREE) for path in TREE.rglob("*") if path.suffix in {".swift", ".c", ".h"}]
     return sorted(str(path) for path in paths if path.parts[0] != ".build")
 
 
 def build() -> Path:
-    """Builds the copy and returns its tests. What a mutant breaks for the compiler is left out, and it is built again."""
+    """Builds the copy and returns its tests. Mutants that do not compile are left out, and the build is repeated."""
     while True:
         print(f"Mutation/run: building {len(mutants())} mutants", file=sys.stderr, flush=True)
         status = subprocess.run(
@@ -101,7 +101,8 @@ def build() -> Path:
 
 
 def blamed(said: str) -> set[str]:
-    """The keys of the mutants on the lines with errors, or next above them: the copy has the same lines as the tree."""
+    """The keys of the mutants on the lines with errors, or on the closest lines before them: line numbers in the
+    copy equal those in the tree."""
     keys: set[str] = set()
     planted = mutants()
     for file, line in set(re.findall(rf"^{re.escape(str(TREE))}/(\S+?):(\d+):\d+: error:", said, re.MULTILINE)):
@@ -116,7 +117,7 @@ def binary() -> Path:
 
 
 def swift(*command: object, quiet: bool = False) -> Path:
-    """Runs it and returns where its products are."""
+    """Runs the Swift build, and returns the directory of its products."""
     words = ["swift", *map(str, command)]
     if quiet:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,4 +1,4 @@
-"""Runs tests in a process of their own, within limits."""
+"""Runs tests in a separate process, within limits."""
 import dataclasses
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from .places import TREE
 
 GIGABYTE = 1 << 30
-# The same outcome each time, as far as it depends on the order of sets.
+# Makes outcomes reproducible as far as they depend on the order of sets.
 ENVIRONMENT = {"SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1"}
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -20,14 +20,15 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Outcome:
     #: passed, failed, crashed or hung
     name: str
-    #: the test that failed, as far as it is known
+    #: the test that failed, if known
     test: str
     said: list[str]
     seconds: float
 
 
 def run_tests(binary: Path, suites: list[str], environment: dict[str, str], seconds: float) -> Outcome:
-    """Runs the suites until the first issue. `seconds` of CPU time are allowed, and more on the clock: it may be busy."""
+    """Runs the suites until the first issue. `seconds` is the limit of CPU time; the wall-clock limit is higher,
+    because the machine may be busy."""
     pattern = "^(" + "|".join(re.escape(suite) for suite in suites) + ")(/|$)"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(
@@ -64,14 +65,14 @@ def run_tests(binary: Path, suites: list[str], environment: dict[str, str], seco
 
 def limit(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 3))
-    # A loop without end takes memory or disk as well.
+    # An endless loop may consume memory or disk space too.
     resource.setrlimit(resource.RLIMIT_DATA, (2 * GIGABYTE, 2 * GIGABYTE))
     resource.setrlimit(resource.RLIMIT_FSIZE, (GIGABYTE, GIGABYTE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def kill(process: subprocess.Popen) -> None:
-    """With its children."""
+    """Kills a process and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Runs each suite once with all mutants off, and keeps which places of mutants it comes by and how long it takes."""
+"""Runs each suite once with all mutants off, and records the mutants it reaches and its duration."""
 import json
 import re
 import subprocess
@@ -10,7 +10,8 @@ from .processes import run_tests
 
 
 def measure(binary: Path, last: int, fingerprint: str) -> dict[str, dict]:
-    """By suite: its `tests`, `seconds` of CPU time, and the numbers of the mutants `seen`. What is known is not run again."""
+    """By suite: its `tests`, its `seconds` of CPU time, and the numbers of the mutants `seen`. Known suites do not
+    run again."""
     path = WORK / f"reach-{fingerprint}.jsonl"
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     suites = {suite["name"]: suite for suite in known}
@@ -36,7 +37,7 @@ def measured(binary: Path, name: str, last: int) -> dict:
 
 
 def suites_of(binary: Path) -> dict[str, list[str]]:
-    """The tests of each `Target.Suite`; a test without a suite stands by itself, as `Target.test()`."""
+    """The tests of each `Target.Suite`; a test without a suite is listed on its own, as `Target.test()`."""
     command = [binary, "--testing-library", "swift-testing", "--list-tests"]
     listed = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True)
     suites: dict[str, list[str]] = {}

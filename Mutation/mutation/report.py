@@ -1,11 +1,11 @@
-"""Prints the share that the tests catch, and what they do not."""
+"""Prints the share of mutants that the tests catch, and the survivors."""
 import collections
 
 from .places import ROOMS
 
 
 def write(mutants: list[dict], results: dict[str, dict], equivalent: dict[str, str]) -> int:
-    """1 when something survived."""
+    """Writes the report, and returns 1 if a mutant survived."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     survivors = []
     for mutant in mutants:

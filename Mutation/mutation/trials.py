@@ -1,4 +1,4 @@
-"""Switches on one mutant after the other and runs the tests that come by it, until one of them notices."""
+"""Activates one mutant after the other, and runs the tests that reach it until one of them fails."""
 import collections
 import concurrent.futures
 import json
@@ -9,7 +9,8 @@ from pathlib import Path
 from .places import WORK
 from .processes import Outcome, run_tests
 
-# Suites run together until so many seconds are full: first the likeliest, then what is quick, then the rest.
+# Suites run together until they fill this number of seconds: first the likeliest to fail, then the quick ones, then the
+# rest.
 BATCHES = [3, 15]
 
 
@@ -56,7 +57,7 @@ class Trials:
         for name, suite in suites.items():
             for number in suite["seen"]:
                 self.reached[number].append(name)
-        #: How often a suite has noticed a mutant of a file.
+        #: The number of times a suite has caught a mutant of a file.
         self.noticed: collections.Counter[tuple[str, str]] = collections.Counter()
 
     def trial(self, mutant: dict) -> dict:
@@ -73,7 +74,7 @@ class Trials:
         return result
 
     def suite_of(self, outcome: Outcome, batch: list[str]) -> str:
-        """The suite of the batch that the test stands in; the first one, if that is not known."""
+        """The suite of the batch that contains the test, or the first one if unknown."""
         return next((name for name in batch if outcome.test in self.suites[name]["tests"]), batch[0])
 
     def batches(self, mutant: dict) -> list[list[str]]:

@@ -1,12 +1,12 @@
 """Which folder of a module uses which, by the names that its files mention.
 
-A folder uses another one when a file in it names
+A folder uses another one if a file in it names
 
 - a type or a free function that is declared at top level there; an extension names its type,
 - a member that an extension there adds to a type of another folder or module, if nothing else has that name.
 
-A name with several meanings counts for none of them: a missing arrow is found when the folders become modules, but a false one
-would have to be worked around.
+A name with several meanings counts for none of them: a missing arrow is found when the folders become modules, but a
+false one would have to be worked around.
 """
 from collections import Counter, defaultdict
 from typing import Iterator, NamedTuple
@@ -35,18 +35,18 @@ class Use(NamedTuple):
 
 
 class Names:
-    """What the names of a module mean to its folders."""
+    """The meaning of a module's names to its folders."""
 
     def __init__(self, module: Module, elsewhere: set[str]) -> None:
-        """`elsewhere` has the names of members of other modules."""
+        """`elsewhere` contains the names of members of other modules."""
         homes: dict[str, set[str]] = defaultdict(set)
         declared: dict[str, set[str]] = defaultdict(set)
         added: dict[str, set[str]] = defaultdict(set)
         free: set[str] = set()
         member_functions: set[str] = set()
-        # The types that have a type of this name in them.
+        # The types that contain a type of this name.
         self.nested: dict[str, set[str]] = defaultdict(set)
-        # Top-level names that only one file sees.
+        # Top-level names visible in one file only.
         self.hidden: dict[str, set[str]] = defaultdict(set)
         all_members = [(folder, file, member) for folder, files in module.folders.items() for file in files
                        for member in file.members]
@@ -120,7 +120,7 @@ def mentioned(file: File, names: Names) -> Iterator[tuple[str, int, str]]:
 
 
 def shadowed(name: str, around: list, names: Names) -> bool:
-    """Whether a type around the place has another type of this name in it."""
+    """Whether an enclosing type has another nested type of this name."""
     owners = names.nested.get(name)
     if not owners:
         return False
@@ -154,7 +154,7 @@ def cycles(edges: set[tuple[str, str]]) -> list[list[str]]:
 
 
 def from_the_top(folders: list[str], edges: set[tuple[str, str]]) -> list[str]:
-    """The folders so that arrows point down, if they have no cycle."""
+    """The folders ordered so that arrows point down, if they have no cycle."""
     users = Counter(target for _, target in edges)
     order, left = [], sorted(folders)
     while left:
@@ -168,7 +168,8 @@ def from_the_top(folders: list[str], edges: set[tuple[str, str]]) -> list[str]:
 
 
 def cheapest_cut(group: list[str], weights: dict[tuple[str, str], int]) -> list[tuple[str, str]]:
-    """The arrows of a cycle whose removal leaves none, with the fewest uses. Takes time like 2 to the number of folders."""
+    """The arrows with the fewest uses whose removal breaks all cycles of a group. Takes time exponential in the
+    number of folders."""
     count = len(group)
     weight = [[weights.get((source, target), 0) for target in group] for source in group]
     upward = []  # by folder, and by the set of those above it

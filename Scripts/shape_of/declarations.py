@@ -1,6 +1,7 @@
-"""Finds what a Swift file declares: types, extensions, members, stored properties and functions, each with its scope.
+"""Finds the declarations of a Swift file: types, extensions, members, stored properties and functions, each with its
+scope.
 
-Text alone decides; nothing is type-checked. What needs a type, the callers of this module decide by names.
+It works on text alone, without type-checking. Where a type is needed, the callers of this module decide by names.
 """
 from dataclasses import dataclass, field
 
@@ -21,13 +22,13 @@ OPENING, CLOSING = {"{": "}", "(": ")", "[": "]"}, {"}", ")", "]"}
 
 @dataclass
 class Declaration:
-    """Something with a name. `owner` is the qualified name of the type around it, empty at top level."""
+    """A named declaration. `owner` is the qualified name of the enclosing type, empty at top level."""
     kind: str
     name: str
     owner: str
     access: str
     line: int
-    # Whether it stands in an extension, and not in the type's own declaration.
+    # Whether it is in an extension rather than in the type's own declaration.
     extends: bool = False
     static: bool = False
     local: bool = False
@@ -76,12 +77,12 @@ class File:
     functions: list[Function] = field(default_factory=list)
     properties: list[Property] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
-    # Token indices at which something is declared by name.
+    # Token indices at which a name is declared.
     declared_at: set[int] = field(default_factory=set)
 
 
 class Around:
-    """What is around a declaration."""
+    """The context of a declaration."""
 
     def __init__(self, name: str = "", kind: str = "", local: bool = False, access: str = "") -> None:
         self.name, self.kind, self.local, self.access = name, kind, local, access
@@ -101,10 +102,10 @@ class Parser:
         self.members(0, Around())
         return self.file
 
-    # Places: each of these takes the index of a token and returns the one to go on at.
+    # Each of these methods takes the index of a token, and returns the index at which to continue.
 
     def balanced(self, index: int) -> int:
-        """After the bracket that closes the one here."""
+        """Skips to after the closing bracket that matches the one here."""
         depth = 0
         while index < self.count:
             text = self.tokens[index].text if self.tokens[index].kind != "string" else ""
@@ -118,7 +119,7 @@ class Parser:
         return index
 
     def starts(self, index: int) -> bool:
-        """Whether another declaration, or the end of the scope, comes here."""
+        """Whether another declaration, or the end of the scope, follows here."""
         token = self.tokens[index]
         if token.kind == "string":
             return False
@@ -127,7 +128,7 @@ class Parser:
         return token.leads and (token.text in STARTS or token.text == "@" or token.text.startswith("#"))
 
     def generics(self, index: int) -> int:
-        """After the angle brackets here, if there are any."""
+        """Skips angle brackets, if there are any."""
         if not self.text(index).startswith("<"):
             return index
         depth = 0
@@ -205,7 +206,7 @@ class Parser:
 
     @staticmethod
     def access(own: str, around: Around) -> str:
-        """What is declared in a `private extension`, or a protocol, has that access."""
+        """The access of a declaration: members of a `private extension` or a protocol inherit its access."""
         return own or around.access or "internal"
 
     def declare(self, declaration: Declaration, index: int) -> None:
@@ -264,7 +265,7 @@ class Parser:
         return index
 
     def code(self, index: int, around: Around) -> int:
-        """Reads statements from the brace here to the one that closes it, for functions and types in them."""
+        """Reads statements from the brace here to the matching one, for functions and types in them."""
         index += 1
         inner = Around(around.name, "local", True)
         while index < self.count:
@@ -320,7 +321,7 @@ class Parser:
                 if self.tokens[place].kind == NAME and self.text(place) != "_"], end
 
     def annotation(self, index: int) -> int:
-        """After a type."""
+        """Skips a type."""
         angles = 0
         while index < self.count:
             text = self.text(index)
@@ -335,13 +336,13 @@ class Parser:
         return index
 
     def value(self, index: int, around: Around) -> int:
-        """After an initial value, and the observers behind it."""
+        """Skips an initial value, and the observers after it."""
         first = index
         while index < self.count:
             text = self.text(index) if self.tokens[index].kind != "string" else ""
             if text == "}" or index > first and self.starts(index):
                 break
-            # Another variable of the same declaration, and not the next argument of a generic type.
+            # Another variable of the same declaration, rather than the next argument of a generic type.
             if text == "," and self.text(index + 2) in (":", "="):
                 break
             if text == "{":
@@ -353,7 +354,7 @@ class Parser:
         return index
 
     def observes(self, index: int) -> bool:
-        """Whether the braces here hold observers, and not a getter."""
+        """Whether the braces here contain observers rather than a getter."""
         index += 1
         while self.text(index) == "@":
             index += 2

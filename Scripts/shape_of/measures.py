@@ -1,4 +1,4 @@
-"""What Scripts/shape prints, as values."""
+"""The values that Scripts/shape prints."""
 import re
 import statistics
 from typing import Any
@@ -67,7 +67,7 @@ def functions(modules: list[Module]) -> dict[str, Any]:
 
 
 def measure(modules: list[Module], others: dict[str, list[File]]) -> dict[str, Any]:
-    """`others` has the files of directories beside the modules, of which only the comments count."""
+    """`others` has the files of directories outside the modules, of which only the comments count."""
     return {
         "folders": folders(modules),
         "state": privacy(modules),

@@ -8,9 +8,10 @@ HIDDEN = {"private", "fileprivate"}
 
 
 def doubled(modules: list[Module]) -> dict[str, list[tuple[str, str, int]]]:
-    """The modules, paths and lines of each name with several: of top-level types, and of nested ones that other modules see.
+    """The modules, paths and lines of each name with several: of top-level types, and of nested ones that other modules
+    see.
 
-    Nested types are one name with the types around them: `Scanner.State`. A type that only its file sees has no name here.
+    A nested type's name includes the enclosing types: `Scanner.State`. Types visible only in their file do not count.
     """
     found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for module in modules:

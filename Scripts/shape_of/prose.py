@@ -4,9 +4,9 @@ from typing import Iterator, NamedTuple
 
 from shape_of.tokens import Comment
 
-# What tools read, and headings in a file.
+# Lines for tools, and headings in a file.
 DIRECTIVE = re.compile(r"^(?:MARK:|swift-tools-version|swift-format|TODO|FIXME|- (?:Parameters?|Returns|Throws)\b)")
-# A citation says all that it has to in few words.
+# A citation may be short.
 CITATION = re.compile(r"\b(?:Core Vol|Vol \d|[Bb]ehaviours? \d|AB-[A-Z]\d|RFC \d|Part [A-Z]|CVE|https?:)|\(\d\)|\d\.\d"
                       r"|^See `|^`[^`]+`\.?$|^[A-Z0-9]+(?:_[A-Z0-9]+)+\.?$")
 CODE = re.compile(r"``[^`]*``|`[^`]*`|https?:\S+|\]\([^)]*\)")
@@ -20,12 +20,12 @@ class Sentence(NamedTuple):
 
 
 def without_code(text: str) -> str:
-    """The text with what stands between backquotes replaced, so that no name is taken for a word."""
+    """The text with backquoted names replaced, so that they do not count as words."""
     return CODE.sub(lambda match: "`" * min(len(match[0]), 1) if match[0][0] != "]" else "]", text)
 
 
 def blocks(comments: list[Comment]) -> Iterator[list[Comment]]:
-    """Comments on lines that follow each other, with the same mark."""
+    """Comments on consecutive lines with the same mark."""
     block: list[Comment] = []
     for comment in comments:
         last = block[-1] if block else None
@@ -38,14 +38,14 @@ def blocks(comments: list[Comment]) -> Iterator[list[Comment]]:
 
 
 def is_filler(block: list[Comment]) -> bool:
-    """Whether a comment has one line, and no more than three words there."""
+    """Whether a comment has one line of three words or fewer."""
     text = block[0].text
     return (len(block) == 1 and bool(text) and len(text.split()) <= FILLER_WORDS and not DIRECTIVE.match(text)
             and not CITATION.search(text) and any(character.isalpha() for character in text))
 
 
 def is_too_long(comment: Comment) -> bool:
-    """Whether prose goes past the last column. A long address or path cannot be broken."""
+    """Whether prose exceeds the last column. A long address or path cannot be broken."""
     return comment.end > COLUMNS and max(map(len, comment.text.split()), default=0) < COLUMNS // 2
 
 
@@ -80,7 +80,7 @@ def sentences(lines: list[tuple[int, str]]) -> Iterator[Sentence]:
 
 
 def markdown(text: str) -> Iterator[list[tuple[int, str]]]:
-    """The paragraphs of a document, without code blocks; cells of tables are paragraphs of their own."""
+    """The paragraphs of a document, without code blocks. Table cells are paragraphs of their own."""
     lines: list[tuple[int, str]] = []
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,8 +1,9 @@
 """Stored properties: how many are private, and which of the others could be.
 
-Names decide. `self.name` and the bare name in the type's own code are uses of a property, and so is `receiver.name` if a
-declaration of the receiver mentions the type. If nothing says what the receiver is, the use is a possible one. Assignments,
-`&name` and calls of mutating methods are writes; a change inside an object that the property refers to is none.
+Names decide. `self.name` and the bare name in the type's own code are uses of a property, and so is `receiver.name` if
+a declaration of the receiver mentions the type. If the receiver's type is unknown, the use is a possible one.
+Assignments, `&name` and calls of mutating methods are writes; a change inside an object that the property refers to is
+not.
 """
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -12,11 +13,11 @@ from shape_of.declarations import Declaration, File, Function, Property
 from shape_of.tokens import MARK, NAME
 from shape_of.tree import Module
 
-SPREAD = 3  # files that make a type one to look at
+SPREAD = 3  # the number of files that makes a type worth a look
 NOMINAL = {"class", "struct", "actor"}
 REFERENCES = {"class", "actor", "protocol"}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "&+=", "&-=", "&*=", "||=", "&&="}
-# Of the standard library and swift-collections.
+# Mutating methods of the standard library and swift-collections.
 MUTATING = set("""
     append insert remove removeAll removeFirst removeLast removeSubrange replaceSubrange popFirst popLast popMin popMax removeMin
     removeMax merge update updateValue formUnion formIntersection subtract formSymmetricDifference sort reverse swapAt toggle
@@ -49,7 +50,7 @@ def count(properties: Iterable[Property]) -> Count:
 
 @dataclass
 class Spread:
-    """A type whose declaration and extensions span some files of its module."""
+    """A type whose declaration and extensions span several files of its module."""
     module: str
     kind: str
     name: str
@@ -62,7 +63,7 @@ class Spread:
 
 
 def spread(module: Module, least: int = SPREAD) -> list[Spread]:
-    """The classes, actors and structs of a module that span at least so many files and store something."""
+    """The classes, actors and structs of a module that span at least `least` files and have stored properties."""
     found: dict[str, Spread] = {}
     for file in module.files:
         for declaration in file.types:
@@ -85,7 +86,8 @@ class Place(NamedTuple):
 
 @dataclass
 class Uses:
-    """Where a name is used: surely the property of the type, or maybe, since something else could be meant."""
+    """The uses of a name: certain ones of the type's property, and possible ones, where the name may mean something
+    else."""
     reads: list[Place] = field(default_factory=list)
     writes: list[Place] = field(default_factory=list)
     maybe_reads: list[Place] = field(default_factory=list)
@@ -96,7 +98,7 @@ class Uses:
 
 
 class Reader:
-    """Looks for uses in files, and guesses what the names before a dot hold from all declarations of those names."""
+    """Finds uses in files, and guesses the type of the name before a dot from all declarations of that name."""
 
     def __init__(self, files: list[File]) -> None:
         self.types: dict[str, set[str]] = defaultdict(set)  # kinds, by name
@@ -123,7 +125,7 @@ class Reader:
                     self.held_anywhere[file.tokens[index].text] |= types_after(file, index + 1)
 
     def holds_reference(self, property: Property) -> bool:
-        """Whether a change of what the property holds is no change of the property."""
+        """Whether a change of the property's content is no change of the property."""
         named = [text for text in property.type if text[:1].isupper() or text in ("any", "[", "(")]
         return bool(named) and (named[0] == "any" or bool(self.types[named[0]] & REFERENCES))
 
@@ -142,7 +144,7 @@ class Reader:
         return uses
 
     def is_meant(self, property: Property, file: File, index: int) -> bool | None:
-        """Whether the name here is the property; false when it may be, none when it is something else."""
+        """Whether the name here is the property: True if certain, False if possible, None if it is something else."""
         tokens = file.tokens
         before = tokens[index - 1].text if index else ""
         after = tokens[index + 1].text if index + 1 < len(tokens) else ""
@@ -162,7 +164,7 @@ class Reader:
         if receiver.text == "self":
             return True if self.is_inside(file, index, property.owner) else None
         if receiver.kind != NAME:
-            # `.name` alone is a case, or a static member.
+            # A bare `.name` is a case, or a static member.
             return False if receiver.text in ("\\", ">", "}") or receiver.text == "." else None
         if receiver.text[:1].isupper():
             held = {receiver.text} if tokens[place + 1].text == "(" else {"Type"}
@@ -197,12 +199,12 @@ class Reader:
         return held
 
     def is_inside(self, file: File, index: int, owner: str) -> bool:
-        """Whether the innermost type around the place is the owner."""
+        """Whether the owner is the innermost enclosing type."""
         inner = next((scope for scope in reversed(self.scopes[file.path]) if scope.first <= index < scope.last), None)
         return inner is not None and inner.name == owner
 
     def is_local(self, file: File, index: int) -> bool:
-        """Whether a function around the place has a variable or a parameter of that name."""
+        """Whether an enclosing function has a variable or a parameter of that name."""
         name = file.tokens[index].text
         for function in file.functions:
             if function.first <= index < function.last:
@@ -248,12 +250,12 @@ class Reader:
 
 
 def module_of(path: str) -> str:
-    """`Sources/GAP` of a file in it."""
+    """`Sources/GAP` for a file in it."""
     return "/".join(path.split("/")[:2])
 
 
 def types_after(file: File, index: int) -> set[str]:
-    """The types that follow a colon, or are made after an equals sign."""
+    """The types after a colon, or constructed after an equals sign."""
     found, line, index = set(), file.tokens[index].line, index + 1
     while index < len(file.tokens) and file.tokens[index].line == line:
         token = file.tokens[index]
@@ -275,7 +277,7 @@ def result_types(file: File, function: Function) -> set[str]:
 
 
 def last_of_chain(file: File, index: int) -> str:
-    """The last name of `a.b[c]?.d(e)`, which is what the value is called."""
+    """The last name of `a.b[c]?.d(e)`, which names the value."""
     last = ""
     while index < len(file.tokens):
         token = file.tokens[index]
@@ -312,7 +314,7 @@ def follows(file: File, index: int) -> bool:
 
 
 def opening(file: File, index: int) -> int:
-    """The bracket that the one here closes."""
+    """The opening bracket that matches the one here."""
     depth = 0
     while index > 0:
         text = file.tokens[index].text if file.tokens[index].kind != "string" else ""
@@ -324,7 +326,7 @@ def opening(file: File, index: int) -> int:
 
 
 def closing(file: File, index: int) -> int:
-    """After the bracket that closes the one here."""
+    """The index after the closing bracket that matches the one here."""
     depth = 0
     while index < len(file.tokens):
         text = file.tokens[index].text if file.tokens[index].kind != "string" else ""
@@ -336,9 +338,9 @@ def closing(file: File, index: int) -> int:
 
 
 class Advice(NamedTuple):
-    """What a property that is not private could be with no other change: `private`, `private(set)` or nothing.
+    """The access that a property could have without any other change: `private`, `private(set)` or nothing.
 
-    With a question mark where something of the same name may be meant elsewhere, so that only the compiler knows.
+    With a question mark if the name may mean something else elsewhere, so that only the compiler can decide.
     """
     property: Property
     path: str
@@ -347,7 +349,7 @@ class Advice(NamedTuple):
 
     @property
     def only_user(self) -> str:
-        """The one other file that uses it, if its own does not: state of what is done there."""
+        """The only other file that uses the property, if its own does not: the state belongs there."""
         users = self.uses.files("reads", "writes", "maybe_reads", "maybe_writes")
         return next(iter(users)) if len(users) == 1 and self.path not in users else ""
 

@@ -17,7 +17,7 @@ class Token(NamedTuple):
     kind: str
     text: str
     line: int
-    # Whether the token is the first one of its line.
+    # Whether the token is the first of its line.
     leads: bool
 
 
@@ -127,7 +127,7 @@ class Reader:
                 else:
                     self.advance(self.place + len(escape) + 1)
             elif self.text[self.place] == "\n" and len(opening) - hashes == 1:
-                break  # not closed: what follows is read as code
+                break  # unterminated: the rest is read as code
             else:
                 self.advance(self.place + 1)
         self.tokens[index] = self.tokens[index]._replace(text="…".join(pieces))

@@ -5,14 +5,14 @@ from pathlib import Path
 from shape_of.declarations import File, parse
 
 SOURCES = Path("Sources")
-# Files beside the folders of a module.
+# The files beside the folders of a module.
 ROOT = "."
 
 
 @dataclass
 class Module:
     name: str
-    # By the folder below the module's own; folders in folders belong to the outer one.
+    # By the module's direct subfolder; nested folders belong to the outer one.
     folders: dict[str, list[File]] = field(default_factory=dict)
 
     @property
