@@ -55,7 +55,7 @@ package final class GenericAccess {
     /// The synchronized trains of periodic advertising.
     package private(set) lazy var trains = PeriodicObserver(self)
     /// The device's own trains with responses.
-    private(set) lazy var subevents = SubeventRouter(self)
+    private(set) lazy var subevents = SubeventRouter(host)
     private(set) lazy var peerFeatures = PeerFeatures(host: host)
 
     private lazy var fallbacks = AccessFallbacks(self)
@@ -175,7 +175,7 @@ package final class GenericAccess {
         connector.onFailure = { [weak self] in self?.connectorFailed($0, $1) }
         connector.onHeld = { [weak self] in self?.connectorFailed($0, .connectionAlreadyExists) }
         connector.onParametersUpdated = { [weak self] event in
-            self?.links.first { $0.connection.handle == event.handle }?.updated(event)
+            self?.link(event.handle)?.updated(event)
         }
         connector.parameterPolicy = { [weak self] connection, parameters in
             self?.links.first { $0.connection === connection }?.parameterPolicy(parameters) ?? false
@@ -311,7 +311,7 @@ extension GenericAccess {
 
 // MARK: - Links
 
-extension GenericAccess {
+extension GenericAccess: LinkDevice {
     /// Reports connections to `owner` until ``unwatchConnections(for:)``.
     package func watchConnections(for owner: AnyObject, _ tell: @escaping ConnectionWatcher) {
         unwatchConnections(for: owner)
@@ -331,7 +331,7 @@ extension GenericAccess {
             privacy.connected(connection.handle, toSetAt: shown)
             own = shown
         }
-        let made = AccessLink(connection, ownAddress: own, access: self)
+        let made = AccessLink(connection, ownAddress: own, on: self)
         if let made { links.append(made) }
         fallbacks.linkBegan()
         if connection.role == .central {
@@ -380,9 +380,32 @@ extension GenericAccess {
         if isUp { advertiser.linkEnded() }
     }
 
+    /// Returns the open link with this handle.
+    func link(_ handle: ConnectionHandle) -> AccessLink? {
+        links.first { $0.connection.handle == handle }
+    }
+
     /// Called when another link to the same peer replaces this one.
     func replaced(_ link: AccessLink) {
         links.removeAll { $0 === link }
         link.ended(.replaced)
+    }
+}
+
+// MARK: - Periodic advertising
+
+extension GenericAccess: PeriodicDevice {
+    /// The address for connection requests; nil if there is none.
+    var sharedAddress: OwnAddress? {
+        if let address = privacy.sharedAddress { return address }
+        if case .ready(let address) = state { return address }
+        return nil
+    }
+}
+
+extension PeriodicBroadcaster {
+    /// Creates a broadcaster, which is off, with its own advertising set.
+    package convenience init(_ access: GenericAccess) {
+        self.init(on: access)
     }
 }

@@ -43,7 +43,7 @@ package final class AccessLink {
     /// Called when the connection parameters have changed, whichever side requested it.
     package var onParametersChanged: (() -> Void)?
 
-    private weak var access: GenericAccess?
+    private weak var owner: (any LinkDevice)?
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
@@ -65,31 +65,31 @@ package final class AccessLink {
     }
 
     /// Returns nil if another link to the peer takes precedence.
-    init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, access: GenericAccess) {
+    init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, on owner: any LinkDevice) {
         self.connection = connection
-        self.access = access
+        self.owner = owner
         l2cap = L2CAPConnection(
             link: connection,
             role: connection.role == .central ? .central : .peripheral,
-            loop: access.loop,
-            servers: access.channels
+            loop: owner.loop,
+            servers: owner.channels
         )
-        guard let security = access.security.attach(connection, l2cap, ownAddress: ownAddress) else { return nil }
+        guard let security = owner.security.attach(connection, l2cap, ownAddress: ownAddress) else { return nil }
         self.security = security
         security.onReplaced = { [weak self] in
             guard let self else { return }
-            self.access?.replaced(self)
+            self.owner?.replaced(self)
         }
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
         l2cap.onParametersAccepted = { [weak self] parameters in
             guard let self else { return }
-            self.access?.connector.update(connection, parameters)
+            self.owner?.connector.update(connection, parameters)
         }
     }
 
     /// The peer's address: the identity address if it is bonded.
     package var peer: BluetoothAddress {
-        access?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
+        owner?.privacy.identity(of: connection.peerAddress) ?? connection.peerAddress.plain
     }
 
     /// Opens the Attribute Protocol as client and, if `server` is given, as server. Later calls return the existing
@@ -122,15 +122,15 @@ package final class AccessLink {
     /// A central's controller reports a connection before the peer has answered. The peer may have missed the
     /// connection request; the link is then lost after six intervals without an answer (Core Vol 6 Part B 4.5.2).
     package func whenEstablished(_ completion: @escaping () -> Void) {
-        guard isOpen, let access, connection.role == .central,
-            access.controllerInformation?.supports(LEReadRemoteFeatures.self) == true
+        guard isOpen, let owner, connection.role == .central,
+            owner.controllerInformation?.supports(LEReadRemoteFeatures.self) == true
         else { return completion() }
         onEstablished = completion
         // By then even a controller that never answers has reported the loss of the link.
-        establishment = access.loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
+        establishment = owner.loop.schedule(after: .microseconds(8 * 1_250 * Int64(connection.interval) + 100_000)) {
             [weak self] in self?.established()
         }
-        access.peerFeatures.read(of: connection) { [weak self] result in
+        owner.peerFeatures.read(of: connection) { [weak self] result in
             if case .success = result { self?.established() }
         }
     }
@@ -142,26 +142,26 @@ package final class AccessLink {
     }
 
     private func endEstablishment() {
-        if let establishment { access?.loop.cancel(establishment) }
+        if let establishment { owner?.loop.cancel(establishment) }
         (establishment, onEstablished) = (nil, nil)
     }
 
     /// Disconnects the link (Core Vol 3 Part C 9.3.10).
     package func terminate() {
         guard isOpen else { return }
-        access?.connector.disconnect(connection)
+        owner?.connector.disconnect(connection)
     }
 
     /// Reads the signal strength of the link, in dBm.
     package func readRSSI(_ completion: @escaping (Result<Int, HCICommandError>) -> Void) {
-        guard let access, isOpen else { return completion(.failure(.host(.notRunning))) }
-        access.connector.readRSSI(connection, completion)
+        guard let owner, isOpen else { return completion(.failure(.host(.notRunning))) }
+        owner.connector.readRSSI(connection, completion)
     }
 
     /// Requests a PHY; an invalid one is ignored. The connection shows whether both controllers have accepted it.
     package func prefer(phy: LEPHY) {
         guard isOpen, (1...3).contains(phy.rawValue) else { return }
-        access?.connector.setPHY(phy, of: connection)
+        owner?.connector.setPHY(phy, of: connection)
     }
 
     /// Updates the connection parameters as central, or asks the central to do so as peripheral (Core Vol 3 Part C
@@ -188,7 +188,7 @@ package final class AccessLink {
         case .linkLayer: return .linkLayer
         case .l2cap: return .l2cap
         case .automatic:
-            let features = access?.controllerInformation?.leFeatures ?? []
+            let features = owner?.controllerInformation?.leFeatures ?? []
             return features.contains(.connectionParametersRequest) ? .linkLayerFirst : .l2cap
         }
     }
@@ -197,7 +197,7 @@ package final class AccessLink {
         for action in actions {
             switch action {
             case .askLinkLayer(let parameters):
-                access?.connector.update(connection, parameters) { [weak self] error in
+                owner?.connector.update(connection, parameters) { [weak self] error in
                     guard let self else { return }
                     perform(update.handle(.refused(error)))
                 }
@@ -218,7 +218,7 @@ package final class AccessLink {
 
     private func startTimer() {
         endTimer()
-        updateTimer = access?.loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
+        updateTimer = owner?.loop.schedule(after: GAPTimer.connectionParameters) { [weak self] in
             guard let self else { return }
             updateTimer = nil
             perform(update.handle(.timeout))
@@ -226,7 +226,7 @@ package final class AccessLink {
     }
 
     private func endTimer() {
-        if let updateTimer { access?.loop.cancel(updateTimer) }
+        if let updateTimer { owner?.loop.cancel(updateTimer) }
         updateTimer = nil
     }
 

@@ -24,7 +24,7 @@ package final class Subrating {
     /// Called after each change of a link, whichever side requested it.
     package var onChange: ((AccessLink, LESubrateChange) -> Void)?
 
-    private unowned let access: GenericAccess
+    private unowned let owner: any LinkDevice
     /// The pending requests.
     private var waiting: [ConnectionHandle: Waiting] = [:]
 
@@ -33,9 +33,9 @@ package final class Subrating {
         var completion: (Result<LESubrateChange, GAPError>) -> Void
     }
 
-    init(_ access: GenericAccess) {
-        self.access = access
-        access.host.onEvent(LESubrateChange.self) { [weak self] in self?.changed($0) }
+    init(_ owner: any LinkDevice) {
+        self.owner = owner
+        owner.host.onEvent(LESubrateChange.self) { [weak self] in self?.changed($0) }
     }
 
     /// Announces host support for subrated links and sets the parameters that peripherals may request. The controller
@@ -52,7 +52,7 @@ package final class Subrating {
                 supervisionTimeout: parameters.timeout
             ),
         ]
-        access.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
+        owner.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
     }
 
     /// Changes the subrate parameters of a link as central, or asks the central to do so as peripheral. Only one
@@ -69,7 +69,7 @@ package final class Subrating {
         // A request left over from a link that has ended does not block.
         if let old = waiting[handle], old.link?.isOpen ?? false { return completion(.failure(.busy)) }
         waiting[handle] = Waiting(link: link, completion: completion)
-        access.peerFeatures.read(of: link.connection) { [weak self] result in
+        owner.peerFeatures.read(of: link.connection) { [weak self] result in
             switch result {
             case .failure(let error): self?.finish(handle, .failure(error))
             case .success: self?.ask(parameters, handle)
@@ -78,7 +78,7 @@ package final class Subrating {
     }
 
     private func ask(_ parameters: Parameters, _ handle: ConnectionHandle) {
-        access.host.send(
+        owner.host.send(
             LESubrateRequest(
                 handle: handle,
                 subrateMin: parameters.factor.lowerBound,
@@ -93,7 +93,7 @@ package final class Subrating {
     }
 
     private func changed(_ event: LESubrateChange) {
-        if event.status == .success, let link = access.links.first(where: { $0.connection.handle == event.handle }) {
+        if event.status == .success, let link = owner.link(event.handle) {
             link.subrated()
             onChange?(link, event)
         }

@@ -21,7 +21,7 @@ extension PeriodicBroadcaster {
         let commands = Self.batches(data).map {
             LESetPeriodicAdvertisingSubeventData(set: advertising.number, subevents: $0)
         }
-        access.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
+        device.host.send(inOrder: commands) { completion($0.mapError { GAPError($0) }) }
     }
 
     /// Divides the data into batches that fit into one command.
@@ -51,10 +51,10 @@ extension PeriodicBroadcaster {
         completion: @escaping (Result<AccessLink, GAPError>) -> Void
     ) {
         guard isRunning, subeventCount > 0 else { return completion(.failure(.notReady)) }
-        guard connecting == nil, !access.connector.isBusy else { return completion(.failure(.busy)) }
-        guard let own = access.sharedAddress else { return completion(.failure(.notReady)) }
+        guard connecting == nil, !device.connector.isBusy else { return completion(.failure(.busy)) }
+        guard let own = device.sharedAddress else { return completion(.failure(.notReady)) }
         connecting = completion
-        access.watchConnections(for: self) { [weak self, advertising] result, _ in
+        device.watchConnections(for: self) { [weak self, advertising] result, _ in
             guard case .success(let link) = result else { return }
             guard link.connection.origin == .ownTrain(set: advertising.number) else { return }
             self?.connectionEnded(.success(link))
@@ -63,19 +63,19 @@ extension PeriodicBroadcaster {
             policy: .peerAddress,
             peer: peer,
             ownAddress: own,
-            settings: access.connector.settings
+            settings: device.connector.settings
         )
         var command = LEExtendedCreateConnectionV2()
         (command.set, command.periodicSubevent) = (advertising.number, subevent)
-        command.v1 = attempt.extendedCommand(access.connector.settings.phys)
-        access.host.askForTrainsOfConnections()
-        access.host.send(command) { [weak self] result in
+        command.v1 = attempt.extendedCommand(device.connector.settings.phys)
+        device.host.askForTrainsOfConnections()
+        device.host.send(command) { [weak self] result in
             if case .failure(let error) = result { self?.connectionEnded(.failure(GAPError(error))) }
         }
     }
 
     func connectionEnded(_ result: Result<AccessLink, GAPError>) {
-        access.unwatchConnections(for: self)
+        device.unwatchConnections(for: self)
         let completion = connecting
         connecting = nil
         completion?(result)
@@ -85,7 +85,7 @@ extension PeriodicBroadcaster {
     func endSubevents() {
         guard subeventCount > 0 else { return }
         (subeventCount, part) = (0, nil)
-        access.subevents.remove(set: advertising.number)
+        device.subevents.remove(set: advertising.number)
         connectionEnded(.failure(.cancelled))
     }
 
@@ -115,14 +115,5 @@ extension PeriodicBroadcaster {
         } else {
             onResponse?(subevent, response.slot, data)
         }
-    }
-}
-
-extension GenericAccess {
-    /// The address for connection requests; nil if there is none.
-    fileprivate var sharedAddress: OwnAddress? {
-        if let address = privacy.sharedAddress { return address }
-        if case .ready(let address) = state { return address }
-        return nil
     }
 }

@@ -27,7 +27,7 @@ package final class PeriodicBroadcaster {
         var completion: (Result<Void, GAPError>) -> Void
     }
 
-    let access: GenericAccess
+    let device: any PeriodicDevice
     let advertising: AdvertisingSet
     private var state = State.off
 
@@ -44,9 +44,9 @@ package final class PeriodicBroadcaster {
     var connecting: ((Result<AccessLink, GAPError>) -> Void)?
 
     /// Creates a broadcaster, which is off, with its own advertising set.
-    package init(_ access: GenericAccess) {
-        self.access = access
-        advertising = access.advertiser.addSet()
+    init(on device: any PeriodicDevice) {
+        self.device = device
+        advertising = device.advertiser.addSet()
         advertising.onStarted = { [weak self] in self?.announced() }
         advertising.onFailed = { [weak self] in self?.failed($0) }
     }
@@ -112,7 +112,7 @@ package final class PeriodicBroadcaster {
             properties: []
         )
         let enable = LESetPeriodicAdvertisingEnable(enable: .enable, set: advertising.number)
-        access.host.send(inOrder: contentCommands(plan.content, parameters) + [enable]) { [weak self] result in
+        device.host.send(inOrder: contentCommands(plan.content, parameters) + [enable]) { [weak self] result in
             switch result {
             case .success:
                 self?.state = .running
@@ -130,7 +130,7 @@ package final class PeriodicBroadcaster {
         case .data(let data): return [parameters] + dataCommands(data)
         case .subevents(let timing, let slots):
             subeventCount = timing.subevents
-            access.subevents.add(self, set: advertising.number)
+            device.subevents.add(self, set: advertising.number)
             return [LESetPeriodicAdvertisingParametersV2(v1: parameters, timing: timing, responseSlots: slots)]
         }
     }
@@ -162,7 +162,7 @@ package final class PeriodicBroadcaster {
                 "\(data.encoded.count) octets of data do not fit into a running train; stop it and start another one"
             return completion(.failure(.impossible(rule)))
         }
-        access.host.send(inOrder: dataCommands(data)) { completion($0.mapError { GAPError($0) }) }
+        device.host.send(inOrder: dataCommands(data)) { completion($0.mapError { GAPError($0) }) }
     }
 
     /// Stops announcing the train. Synchronized devices continue to receive it.
@@ -182,7 +182,7 @@ package final class PeriodicBroadcaster {
             serviceData: serviceData,
             set: advertising.number
         )
-        access.trains.tell(link, command, completion)
+        device.trains.tell(link, command, completion)
     }
 
     /// Stops the train and its announcement.
@@ -191,6 +191,6 @@ package final class PeriodicBroadcaster {
         state = .off
         endSubevents()
         let disable = LESetPeriodicAdvertisingEnable(enable: [], set: advertising.number)
-        access.host.send(disable) { [advertising] _ in advertising.want(nil) }
+        device.host.send(disable) { [advertising] _ in advertising.want(nil) }
     }
 }

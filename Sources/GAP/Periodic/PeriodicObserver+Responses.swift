@@ -15,8 +15,8 @@ extension PeriodicObserver {
         completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }
     ) {
         // A device that listens to subevents can be connected to.
-        access.host.askForTrainsOfConnections()
-        access.host.send(LESetPeriodicSyncSubevent(sync: train.handle, subevents: PacketBuffer(subevents))) {
+        device.host.askForTrainsOfConnections()
+        device.host.send(LESetPeriodicSyncSubevent(sync: train.handle, subevents: PacketBuffer(subevents))) {
             completion($0.map { _ in }.mapError { GAPError($0) })
         }
     }
@@ -41,6 +41,6 @@ extension PeriodicObserver {
             slot: slot,
             data: data
         )
-        access.host.send(command) { completion($0.map { _ in }.mapError { GAPError($0) }) }
+        device.host.send(command) { completion($0.map { _ in }.mapError { GAPError($0) }) }
     }
 }

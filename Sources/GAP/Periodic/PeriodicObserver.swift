@@ -69,13 +69,13 @@ package final class PeriodicObserver {
     /// The synchronized trains, keyed by sync handle.
     package private(set) var followed: [UInt16: Train] = [:]
 
-    unowned let access: GenericAccess
+    unowned let device: any PeriodicDevice
     private var parts: [UInt16: PacketBuffer] = [:]
     private var waiting: ((Result<Train, GAPError>) -> Void)?
 
-    init(_ access: GenericAccess) {
-        self.access = access
-        let host = access.host
+    init(_ device: any PeriodicDevice) {
+        self.device = device
+        let host = device.host
         host.onEvent(LEPeriodicAdvertisingSyncEstablished.self) { [weak self] in self?.established($0) }
         host.onEvent(LEPeriodicAdvertisingSyncEstablishedV2.self) { [weak self] in self?.established($0.v1, $0.timing) }
         host.onEvent(LEPeriodicAdvertisingReport.self) { [weak self] in
@@ -104,18 +104,18 @@ package final class PeriodicObserver {
         guard waiting == nil else { return completion(.failure(.busy)) }
         // A controller refuses commands for trains after a legacy scan, and the other way round (Core Vol 4 Part E
         // 3.1.1).
-        if let controller = access.controllerInformation, CommandGeneration(controller) == .legacy {
+        if let controller = device.controllerInformation, CommandGeneration(controller) == .legacy {
             return completion(.failure(.needsExtendedAdvertising))
         }
         waiting = completion
         do throws(GAPError) {
-            try access.scan(ScanSettings(isActive: false), for: self, onSighting: { _ in }) { [weak self] error in
+            try device.scan(ScanSettings(isActive: false), for: self, onSighting: { _ in }) { [weak self] error in
                 if let error { self?.finish(.failure(error)) }
             }
         } catch {
             return finish(.failure(error))
         }
-        access.host.send(command(wanted, rules)) { [weak self] result in
+        device.host.send(command(wanted, rules)) { [weak self] result in
             if case .failure(let error) = result { self?.finish(.failure(GAPError(error))) }
         }
     }
@@ -137,7 +137,7 @@ package final class PeriodicObserver {
         completion: @escaping (Result<Void, GAPError>) -> Void
     ) {
         let entries = sets.map { LEAddDeviceToPeriodicAdvertiserList(address: $0.advertiser, sid: $0.sid) }
-        access.host.send(inOrder: [LEClearPeriodicAdvertiserList()] + entries) {
+        device.host.send(inOrder: [LEClearPeriodicAdvertiserList()] + entries) {
             completion($0.mapError { GAPError($0) })
         }
     }
@@ -145,19 +145,19 @@ package final class PeriodicObserver {
     /// Cancels the search, whose completion is called with ``GAPError/cancelled``.
     package func cancel() {
         guard waiting != nil else { return }
-        access.host.send(LEPeriodicAdvertisingCreateSyncCancel())
+        device.host.send(LEPeriodicAdvertisingCreateSyncCancel())
     }
 
     /// Stops following a train.
     package func leave(_ train: Train) {
         forget(train.handle)
-        access.host.send(LEPeriodicAdvertisingTerminateSync(sync: train.handle))
+        device.host.send(LEPeriodicAdvertisingTerminateSync(sync: train.handle))
     }
 
     /// Enables or disables the reports of a train.
     package func report(_ train: Train, _ reports: Bool) {
         let enable: LEPeriodicReceiving = reports ? .reports : []
-        access.host.send(LESetPeriodicAdvertisingReceiveEnable(sync: train.handle, enable: enable))
+        device.host.send(LESetPeriodicAdvertisingReceiveEnable(sync: train.handle, enable: enable))
     }
 
     // MARK: Synchronization over a link
@@ -169,7 +169,7 @@ package final class PeriodicObserver {
         completion: @escaping (Result<Void, GAPError>) -> Void = { _ in }
     ) {
         let mode: LESyncTransferMode = rules.map { $0.reports ? .reports : .withoutReports } ?? .ignore
-        access.host.send(
+        device.host.send(
             LESetPeriodicAdvertisingSyncTransferParameters(
                 handle: link.connection.handle,
                 mode: mode,
@@ -202,9 +202,9 @@ package final class PeriodicObserver {
         _ completion: @escaping (Result<Void, GAPError>) -> Void
     ) {
         guard link.isOpen else { return completion(.failure(.linkLost(.unknownConnection))) }
-        access.peerFeatures.read(of: link.connection) { [weak self] result in
+        device.peerFeatures.read(of: link.connection) { [weak self] result in
             if case .failure(let error) = result { return completion(.failure(error)) }
-            self?.access.host.send(command) { completion($0.map { _ in }.mapError { GAPError($0) }) }
+            self?.device.host.send(command) { completion($0.map { _ in }.mapError { GAPError($0) }) }
         }
     }
 
@@ -236,7 +236,7 @@ package final class PeriodicObserver {
         _ event: LEPeriodicAdvertisingSyncTransferReceived,
         _ timing: LESubeventTiming = LESubeventTiming()
     ) {
-        let link = access.links.first { $0.connection.handle == event.handle }
+        let link = device.link(event.handle)
         guard event.status == .success else {
             onTold?(.failure(.rejected(event.status)), link, event.serviceData)
             return
@@ -286,7 +286,7 @@ package final class PeriodicObserver {
     }
 
     private func finish(_ result: Result<Train, GAPError>) {
-        access.endScan(for: self)
+        device.endScan(for: self)
         let completion = waiting
         waiting = nil
         completion?(result)

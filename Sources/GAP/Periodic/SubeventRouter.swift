@@ -12,11 +12,11 @@ final class SubeventRouter {
 
     private var entries: [UInt8: Entry] = [:]
 
-    init(_ access: GenericAccess) {
-        access.host.onEvent(LEPeriodicAdvertisingSubeventDataRequest.self) { [weak self] event in
+    init(_ host: HCIHost) {
+        host.onEvent(LEPeriodicAdvertisingSubeventDataRequest.self) { [weak self] event in
             self?.entries[event.set]?.broadcaster?.wanted(event)
         }
-        access.host.onEvent(LEPeriodicAdvertisingResponseReport.self) { [weak self] event in
+        host.onEvent(LEPeriodicAdvertisingResponseReport.self) { [weak self] event in
             self?.entries[event.set]?.broadcaster?.reported(event)
         }
     }
