@@ -5,81 +5,6 @@ import Radio
 
 // How links are made, what they report, and how they end.
 
-extension VirtualController: AdvertiserOwner {
-    func isAccepted(_ address: BluetoothAddress) -> Bool {
-        acceptList.contains(address)
-    }
-
-    func advertiser(_ advertiser: Advertiser, canAccept request: ConnectIndication) -> Bool {
-        // AB-L03: connections with invalid parameters are refused.
-        request.link.isValid && links.count < configuration.maximumLinks
-            && !isConnected(lastingAddress(of: advertiser.set), heard(request.initiator).identity)
-    }
-
-    /// Returns the device that sent a request from an address.
-    func heard(_ address: BluetoothAddress) -> HeardDevice {
-        privacy.device(address) ?? HeardDevice(address: address, identity: address)
-    }
-
-    func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant) {
-        let set = advertiser.set
-        let phy: LEPHY = set.isLegacy ? .le1M : set.parameters.secondaryPHY
-        let start = LinkStart(end: end, phy: phy, isAuxiliary: !set.isLegacy)
-        let completed = advertiser.completedEvents
-        advertiser.stop()
-        let handle = newHandle()
-        addLink(
-            .init(
-                handle: handle,
-                role: .peripheral,
-                own: request.advertiser,
-                peer: request.initiator,
-                data: request.link,
-                usesAlgorithm2: start.isAuxiliary || knowsAlgorithm2 && request.knowsAlgorithm2,
-                ownAccuracy: .init(code: configuration.clockAccuracy.rawValue),
-                peerAccuracy: .init(code: request.link.clockAccuracy),
-                transmitPower: advertiser.power,
-                drift: configuration.clockDrift,
-                start: start,
-                identities: .init(
-                    own: lastingAddress(of: set),
-                    ownPrivate: set.isPrivate ? request.advertiser : nil,
-                    peer: heard(request.initiator)
-                )
-            )
-        )
-        reportEnd(of: set, .success, handle: handle, completed: completed)
-    }
-
-    func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress) {
-        guard let handle = advertiser.set.handle, advertiser.set.parameters.notifiesScanRequests else { return }
-        host.send(LEScanRequestReceived(set: handle, scannerAddress: heard(scanner).identity))
-    }
-
-    func advertiserChangedAddress(_ advertiser: Advertiser) {
-        privacy.list.note(advertiser.set.ownAddress, towards: advertiser.set.target)
-        // With the old DID, a scanner could link the new address to the old one.
-        if !advertiser.set.isLegacy { renewDataIdentifier(advertiser) }
-    }
-
-    func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End) {
-        let status: HCIStatus = end == .timeout ? .advertisingTimeout : .limitReached
-        if advertiser.set.handle == nil {
-            return reportFailedConnection(status, role: .peripheral, peer: advertiser.set.target)
-        }
-        let none = ConnectionHandle(rawValue: 0)
-        reportEnd(of: advertiser.set, status, handle: none, completed: advertiser.completedEvents)
-    }
-
-    /// Sends LE Advertising Set Terminated (Core Vol 4 Part E 7.7.65.18), after the events of the connection.
-    private func reportEnd(of set: AdvertisingSet, _ status: HCIStatus, handle: ConnectionHandle, completed: UInt8) {
-        guard let number = set.handle else { return }
-        host.send(
-            LEAdvertisingSetTerminated(status: status, set: number, handle: handle, completedEvents: completed)
-        )
-    }
-}
-
 extension VirtualController: ScannerOwner {
     func scanner(_ scanner: Scanner, reports report: AdvertisingReport) {
         host.send(LEAdvertisingReport(reports: [report]))
@@ -138,16 +63,6 @@ extension VirtualController: InitiatorOwner {
         data.hop = UInt8(5 + random.below(12))
         data.clockAccuracy = configuration.clockAccuracy.rawValue
         return data
-    }
-
-    /// Whether a connection request is lost on purpose: with ``ControllerQuirk/connectionsFail``, the first of every
-    /// ten.
-    func initiatorLosesRequest(_ initiator: Initiator) -> Bool {
-        guard configuration.quirks.contains(.connectionsFail) else { return false }
-        defer { requests.made += 1 }
-        guard requests.made.isMultiple(of: 10) else { return false }
-        requests.lost += 1
-        return true
     }
 
     func initiator(
@@ -253,9 +168,36 @@ extension VirtualController: LinkOwner {
     func linkIsSilent(_ link: Link) {
         host.send(AuthenticatedPayloadTimeoutExpired(handle: link.handle))
     }
+
+    /// Sends Encryption Change; version 2 if the host has enabled it, from 5.3 on (7.7.8). A link's key always has 16
+    /// octets; only the hosts know its effective size.
+    private func reportEncryption(_ status: HCIStatus, _ link: Link) {
+        let state: EncryptionState = status == .success ? .on : .off
+        let knowsKeySize = configuration.version >= .v5_3 && host.isWanted(EncryptionChangeV2.self)
+        guard knowsKeySize else {
+            return host.send(EncryptionChange(status: status, handle: link.handle, state: state))
+        }
+        let keySize: UInt8 = status == .success ? 16 : 0
+        host.send(
+            EncryptionChangeV2(EncryptionChange(status: status, handle: link.handle, state: state), keySize: keySize)
+        )
+    }
+
+    /// Passes held data to the host as its buffers allow, with the links taking turns.
+    func passWhatWasHeld() {
+        guard !links.isEmpty else { return }
+        nextToPass %= links.count
+        for link in links[nextToPass...] + links[..<nextToPass] { link.passOn() }
+        nextToPass += 1
+    }
 }
 
 extension VirtualController {
+    /// Returns the device that sent a request from an address.
+    func heard(_ address: BluetoothAddress) -> HeardDevice {
+        privacy.device(address) ?? HeardDevice(address: address, identity: address)
+    }
+
     var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
 
     /// Creates a link, reports it to the host, and starts it (Core Vol 4 Part E 7.7.65.1, .10, .20).

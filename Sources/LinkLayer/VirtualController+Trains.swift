@@ -2,16 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// The periodic advertising train from which a link was made (Core Vol 4 Part E 7.7.65.10).
-struct LinkTrain: Hashable {
-    /// As central: the advertising set; 0xFF for none.
-    var set: UInt8 = 0xFF
-    /// As peripheral: the synchronization; 0xFFFF for none.
-    var sync: UInt16 = 0xFFFF
-
-    static let none = LinkTrain()
-}
-
 // Connections made from trains with responses (Core Vol 6 Part B 4.4.2.12), and the reports of such trains.
 extension VirtualController: PeriodicAdvertiserOwner {
     func train(_ train: PeriodicAdvertiser, wantsDataFrom first: UInt8, count: UInt8) {
@@ -24,7 +14,7 @@ extension VirtualController: PeriodicAdvertiserOwner {
 
     /// The train with a pending connection request, if any.
     var connectingTrain: PeriodicAdvertiser? {
-        advertisers.values.lazy.compactMap(\.train).first { $0.wish != nil }
+        trains.values.first { $0.wish != nil }
     }
 
     /// Returns the device to connect to, under the private address that it used last if its addresses are resolved.
@@ -79,8 +69,9 @@ extension VirtualController: PeriodicAdvertiserOwner {
         )
     }
 
-    // MARK: Peripheral
+}
 
+extension VirtualController: SynchronizerOwner {
     /// Whether a connection request in a subevent is for this device and can be accepted (AB-L03).
     func canAccept(_ request: ConnectIndication) -> Bool {
         guard let own = identity(behind: request.advertiser), request.link.isValid,

@@ -30,6 +30,7 @@ package final class VirtualController {
     let random: RandomSource
     let host: HostPort
     let arbiter: RadioArbiter
+    private let carryOut: CommandHandler
     // Set at the end of the initializer, since they need the controller itself.
     private(set) var advertiser: Advertiser!
     private(set) var scanner: Scanner!
@@ -38,9 +39,11 @@ package final class VirtualController {
 
     /// The advertising sets of the extended commands, by handle.
     var advertisers: [UInt8: Advertiser] = [:]
+    /// The periodic advertising that the host has configured for sets, by handle of the set.
+    var trains: [UInt8: PeriodicAdvertiser] = [:]
 
     // Settings of the host, which a reset clears.
-    var advertisingCommands = AdvertisingCommands.none
+    var advertisingCommands = AdvertisingCommandSet.none
     var randomAddress: BluetoothAddress?
     var acceptList: AcceptList
     let privacy: LinkPrivacy
@@ -74,21 +77,19 @@ package final class VirtualController {
     var links: [Link] = []
     private var lastHandle: UInt16 = 0
 
-    /// Creates a controller at one end of an HCI transport.
-    ///
-    /// - Parameters:
-    ///   - transport: The controller's end of the transport to the host.
-    ///   - node: The radio node, for exclusive use by the controller.
-    ///   - loop: The event loop of the radio.
-    ///   - random: The source of addresses, delays and backoff. `split` one off for each controller.
-    ///   - configuration: The properties of the controller.
-    package init(
+    /// Carries out a command of the host and returns its response, if it has one.
+    typealias CommandHandler = (CommandPacket, VirtualController) -> HCIPacket?
+
+    /// Creates a controller that carries out commands with `carryOut`.
+    init(
         transport: any HCITransport,
         node: RadioNode,
         loop: any EventLoop,
         random: RandomSource,
-        configuration: VirtualControllerConfiguration
+        configuration: VirtualControllerConfiguration,
+        carryOut: @escaping CommandHandler
     ) {
+        self.carryOut = carryOut
         self.configuration = configuration
         self.node = node
         self.loop = loop
@@ -121,7 +122,15 @@ package final class VirtualController {
             accuracy: accuracy,
             owner: self
         )
-        synchronizer = Synchronizer(self)
+        synchronizer = Synchronizer(
+            host: host,
+            arbiter: arbiter,
+            loop: loop,
+            power: power,
+            accuracy: accuracy,
+            supportsResponses: configuration.features.contains(.periodicResponsesScanner),
+            owner: self
+        )
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] _ in self?.reset() }
     }
@@ -186,6 +195,7 @@ package final class VirtualController {
         links.removeAll()
         advertiser = makeAdvertiser(AdvertisingSet())
         advertisers.removeAll()
+        trains.removeAll()
         scanner.settings = ScanSettings()
         advertisingCommands = .none
         host.reset()
@@ -207,10 +217,8 @@ package final class VirtualController {
         scanner.stop()
         initiator.stop()
         advertiser.stop()
-        for advertiser in advertisers.values {
-            advertiser.stop()
-            advertiser.train?.stop()
-        }
+        for advertiser in advertisers.values { advertiser.stop() }
+        for train in trains.values { train.stop() }
         synchronizer?.reset()
         for link in links { link.drop() }
     }
@@ -229,7 +237,7 @@ package final class VirtualController {
     private func receiveCommand(_ bytes: PacketBuffer) {
         // Malformed packets have no opcode to respond to.
         guard let command = try? CommandPacket(reading: bytes) else { return }
-        host.answering { CommandTable.shared.carryOut(command, on: self) }
+        host.answering { carryOut(command, self) }
     }
 
     private func receiveData(_ bytes: PacketBuffer) {

@@ -212,7 +212,7 @@ import Testing
                 noise.send(
                     RadioFrame(
                         channel: isData ? UInt8(random.below(37)) : UInt8(37 + random.below(3)),
-                        accessAddress: isData ? data.accessAddress : AdvertisingPDU.accessAddress,
+                        accessAddress: isData ? data.accessAddress : AccessAddress.advertising,
                         crcInit: isData ? data.crcInit : AdvertisingPDU.crcInit,
                         phy: .le1M,
                         pdu: random.bytes(Int(random.below(40)))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AirCaptureTests {
     private func sniffed(
         channel: UInt8 = 37,
-        address: UInt32 = AdvertisingPDU.accessAddress,
+        address: UInt32 = AccessAddress.advertising,
         phy: RadioPHY = .le1M,
         pdu: [UInt8] = [0x42, 0x03, 1, 2, 3],
         sender: RadioNode? = nil,

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ControlProcedureTests {
     private typealias Machine = LinkControl
 
-    private func machine(_ role: ConnectionEvent.Role, features: LEFeatures? = nil) -> LinkControl {
+    private func machine(_ role: LinkRole, features: LEFeatures? = nil) -> LinkControl {
         LinkControlTests.machine(role, features: features ?? VirtualController.supportedFeatures)
     }
 
@@ -88,8 +88,8 @@ import Testing
         .periodicSync(respondingTrain),
     ]
 
-    @Test(arguments: pdus.indices, [ConnectionEvent.Role.central, .peripheral])
-    func aWrongLengthIsAnsweredByLLUnknownRsp(index: Int, role: ConnectionEvent.Role) {
+    @Test(arguments: pdus.indices, [LinkRole.central, .peripheral])
+    func aWrongLengthIsAnsweredByLLUnknownRsp(index: Int, role: LinkRole) {
         let bytes = Self.pdus[index].encoded()
         let opcode = Self.pdus[index].opcode
         let expected: [LinkControl.Action] = opcode == .unknownRsp ? [] : [.send(.unknown(.init(opcode)))]
@@ -108,7 +108,7 @@ import Testing
         ] as [UInt8]
     )
     func unknownPDUsAreEchoed(opcode: UInt8) {
-        for role in [ConnectionEvent.Role.central, .peripheral] {
+        for role in [LinkRole.central, .peripheral] {
             var machine = machine(role)
             let pdu = PacketBuffer([opcode] + [UInt8](repeating: 1, count: 12))
             #expect(machine.receive(pdu) == [.send(.unknown(.init(.init(rawValue: opcode))))])
@@ -355,7 +355,7 @@ import Testing
         .phy(tx: .le2M, rx: .le2M), .parameters(LinkControlTests.validRequest),
     ])
     func theTimeOfThePeerRuns(request: LinkControl.Request) {
-        for role in [ConnectionEvent.Role.central, .peripheral] {
+        for role in [LinkRole.central, .peripheral] {
             var machine = machine(role)
             #expect(!machine.awaitsPeer)
             _ = machine.request(request)

@@ -243,7 +243,7 @@ import Testing
         func spoil() {
             var count = 0
             world.radio.onSend = { frame in
-                guard frame.accessAddress != AdvertisingPDU.accessAddress else { return }
+                guard frame.accessAddress != AccessAddress.advertising else { return }
                 count += 1
                 if (number..<number + 3).contains(count) { frame.crcInit ^= 1 }
             }

@@ -215,7 +215,7 @@ private typealias Machine = EncryptionMachine
         machine.requestEncryption(key: .sample, random: 1, diversifier: 2)
     }
 
-    private func encrypted(_ role: ConnectionEvent.Role) -> LinkControl {
+    private func encrypted(_ role: LinkRole) -> LinkControl {
         var machine = LinkControlTests.machine(role)
         if role == .central {
             _ = request(&machine)
@@ -282,8 +282,8 @@ private typealias Machine = EncryptionMachine
     }
 
     // The host's requests wait until the link is encrypted.
-    @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
-    func nothingElseBeginsMeanwhile(role: ConnectionEvent.Role) {
+    @Test(arguments: [LinkRole.central, .peripheral])
+    func nothingElseBeginsMeanwhile(role: LinkRole) {
         var machine = LinkControlTests.machine(role)
         if role == .central {
             _ = request(&machine)
@@ -337,8 +337,8 @@ private typealias Machine = EncryptionMachine
         #expect(machine.answer(key: nil) == [.send(.reject(.init(.pinOrKeyMissing))), .release])
     }
 
-    @Test(arguments: [ConnectionEvent.Role.central, .peripheral])
-    func pingIsAProcedureLikeOthers(role: ConnectionEvent.Role) {
+    @Test(arguments: [LinkRole.central, .peripheral])
+    func pingIsAProcedureLikeOthers(role: LinkRole) {
         for (answer, isOver) in [
             (ControlPDU.pingResponse, true), (.unknown(.init(.pingReq)), true), (.pingRequest, false),
         ] {

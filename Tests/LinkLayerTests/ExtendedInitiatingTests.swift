@@ -166,7 +166,7 @@ import Testing
         let noise = world.radio.add(at: Position(x: 1))
         var requests = 0
         world.sniff { frame in
-            guard frame.frame.accessAddress == AdvertisingPDU.accessAddress, frame.frame.pdu[0] & 0xF == 8,
+            guard frame.frame.accessAddress == AccessAddress.advertising, frame.frame.pdu[0] & 0xF == 8,
                 requests < 3
             else { return }
             requests += 1

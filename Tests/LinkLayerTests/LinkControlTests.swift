@@ -8,7 +8,7 @@ import Testing
 /// The control procedures as a state machine, without a radio.
 @Suite struct LinkControlTests {
     static func machine(
-        _ role: ConnectionEvent.Role,
+        _ role: LinkRole,
         counter: UInt16 = 100,
         asksHost: Bool = true,
         features: LEFeatures = VirtualController.supportedFeatures
@@ -99,11 +99,11 @@ import Testing
 
     /// Requests that only the other role may make.
     @Test(arguments: [
-        (ConnectionEvent.Role.central, ControlPDU.featureRequest(.init([]))),
+        (LinkRole.central, ControlPDU.featureRequest(.init([]))),
         (.peripheral, .peripheralFeatureRequest(.init([]))),
         (.central, .channelMap(.init(map: .all, instant: 110))),
     ])
-    func theWrongRole(role: ConnectionEvent.Role, pdu: ControlPDU) {
+    func theWrongRole(role: LinkRole, pdu: ControlPDU) {
         var machine = Self.machine(role)
         #expect(machine.receive(pdu.encoded()) == [.send(.unknown(.init(pdu.opcode)))])
     }
@@ -116,9 +116,9 @@ import Testing
             .phyRequest(.init(tx: .le2M, rx: .le2M)), .connectionParameterRequest(.init()), .version(.init()),
             .connectionParameterRequest(validRequest), .pingRequest, .clockAccuracyRequest(.init(1)),
         ],
-        [ConnectionEvent.Role.central, .peripheral]
+        [LinkRole.central, .peripheral]
     )
-    func floodsChangeNothing(pdu: ControlPDU, role: ConnectionEvent.Role) {
+    func floodsChangeNothing(pdu: ControlPDU, role: LinkRole) {
         var machine = Self.machine(role)
         for _ in 0..<1_000 {
             let sent = machine.receive(pdu.encoded()).filter { if case .send = $0 { true } else { false } }
@@ -135,9 +135,9 @@ import Testing
             Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
             .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),
         ],
-        [ConnectionEvent.Role.central, .peripheral]
+        [LinkRole.central, .peripheral]
     )
-    func crossingFloods(request: Request, role: ConnectionEvent.Role) {
+    func crossingFloods(request: Request, role: LinkRole) {
         if role == .peripheral, case .channelMap = request { return }
         let random = RandomSource(seed: 9)
         for _ in 0..<200 {

@@ -113,13 +113,13 @@ extension TestHost {
         let advertiser = world.host()
         advertiser.advertisePeriodically()
         world.run(.seconds(10))
-        let train = frames.filter { $0.frame.accessAddress != AdvertisingPDU.accessAddress }
+        let train = frames.filter { $0.frame.accessAddress != AccessAddress.advertising }
         #expect((98...100).contains(train.count) && Set(train.map(\.frame.accessAddress)).count == 1)
         #expect(zip(train, train.dropFirst()).allSatisfy { $1.at - $0.at == 100_000 })
         #expect(Set(train.map(\.frame.channel)).count > 20 && train.allSatisfy { $0.frame.channel < 37 })
         // The SyncInfo in AUX_ADV_IND leads to one of them, on the channel selected by its event counter.
         var leads = 0
-        for (at, frame) in frames where frame.accessAddress == AdvertisingPDU.accessAddress && frame.channel < 37 {
+        for (at, frame) in frames where frame.accessAddress == AccessAddress.advertising && frame.channel < 37 {
             guard case .extended(let body)? = try? AdvertisingPDU(reading: PacketBuffer(frame.pdu)),
                 let sync = body.extended.sync
             else { continue }
@@ -140,7 +140,7 @@ extension TestHost {
         let world = World()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         var channels: Set<UInt8> = []
-        world.sniff { if $0.frame.accessAddress != AdvertisingPDU.accessAddress { channels.insert($0.frame.channel) } }
+        world.sniff { if $0.frame.accessAddress != AccessAddress.advertising { channels.insert($0.frame.channel) } }
         advertiser.send(LESetHostChannelClassification(channelMap: ChannelMap(bits: 0b1110).octets))
         advertiser.advertisePeriodically(data: sampleData(600))
         scanner.scanExtended()
@@ -255,7 +255,7 @@ extension TestHost {
         advertiser.advertisePeriodically(interval: 400)
         // SyncInfo is received, but nothing of the train.
         world.radio.onSend = { frame in
-            if frame.accessAddress != AdvertisingPDU.accessAddress { frame.crcInit ^= 1 }
+            if frame.accessAddress != AccessAddress.advertising { frame.crcInit ^= 1 }
         }
         scanner.scanExtended()
         scanner.synchronize(to: advertiser.address)
@@ -461,7 +461,7 @@ private let cases: [CommandCase] = [
 
     /// Transfers the train of a third device to the central, as the peripheral would.
     private func tell(_ pair: Pair, of host: TestHost) throws {
-        let train = try #require(host.controller.advertisers[0]?.train)
+        let train = try #require(host.controller.trains[0])
         let link = try #require(pair.peripheralLink)
         let event = train.event(after: pair.world.loop.now)
         var pdu = pair.peripheral.controller.indication(of: train.syncInfo(at:offset:), at: event, on: link)
@@ -487,7 +487,7 @@ private let cases: [CommandCase] = [
     @Test(arguments: [6, 24, 200] as [UInt16], [8, 80, 1_600] as [UInt16])
     func whatAPeerIsToldLeadsToTheTrain(interval: UInt16, train: UInt16) throws {
         let pair = try pair(interval: interval)
-        let periodic = try #require(stranger(pair, interval: train).controller.advertisers[0]?.train)
+        let periodic = try #require(stranger(pair, interval: train).controller.trains[0])
         let link = try #require(pair.peripheralLink)
         for _ in 0..<20 {
             pair.world.run(.milliseconds(137))
@@ -577,7 +577,7 @@ private let cases: [CommandCase] = [
     func theWorseClockCounts(teller: UInt8, train: UInt8, reckoned: UInt8) throws {
         let pair = try pair()
         let advertiser = stranger(pair)
-        let periodic = try #require(advertiser.controller.advertisers[0]?.train)
+        let periodic = try #require(advertiser.controller.trains[0])
         let link = try #require(pair.peripheralLink)
         let event = periodic.event(after: pair.world.loop.now)
         var pdu = pair.peripheral.controller.indication(of: periodic.syncInfo(at:offset:), at: event, on: link)

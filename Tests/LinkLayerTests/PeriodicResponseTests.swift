@@ -47,7 +47,7 @@ import Testing
             advertiser.forget()
         }
 
-        var own: PeriodicAdvertiser? { advertiser.controller.advertisers[0]?.train }
+        var own: PeriodicAdvertiser? { advertiser.controller.trains[0] }
     }
 
     /// The frames of the train, and of the responses to it.
@@ -309,7 +309,7 @@ import Testing
         )
         #expect(advertiser.send(data) == .success)
         var sent = 0
-        let train = try #require(advertiser.controller.advertisers[0]?.train)
+        let train = try #require(advertiser.controller.trains[0])
         world.sniff { if $0.frame.accessAddress == train.accessAddress { sent += 1 } }
         world.run(.milliseconds(1_001))
         #expect(sent == 1)
@@ -334,7 +334,7 @@ import Testing
         for enable in [[], .enable] as [LEPeriodicEnable] {
             #expect(advertiser.send(LESetPeriodicAdvertisingEnable(enable: enable, set: 0)) == .success)
         }
-        let train = try #require(advertiser.controller.advertisers[0]?.train)
+        let train = try #require(advertiser.controller.trains[0])
         var sent = 0
         world.sniff { if $0.frame.accessAddress == train.accessAddress { sent += 1 } }
         world.run(.seconds(1))
@@ -403,7 +403,7 @@ import Testing
         let world = World()
         let (advertiser, listener) = (world.host(), world.host(at: 1))
         advertiser.advertiseResponsively(on: world)
-        let own = try #require(advertiser.controller.advertisers[0]?.train?.responses)
+        let own = try #require(advertiser.controller.trains[0]?.responses)
         let good = own.controllerData.bytes
         let bad = ResponseTiming(accessAddress: own.accessAddress, timing: timing).controllerData.bytes
         world.radio.onSend = { frame in

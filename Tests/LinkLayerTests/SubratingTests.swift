@@ -58,7 +58,7 @@ import Testing
     private let features = VirtualController.supportedFeatures.union(.connectionSubratingHost)
 
     private func machine(
-        _ role: ConnectionEvent.Role,
+        _ role: LinkRole,
         acceptable: SubrateRequest? = nil,
         features: LEFeatures? = nil,
         peer: LEFeatures? = nil
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func withoutThePeersHostNothingIsAsked() {
-        for role in [ConnectionEvent.Role.central, .peripheral] {
+        for role in [LinkRole.central, .peripheral] {
             var machine = machine(role, peer: VirtualController.supportedFeatures)
             let actions = machine.request(.subrate(request()))
             #expect(actions == [.report(.subrate(.unsupportedRemoteFeature, .init()))])

@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [LEPHY.le1M, .le2M, .coded])
     func aSubeventMakesAConnection(phy: LEPHY) throws {
         let scene = try Scene(phy: phy, set: 5)
-        let train = try #require(scene.advertiser.controller.advertisers[5]?.train)
+        let train = try #require(scene.advertiser.controller.trains[5])
         var frames: [(start: Int64, end: Int64, channel: UInt8, kind: UInt8)] = []
         scene.world.sniff {
             guard $0.frame.accessAddress == train.accessAddress else { return }

@@ -105,7 +105,7 @@ struct Recording: Sendable {
 
     /// The PDUs on the advertising channels.
     var advertisingPDUs: [[UInt8]] {
-        unique(frames.filter { $0.accessAddress == AdvertisingPDU.accessAddress }.map(\.pdu))
+        unique(frames.filter { $0.accessAddress == AccessAddress.advertising }.map(\.pdu))
     }
 
     /// The advertising data in those PDUs.
@@ -113,12 +113,12 @@ struct Recording: Sendable {
 
     /// The PDUs on the data channels.
     var linkPDUs: [[UInt8]] {
-        unique(frames.filter { $0.accessAddress != AdvertisingPDU.accessAddress }.map(\.pdu))
+        unique(frames.filter { $0.accessAddress != AccessAddress.advertising }.map(\.pdu))
     }
 
     /// The control PDUs among them, without their headers.
     var controlPDUs: [[UInt8]] {
-        frames.filter { $0.accessAddress != AdvertisingPDU.accessAddress && $0.pdu[0] & 0b11 == 0b11 }
+        frames.filter { $0.accessAddress != AccessAddress.advertising && $0.pdu[0] & 0b11 == 0b11 }
             .map { Array($0.pdu.dropFirst(2)) }
     }
 }

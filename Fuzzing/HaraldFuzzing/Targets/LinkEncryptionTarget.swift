@@ -71,7 +71,7 @@ private struct LinkEnd {
     var limit = 251
     let data = DataPath()
 
-    init(_ role: ConnectionEvent.Role) {
+    init(_ role: LinkRole) {
         let setup = LinkControl.Setup(
             role: role,
             features: VirtualController.supportedFeatures,

@@ -21,8 +21,8 @@ extension Advertiser {
         let begin = loop.now
         var set = set
         if set.syncInfo != nil {
-            set.syncInfo = train?.syncInfo(from: begin + .microseconds(ExtendedEvent.segmentStart(of: set)))
-            set.responses = train?.responses
+            let start = begin + .microseconds(ExtendedEvent.segmentStart(of: set))
+            (set.syncInfo, set.responses) = owner.advertiser(self, announcesTrainAt: start)
         }
         play(
             ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),

@@ -16,6 +16,12 @@ protocol AdvertiserOwner: AnyObject {
     func advertiser(_ advertiser: Advertiser, accepts request: ConnectIndication, at end: Instant)
     /// Called when a scanner has requested the scan response.
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress)
+    /// Returns where the set's periodic advertising is found by a device that receives a PDU of `advertiser` at
+    /// `instant`, and the subevents and response slots of the train, if it has any.
+    func advertiser(
+        _ advertiser: Advertiser,
+        announcesTrainAt instant: Instant
+    ) -> (sync: SyncInfo?, responses: ResponseTiming?)
     /// Called when the set has a new private address.
     func advertiserChangedAddress(_ advertiser: Advertiser)
     /// Called when advertising has ended on its own.
@@ -66,8 +72,6 @@ final class Advertiser: RadioUser {
     var set: AdvertisingSet {
         didSet { interval = nil }
     }
-    /// The set's periodic advertising, once the host has configured it.
-    var train: PeriodicAdvertiser?
     /// The channels of the auxiliary PDUs.
     var secondary: SecondaryChannels
     private(set) var isEnabled = false

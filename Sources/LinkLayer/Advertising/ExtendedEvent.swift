@@ -182,7 +182,7 @@ extension RadioFrame {
     static func advertising(_ pdu: [UInt8], channel: UInt8, phy: RadioPHY) -> RadioFrame {
         RadioFrame(
             channel: channel,
-            accessAddress: AdvertisingPDU.accessAddress,
+            accessAddress: AccessAddress.advertising,
             crcInit: AdvertisingPDU.crcInit,
             phy: phy,
             pdu: pdu
@@ -195,7 +195,7 @@ extension RadioTuning {
     static func advertising(channel: UInt8, phy: LEPHY) -> RadioTuning {
         RadioTuning(
             channel: channel,
-            accessAddress: AdvertisingPDU.accessAddress,
+            accessAddress: AccessAddress.advertising,
             crcInit: AdvertisingPDU.crcInit,
             modulation: phy.radioPHY.modulation
         )

@@ -51,7 +51,7 @@ struct AirDirectory {
     /// Classifies a frame. Call it with frames in the order in which they started.
     mutating func classify(_ sniffed: SniffedFrame) -> AirFrameKind {
         let frame = sniffed.frame
-        guard frame.accessAddress == AdvertisingPDU.accessAddress else {
+        guard frame.accessAddress == AccessAddress.advertising else {
             if let next = trains[frame.accessAddress] { return periodic(sniffed, next) }
             guard let central = centrals[frame.accessAddress] else { return .unspecified }
             return central == sniffed.sender ? .fromCentral : .fromPeripheral

@@ -1,7 +1,10 @@
 import EventLoops
 
-/// The rules for the access address of a connection (Core Vol 6 Part B 2.1.2).
+/// The access address of advertising, and the rules for that of a connection (Core Vol 6 Part B 2.1.2).
 enum AccessAddress {
+    /// The access address of all advertising channels.
+    static let advertising: UInt32 = 0x8E89_BED6
+
     /// Returns a random access address that cannot be mistaken for noise or for advertising.
     static func random(_ random: RandomSource) -> UInt32 {
         while true {
@@ -14,7 +17,7 @@ enum AccessAddress {
     static func isValid(_ address: UInt32) -> Bool {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
         let changes = (address ^ address >> 1) & 0x7FFF_FFFF
-        return (address ^ AdvertisingPDU.accessAddress).nonzeroBitCount > 1
+        return (address ^ advertising).nonzeroBitCount > 1
             && Set(octets).count > 1
             && longestRun(address) <= 6
             && changes.nonzeroBitCount <= 24

@@ -8,9 +8,6 @@ struct CommandTable {
 
     static let shared = CommandTable()
 
-    /// Num_HCI_Command_Packets: each command is carried out before the next one is read.
-    static let credits: UInt8 = 1
-
     /// Commands whose parameters contain ignored octets.
     private static let padded: Set<Opcode> = [LESetAdvertisingData.opcode, LESetScanResponseData.opcode]
 
@@ -19,7 +16,7 @@ struct CommandTable {
         /// The features of which the controller must have at least one; empty if none is required.
         var features: LEFeatures = []
         /// The command set to which the command belongs.
-        var commands = AdvertisingCommands.none
+        var commands = AdvertisingCommandSet.none
         /// The response to a rejected command.
         var failure: @Sendable (HCIStatus) -> HCIPacket
         var handler: Handler
@@ -67,14 +64,14 @@ struct CommandTable {
     func carryOut(_ command: CommandPacket, on controller: VirtualController) -> HCIPacket? {
         guard let entry = entries[command.opcode], entry.isKnown(with: controller.configuration.features)
         else {
-            return HCIPacket(CommandStatus(status: .unknownCommand, credits: Self.credits, opcode: command.opcode))
+            return HCIPacket(CommandStatus(status: .unknownCommand, credits: HostPort.credits, opcode: command.opcode))
         }
         guard controller.advertisingCommands.admit(entry.commands) else { return entry.failure(.commandDisallowed) }
         return entry.handler(controller, command.parameters)
     }
 
     /// Assigns commands to a command set and makes them depend on a feature.
-    mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommands, feature: LEFeatures = []) {
+    mutating func mark(_ opcodes: [Opcode], as commands: AdvertisingCommandSet, feature: LEFeatures = []) {
         for opcode in opcodes {
             entries[opcode]?.commands = commands
             entries[opcode]?.features = feature
@@ -87,9 +84,9 @@ struct CommandTable {
         _ body: @escaping @Sendable (VirtualController, C) -> C.Response
     ) {
         register(type) { controller, command in
-            HCIPacket(CommandComplete(type, body(controller, command), credits: Self.credits))
+            HCIPacket(CommandComplete(type, body(controller, command), credits: HostPort.credits))
         } failure: { status in
-            HCIPacket(CommandComplete(type, C.Response(failure: status), credits: Self.credits))
+            HCIPacket(CommandComplete(type, C.Response(failure: status), credits: HostPort.credits))
         }
     }
 
@@ -122,8 +119,8 @@ struct CommandTable {
     private static func answer<C: HCICommand>(_ type: C.Type, _ status: HCIStatus) -> HCIPacket
     where C.Response == StatusOnly {
         C.isAnsweredByStatus
-            ? HCIPacket(CommandStatus(status: status, credits: credits, opcode: C.opcode))
-            : HCIPacket(CommandComplete(type, StatusOnly(status), credits: credits))
+            ? HCIPacket(CommandStatus(status: status, credits: HostPort.credits, opcode: C.opcode))
+            : HCIPacket(CommandComplete(type, StatusOnly(status), credits: HostPort.credits))
     }
 
     private mutating func register<C: HCICommand>(
@@ -151,21 +148,5 @@ struct CommandTable {
     private static func status(for error: PacketError) -> HCIStatus {
         guard case .value = error.cause, error.field.hasSuffix("_PHYs") else { return .invalidParameters }
         return .unsupportedFeatureOrParameter
-    }
-}
-
-/// The legacy and the extended command sets for advertising, scanning and initiating. After the first command of one
-/// set, those of the other are disallowed until the next reset (Core Vol 4 Part E 3.1.1).
-enum AdvertisingCommands {
-    /// No command of either set has been used; or a command that belongs to neither.
-    case none
-    case legacy
-    case extended
-
-    /// Whether a command of this set is allowed. If so, the other set is disallowed from now on.
-    mutating func admit(_ commands: AdvertisingCommands) -> Bool {
-        guard commands != .none else { return true }
-        if self == .none { self = commands }
-        return self == commands
     }
 }

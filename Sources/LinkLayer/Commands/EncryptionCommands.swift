@@ -72,20 +72,3 @@ extension VirtualController {
         return .success
     }
 }
-
-// The link's encryption events for the host.
-extension VirtualController {
-    /// Sends Encryption Change; version 2 if the host has enabled it, from 5.3 on (7.7.8). A link's key always has 16
-    /// octets; only the hosts know its effective size.
-    func reportEncryption(_ status: HCIStatus, _ link: Link) {
-        let state: EncryptionState = status == .success ? .on : .off
-        let knowsKeySize = configuration.version >= .v5_3 && host.isWanted(EncryptionChangeV2.self)
-        guard knowsKeySize else {
-            return host.send(EncryptionChange(status: status, handle: link.handle, state: state))
-        }
-        let keySize: UInt8 = status == .success ? 16 : 0
-        host.send(
-            EncryptionChangeV2(EncryptionChange(status: status, handle: link.handle, state: state), keySize: keySize)
-        )
-    }
-}

@@ -78,7 +78,7 @@ extension VirtualController {
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         guard var set = known?.set else { return nil }
         set.parameters = command
-        if known?.train?.isWanted ?? false, !set.canBePeriodic { return .invalidParameters }
+        if trains[command.set]?.isWanted ?? false, !set.canBePeriodic { return .invalidParameters }
         return ExtendedParameterRules.checkData(of: set)
     }
 
@@ -118,14 +118,6 @@ extension VirtualController {
     /// data cannot be linked to one device (7.8.122).
     private func dataChanged(_ reason: LEAddressChangeReasons, of advertiser: Advertiser) {
         if advertiser.set.addressChanges.contains(reason) { advertiser.replaceAddress() }
-    }
-
-    /// Changes the DID, as required for new data (Core Vol 6 Part B 4.4.2.11).
-    func renewDataIdentifier(_ advertiser: Advertiser) {
-        let old = advertiser.set.dataIdentifier
-        repeat {
-            advertiser.set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52)
-        } while advertiser.set.dataIdentifier == old
     }
 
     // MARK: Enabling
@@ -168,22 +160,23 @@ extension VirtualController {
             duration: entry.duration == 0 ? nil : .milliseconds(Int64(entry.duration) * 10),
             maximumEvents: entry.maxEvents
         )
-        advertiser.train?.begin(advertiser.set, map: channelMap)
+        trains[entry.set]?.begin(advertiser.set, map: channelMap)
     }
 
     // MARK: Removing
 
     fileprivate func removeSet(_ number: UInt8) -> HCIStatus {
         guard let advertiser = advertisers[number] else { return .unknownAdvertisingIdentifier }
-        guard !advertiser.isEnabled, !(advertiser.train?.isWanted ?? false) else { return .commandDisallowed }
-        advertisers[number] = nil
+        guard !advertiser.isEnabled, !(trains[number]?.isWanted ?? false) else { return .commandDisallowed }
+        (advertisers[number], trains[number]) = (nil, nil)
         return .success
     }
 
     fileprivate func clearSets() -> HCIStatus {
-        let isBusy = advertisers.values.contains { $0.isEnabled || $0.train?.isWanted ?? false }
+        let isBusy = advertisers.values.contains(where: \.isEnabled) || trains.values.contains(where: \.isWanted)
         guard !isBusy else { return .commandDisallowed }
         advertisers.removeAll()
+        trains.removeAll()
         return .success
     }
 }

@@ -48,8 +48,8 @@ extension VirtualController {
     fileprivate func createConnection(_ command: LEExtendedCreateConnectionV2) -> HCIStatus {
         if command.set == Self.unused, command.periodicSubevent == Self.unused { return createConnection(command.v1) }
         guard !isMakingConnection else { return .commandDisallowed }
-        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        guard let train = advertiser.train, train.isRunning, let timing = train.responses?.timing else {
+        guard advertisers[command.set] != nil else { return .unknownAdvertisingIdentifier }
+        guard let train = trains[command.set], train.isRunning, let timing = train.responses?.timing else {
             return .commandDisallowed
         }
         let v1 = command.v1

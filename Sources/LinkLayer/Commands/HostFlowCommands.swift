@@ -23,13 +23,3 @@ extension CommandTable {
         }
     }
 }
-
-extension VirtualController {
-    /// Passes held data to the host as its buffers allow, with the links taking turns.
-    func passWhatWasHeld() {
-        guard !links.isEmpty else { return }
-        nextToPass %= links.count
-        for link in links[nextToPass...] + links[..<nextToPass] { link.passOn() }
-        nextToPass += 1
-    }
-}

@@ -25,18 +25,18 @@ extension VirtualController {
     func setParameters(_ command: LESetPeriodicAdvertisingParametersV2) -> HCIStatus {
         let v1 = command.v1
         guard let advertiser = advertisers[v1.set] else { return .unknownAdvertisingIdentifier }
-        guard !(advertiser.train?.isWanted ?? false) else { return .commandDisallowed }
+        guard !(trains[v1.set]?.isWanted ?? false) else { return .commandDisallowed }
         guard advertiser.set.canBePeriodic, v1.intervalMin >= 6, v1.intervalMin <= v1.intervalMax, command.isUsable
         else { return .invalidParameters }
-        let train = advertiser.train ?? makeTrain(for: advertiser, v1.set)
+        let train = trains[v1.set] ?? makeTrain(v1.set)
         // A train with subevents has no data of its own (7.8.125).
         if command.hasSubevents { train.data = AdvertisingSet.HostData() }
         train.parameters = command.normalized
-        advertiser.train = train
+        trains[v1.set] = train
         return .success
     }
 
-    private func makeTrain(for advertiser: Advertiser, _ set: UInt8) -> PeriodicAdvertiser {
+    private func makeTrain(_ set: UInt8) -> PeriodicAdvertiser {
         PeriodicAdvertiser(
             set: set,
             arbiter: arbiter,
@@ -49,7 +49,7 @@ extension VirtualController {
 
     fileprivate func setData(_ command: LESetPeriodicAdvertisingData) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        guard let train = advertiser.train, !train.hasSubevents else { return .commandDisallowed }
+        guard let train = trains[command.set], !train.hasSubevents else { return .commandDisallowed }
         guard command.operation.rawValue <= 4, command.data.count <= 252 else { return .invalidParameters }
         // Unchanged data only renew the ADI (7.8.62), which these PDUs do not have.
         if command.operation == .unchanged {
@@ -78,12 +78,12 @@ extension VirtualController {
         // These PDUs have no ADI.
         guard !command.enable.contains(.includeInfo) else { return .unsupportedFeatureOrParameter }
         guard command.enable.contains(.enable) else {
-            advertiser.train?.isWanted = false
-            advertiser.train?.stop()
+            trains[command.set]?.isWanted = false
+            trains[command.set]?.stop()
             (advertiser.set.syncInfo, advertiser.set.responses) = (nil, nil)
             return .success
         }
-        guard let train = advertiser.train, advertiser.set.canBePeriodic, !train.data.isPartial else {
+        guard let train = trains[command.set], advertiser.set.canBePeriodic, !train.data.isPartial else {
             return .commandDisallowed
         }
         guard hasTime(advertiser, train) else { return .packetTooLong }

@@ -75,8 +75,8 @@ extension VirtualController {
     private static let maximumSubeventsAtOnce = 15
 
     fileprivate func setSubeventData(_ command: LESetPeriodicAdvertisingSubeventData) -> HCIStatus {
-        guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        guard let train = advertiser.train, train.hasSubevents else { return .commandDisallowed }
+        guard advertisers[command.set] != nil else { return .unknownAdvertisingIdentifier }
+        guard let train = trains[command.set], train.hasSubevents else { return .commandDisallowed }
         guard (1...Self.maximumSubeventsAtOnce).contains(command.subevents.count) else { return .invalidParameters }
         // Either all subevents are set, or none.
         for data in command.subevents {

@@ -64,7 +64,7 @@ extension VirtualController {
     fileprivate func transfer(_ command: LEPeriodicAdvertisingSetInfoTransfer) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        guard let train = advertiser.train, train.isRunning else { return .commandDisallowed }
+        guard let train = trains[command.set], train.isRunning else { return .commandDisallowed }
         var pdu = indication(of: train.syncInfo(at:offset:), at: train.event(after: loop.now), on: link)
         let set = advertiser.set
         (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.ownAddress, LEPHYs(train.phy) ?? [])

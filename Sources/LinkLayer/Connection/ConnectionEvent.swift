@@ -1,11 +1,6 @@
 /// The state machine of a connection event: when each side sends, and when the event closes (Core Vol 6 Part B 4.5.1
 /// and 4.5.6).
 struct ConnectionEvent {
-    enum Role: Hashable {
-        case central
-        case peripheral
-    }
-
     enum State: Hashable {
         /// The central sends at the anchor point; the peripheral listens for it.
         case begins
@@ -42,7 +37,7 @@ struct ConnectionEvent {
         case none
     }
 
-    let role: Role
+    let role: LinkRole
     private(set) var state = State.begins
     private var ownMoreData = false
     private var peerMoreData = false
@@ -50,7 +45,7 @@ struct ConnectionEvent {
     /// Whether no PDU has been sent yet.
     private(set) var isFirst = true
 
-    init(role: Role) {
+    init(role: LinkRole) {
         self.role = role
     }
 

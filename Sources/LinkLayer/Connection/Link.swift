@@ -28,7 +28,7 @@ final class Link: RadioUser {
     /// The parameters with which a link is made.
     struct Parameters {
         var handle: ConnectionHandle
-        var role: ConnectionEvent.Role
+        var role: LinkRole
         var own: BluetoothAddress
         var peer: BluetoothAddress
         var data: ConnectionData

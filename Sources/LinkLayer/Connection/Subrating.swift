@@ -2,9 +2,6 @@
 ///
 /// Events are numbered without wrapping here, so that the sequence continues where the counter on the air wraps to 0.
 struct Subrating: Hashable {
-    /// The maximum of the factor, and of its product with the latency plus 1 (4.5.1).
-    static let maximumFactor: UInt16 = 500
-
     /// connSubrateFactor.
     var factor = 1
     /// The number of one of the used events.

@@ -61,7 +61,9 @@ extension LinkControl {
         guard asked.maxLatency <= own.maxLatency, asked.timeout <= own.timeout else { return nil }
         let events = Int64(asked.maxLatency) + 1
         let longest = (Int64(asked.timeout) * 10_000 - 1) / (2 * timing.intervalMicroseconds * events)
-        let bounds = [Int64(asked.factorMax), Int64(own.factorMax), longest, Int64(Subrating.maximumFactor) / events]
+        let bounds = [
+            Int64(asked.factorMax), Int64(own.factorMax), longest, Int64(SubrateRequest.maximumFactor) / events,
+        ]
         guard let factor = bounds.min(), factor >= Int64(max(asked.factorMin, own.factorMin)) else { return nil }
         var pdu = SubrateIndication()
         pdu.factor = UInt16(factor)
@@ -84,7 +86,8 @@ extension LinkControl {
 
     private func isPossible(_ pdu: SubrateIndication) -> Bool {
         let events = Int64(pdu.factor) * (Int64(pdu.latency) + 1)
-        return (1...Int64(Subrating.maximumFactor)).contains(events) && pdu.factor >= 1 && pdu.continuation < pdu.factor
+        return (1...Int64(SubrateRequest.maximumFactor)).contains(events) && pdu.factor >= 1
+            && pdu.continuation < pdu.factor
             && (10...3_200).contains(pdu.timeout)
             && Int64(pdu.timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
     }

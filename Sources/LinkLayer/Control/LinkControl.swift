@@ -117,7 +117,7 @@ struct LinkControl {
 
     /// The constant properties of a link.
     struct Setup {
-        var role: ConnectionEvent.Role
+        var role: LinkRole
         var features: LEFeatures
         var version: VersionIndication
         /// The PHYs that this device prefers when the peer starts the PHY update.

@@ -22,8 +22,6 @@ enum AdvertisingPDU: Hashable {
     /// AUX_CONNECT_RSP.
     case connectResponse(ExtendedAdvertisement)
 
-    /// The access address of all advertising channels (2.1.2).
-    static let accessAddress: UInt32 = 0x8E89_BED6
     /// The initial value of the CRC on advertising channels (3.1.1).
     static let crcInit: UInt32 = 0x55_5555
 

@@ -2,6 +2,9 @@ import BluetoothTypes
 
 /// LL_SUBRATE_REQ (Core Vol 6 Part B 2.4.2.36).
 struct SubrateRequest: PacketFields, Hashable {
+    /// The maximum of the factor, and of its product with the latency plus 1 (4.5.1).
+    static let maximumFactor: UInt16 = 500
+
     /// The minimum factor.
     var factorMin: UInt16 = 1
     /// The maximum factor.
@@ -34,8 +37,8 @@ struct SubrateRequest: PacketFields, Hashable {
 
     /// Whether the fields are in range and consistent (2.4.2.36; Core Vol 4 Part E 7.8.123).
     var isValid: Bool {
-        factorMin >= 1 && factorMin <= factorMax && factorMax <= Subrating.maximumFactor
-            && maxLatency <= 499 && Int(factorMax) * (Int(maxLatency) + 1) <= Int(Subrating.maximumFactor)
+        factorMin >= 1 && factorMin <= factorMax && factorMax <= Self.maximumFactor
+            && maxLatency <= 499 && Int(factorMax) * (Int(maxLatency) + 1) <= Int(Self.maximumFactor)
             && continuation < factorMax && (10...3_200).contains(timeout)
     }
 }

@@ -3,6 +3,14 @@ import EventLoops
 import HCI
 import Radio
 
+/// What a synchronizer needs from its controller.
+protocol SynchronizerOwner: AnyObject {
+    /// Whether a connection request in a subevent is for this device and can be accepted (AB-L03).
+    func canAccept(_ request: ConnectIndication) -> Bool
+    /// Called when AUX_CONNECT_RSP has been sent, in response to a request that ended at `end`.
+    func accept(_ request: ConnectIndication, at end: Instant, of follower: PeriodicFollower)
+}
+
 /// Synchronizes with periodic advertising trains, and owns the followers (Core Vol 6 Part B 4.4.3.4, 4.3.5).
 final class Synchronizer {
     /// The maximum number of trains to follow at the same time.
@@ -29,10 +37,31 @@ final class Synchronizer {
     private(set) var wanted: LEPeriodicAdvertisingCreateSync?
     private var followers: [UInt16: (follower: PeriodicFollower, reason: Reason)] = [:]
     private var lastHandle: UInt16 = 0
-    private unowned let controller: VirtualController
+    private let host: HostPort
+    private let arbiter: RadioArbiter
+    private let loop: any EventLoop
+    private let power: Double
+    private let accuracy: ClockAccuracy
+    /// Whether the controller supports trains with responses as a scanner.
+    private let supportsResponses: Bool
+    private unowned let owner: any SynchronizerOwner
 
-    init(_ controller: VirtualController) {
-        self.controller = controller
+    init(
+        host: HostPort,
+        arbiter: RadioArbiter,
+        loop: any EventLoop,
+        power: Double,
+        accuracy: ClockAccuracy,
+        supportsResponses: Bool,
+        owner: any SynchronizerOwner
+    ) {
+        self.host = host
+        self.arbiter = arbiter
+        self.loop = loop
+        self.power = power
+        self.accuracy = accuracy
+        self.supportsResponses = supportsResponses
+        self.owner = owner
     }
 
     /// Returns the follower with this handle, if its synchronization is established.
@@ -98,7 +127,7 @@ final class Synchronizer {
     /// responses follows the first subevent only.
     func followable(_ train: PeriodicTrain) -> PeriodicTrain? {
         var train = train
-        if !controller.configuration.features.contains(.periodicResponsesScanner) { train.responses = nil }
+        if !supportsResponses { train.responses = nil }
         let isUsable = train.responses?.timing.isUsable(within: train.sync.interval) ?? true
         return isUsable && train.sync.isUsable ? train : nil
     }
@@ -117,10 +146,10 @@ final class Synchronizer {
             train,
             rules,
             handle: lastHandle,
-            arbiter: controller.arbiter,
-            loop: controller.loop,
-            power: controller.power,
-            accuracy: ClockAccuracy(code: controller.configuration.clockAccuracy.rawValue),
+            arbiter: arbiter,
+            loop: loop,
+            power: power,
+            accuracy: accuracy,
             owner: self
         )
         followers[lastHandle] = (follower, reason)
@@ -136,14 +165,14 @@ extension Synchronizer: PeriodicFollowerOwner {
     func followerLost(_ follower: PeriodicFollower) {
         if follower.isEstablished {
             remove(follower.handle)
-            controller.host.send(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
+            host.send(LEPeriodicAdvertisingSyncLost(sync: follower.handle))
         } else {
             tell(.connectionFailedToBeEstablished, follower)
             remove(follower.handle)
         }
     }
 
-    private var tellsOfSubevents: Bool { controller.host.isWanted(LEPeriodicAdvertisingReportV2.self) }
+    private var tellsOfSubevents: Bool { host.isWanted(LEPeriodicAdvertisingReportV2.self) }
 
     var reportSize: Int { tellsOfSubevents ? 244 : 247 }
 
@@ -153,17 +182,17 @@ extension Synchronizer: PeriodicFollowerOwner {
         event: UInt16,
         subevent: UInt8?
     ) {
-        guard tellsOfSubevents else { return controller.host.send(report) }
+        guard tellsOfSubevents else { return host.send(report) }
         let number = subevent ?? LEPeriodicAdvertisingReportV2.noSubevent
-        controller.host.send(LEPeriodicAdvertisingReportV2(report, event: event, subevent: number))
+        host.send(LEPeriodicAdvertisingReportV2(report, event: event, subevent: number))
     }
 
     func follower(_ follower: PeriodicFollower, canAccept request: ConnectIndication) -> Bool {
-        controller.canAccept(request)
+        owner.canAccept(request)
     }
 
     func follower(_ follower: PeriodicFollower, accepts request: ConnectIndication, at end: Instant) {
-        controller.accept(request, at: end, of: follower)
+        owner.accept(request, at: end, of: follower)
     }
 
     /// Reports the outcome of a synchronization to the host.
@@ -206,17 +235,17 @@ extension Synchronizer: PeriodicFollowerOwner {
 
     /// Sends the event, as version 2 if the host has enabled that (Core Vol 4 Part E 7.7.65.14).
     func send(_ event: LEPeriodicAdvertisingSyncEstablished, _ timing: LESubeventTiming) {
-        guard controller.host.isWanted(LEPeriodicAdvertisingSyncEstablishedV2.self) else {
-            return controller.host.send(event)
+        guard host.isWanted(LEPeriodicAdvertisingSyncEstablishedV2.self) else {
+            return host.send(event)
         }
-        controller.host.send(LEPeriodicAdvertisingSyncEstablishedV2(v1: event, timing: timing))
+        host.send(LEPeriodicAdvertisingSyncEstablishedV2(v1: event, timing: timing))
     }
 
     private func send(_ event: LEPeriodicAdvertisingSyncTransferReceived, _ timing: LESubeventTiming) {
-        guard controller.host.isWanted(LEPeriodicAdvertisingSyncTransferReceivedV2.self) else {
-            return controller.host.send(event)
+        guard host.isWanted(LEPeriodicAdvertisingSyncTransferReceivedV2.self) else {
+            return host.send(event)
         }
-        controller.host.send(LEPeriodicAdvertisingSyncTransferReceivedV2(v1: event, timing: timing))
+        host.send(LEPeriodicAdvertisingSyncTransferReceivedV2(v1: event, timing: timing))
     }
 }
 

@@ -149,10 +149,10 @@ struct QuirkCommands {
     /// The response to a failed command may consist of the status alone (Core Vol 4 Part E 7.7.14).
     private static func answer(_ opcode: Opcode, _ status: HCIStatus) -> HCIPacket {
         if HCICommandRegistry.type(for: opcode)?.isAnsweredByStatus == true {
-            return HCIPacket(CommandStatus(status: status, credits: CommandTable.credits, opcode: opcode))
+            return HCIPacket(CommandStatus(status: status, credits: HostPort.credits, opcode: opcode))
         }
         let parameters = PacketBuffer([status.rawValue])
-        return HCIPacket(CommandComplete(credits: CommandTable.credits, opcode: opcode, parameters: parameters))
+        return HCIPacket(CommandComplete(credits: HostPort.credits, opcode: opcode, parameters: parameters))
     }
 
     // MARK: Stale addresses

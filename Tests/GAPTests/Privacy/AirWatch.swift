@@ -68,7 +68,7 @@ final class AirWatch {
 
     private func note(_ sniffed: SniffedFrame) {
         frames.append((sniffed.sender, sniffed.frame.pdu))
-        guard sniffed.frame.accessAddress == AdvertisingPDU.accessAddress,
+        guard sniffed.frame.accessAddress == AccessAddress.advertising,
             let pdu = try? AdvertisingPDU(reading: PacketBuffer(sniffed.frame.pdu))
         else { return }
         let (role, own, target) = Self.addresses(in: pdu)

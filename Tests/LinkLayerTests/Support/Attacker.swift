@@ -72,7 +72,7 @@ final class Attacker {
         node.listen(
             RadioTuning(
                 channel: 37,
-                accessAddress: AdvertisingPDU.accessAddress,
+                accessAddress: AccessAddress.advertising,
                 crcInit: AdvertisingPDU.crcInit,
                 modulation: .le1M
             )
@@ -105,7 +105,7 @@ final class Attacker {
         node.send(
             RadioFrame(
                 channel: 37,
-                accessAddress: AdvertisingPDU.accessAddress,
+                accessAddress: AccessAddress.advertising,
                 crcInit: AdvertisingPDU.crcInit,
                 phy: .le1M,
                 pdu: answer.encoded()

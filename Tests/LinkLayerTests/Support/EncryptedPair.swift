@@ -103,7 +103,7 @@ final class Overheard {
 
     init(_ world: World, central: TestHost) {
         world.sniff { [weak self] sniffed in
-            guard sniffed.frame.accessAddress != AdvertisingPDU.accessAddress, let self else { return }
+            guard sniffed.frame.accessAddress != AccessAddress.advertising, let self else { return }
             let pdu = PacketBuffer(sniffed.frame.pdu)
             guard let header = try? DataHeader(reading: pdu.prefix(upTo: DataHeader.size)) else { return }
             count += 1

@@ -197,7 +197,7 @@ final class AirLog {
 
     private func take(_ sniffed: SniffedFrame) {
         frames.append(sniffed.frame.pdu)
-        guard sniffed.frame.accessAddress == AdvertisingPDU.accessAddress,
+        guard sniffed.frame.accessAddress == AccessAddress.advertising,
             let pdu = try? AdvertisingPDU(reading: PacketBuffer(sniffed.frame.pdu))
         else { return }
         switch pdu {

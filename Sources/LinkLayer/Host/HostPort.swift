@@ -3,6 +3,9 @@ import HCI
 
 /// The controller's output to its host. It filters events by the host's event masks.
 final class HostPort {
+    /// Num_HCI_Command_Packets: each command is carried out before the next one is read.
+    static let credits: UInt8 = 1
+
     /// The mask set by Set Event Mask.
     var mask = EventMask.initial
     /// The mask set by Set Event Mask Page 2.

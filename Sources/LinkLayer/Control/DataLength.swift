@@ -67,3 +67,12 @@ struct DataLength: Hashable {
         remoteTxTime = max(pdu.maxTxTime, Self.minimumTime)
     }
 }
+
+extension RadioPHY {
+    /// Returns the longest payload whose PDU lasts at most `microseconds`; 0 if there is none.
+    func longestPayload(within microseconds: Int64) -> Int {
+        let empty = airTimeMicroseconds(octets: DataHeader.size)
+        let octet = airTimeMicroseconds(octets: DataHeader.size + 1) - empty
+        return Int(max(0, (microseconds - empty) / octet))
+    }
+}

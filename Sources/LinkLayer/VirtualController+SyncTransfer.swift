@@ -2,13 +2,6 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// How a link handles periodic advertising trains that its peer transfers (Core Vol 4 Part E 7.8.91).
-struct SyncTransferRules: Hashable {
-    var mode = LESyncTransferMode.ignore
-    var skip: UInt16 = 0
-    var timeout: UInt16 = 0
-}
-
 // Periodic Advertising Sync Transfer (Core Vol 6 Part B 5.1.13).
 extension VirtualController {
     /// Returns the description of a train for a peer: an event of the train relative to an earlier event of the link.

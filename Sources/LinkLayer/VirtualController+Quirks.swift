@@ -2,15 +2,17 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
-/// A link layer that sends its version repeatedly, although the specification allows it only once (Core Vol 6 Part B
-/// 5.1.5).
+// The quirks of the link layer. Those of the transport are added by ``QuirkLine``.
 extension VirtualController {
+    // MARK: Repeated versions
+
     /// The number of additional version indications.
     static let repeatedVersions = 3
     /// The time between two version indications.
     static let versionPause = Duration.milliseconds(100)
 
-    /// Starts sending additional version indications on a new link.
+    /// Starts sending additional version indications on a new link, although the specification allows only one (Core
+    /// Vol 6 Part B 5.1.5).
     func repeatVersion(on link: Link, times: Int = repeatedVersions) {
         guard times > 0 else { return }
         loop.schedule(after: Self.versionPause) { [weak self, weak link] in
@@ -22,5 +24,17 @@ extension VirtualController {
             }
             repeatVersion(on: link, times: times - 1)
         }
+    }
+
+    // MARK: Lost requests
+
+    /// Whether a connection request is lost on purpose: with ``ControllerQuirk/connectionsFail``, the first of every
+    /// ten.
+    func initiatorLosesRequest(_ initiator: Initiator) -> Bool {
+        guard configuration.quirks.contains(.connectionsFail) else { return false }
+        defer { requests.made += 1 }
+        guard requests.made.isMultiple(of: 10) else { return false }
+        requests.lost += 1
+        return true
     }
 }
