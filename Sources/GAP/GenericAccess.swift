@@ -37,7 +37,7 @@ package final class GenericAccess {
     package private(set) var links: [AccessLink] = []
     /// The event loop of the device.
     package let loop: any EventLoop
-    package let advertiser: Advertiser
+    package let advertiser: HostAdvertiser
     /// Establishes and ends links. ``Central`` offers a higher-level interface.
     package let connector: Connector
     /// The private addresses of this device and of bonded peers.
@@ -61,7 +61,7 @@ package final class GenericAccess {
     private lazy var fallbacks = AccessFallbacks(self)
 
     let host: HCIHost
-    let scanner: Scanner
+    let scanner: HostScanner
     let happenings: HappeningSink
     private let identity: DeviceIdentity
     private var currentScan: Scan?
@@ -153,8 +153,8 @@ package final class GenericAccess {
             interval: interval,
             happenings: happenings
         )
-        advertiser = Advertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
-        scanner = Scanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
+        advertiser = HostAdvertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
+        scanner = HostScanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
         connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
         security.begin(on: host, privacy)
         listen()

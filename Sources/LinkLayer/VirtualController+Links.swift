@@ -40,7 +40,7 @@ extension VirtualController: InitiatorOwner {
     /// Returns the parameters of a new link to a device; nil if there can be none.
     func connectionData(
         to advertiser: HeardDevice,
-        as own: OwnAddress,
+        as own: OwnAddressParameters,
         _ parameters: PHYConnectionParameters,
         _ start: LinkStart
     ) -> ConnectionData? {
@@ -79,7 +79,7 @@ extension VirtualController: InitiatorOwner {
     func addCentral(
         _ request: ConnectIndication,
         to advertiser: HeardDevice,
-        as own: OwnAddress,
+        as own: OwnAddressParameters,
         usesAlgorithm2: Bool,
         _ start: LinkStart,
         train: LinkTrain = .none

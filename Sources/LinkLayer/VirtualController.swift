@@ -196,7 +196,7 @@ package final class VirtualController {
         advertiser = makeAdvertiser(AdvertisingSet())
         advertisers.removeAll()
         trains.removeAll()
-        scanner.settings = ScanSettings()
+        scanner.settings = ScanParameters()
         advertisingCommands = .none
         host.reset()
         randomAddress = nil
@@ -275,7 +275,7 @@ package final class VirtualController {
 
     /// Returns the own address for an address type; its fallback is the address to use if the controller generates no
     /// private one.
-    func ownAddress(_ kind: OwnAddressKind) -> OwnAddress {
-        OwnAddress(kind: kind, fallback: kind.isRandom ? randomAddress : configuration.publicAddress)
+    func ownAddress(_ kind: OwnAddressKind) -> OwnAddressParameters {
+        OwnAddressParameters(kind: kind, fallback: kind.isRandom ? randomAddress : configuration.publicAddress)
     }
 }

@@ -22,7 +22,7 @@ extension DevicePrivacy {
         take(list.steps[...])
     }
 
-    private func take(_ steps: ArraySlice<ResolvingList.Step>) {
+    private func take(_ steps: ArraySlice<ResolvingListPlan.Step>) {
         guard let step = steps.first else {
             connector?.reviewRoutes()
             return handle(.done)
@@ -36,7 +36,7 @@ extension DevicePrivacy {
         }
     }
 
-    private func send(_ step: ResolvingList.Step, _ completion: @escaping (HCICommandError?) -> Void) {
+    private func send(_ step: ResolvingListPlan.Step, _ completion: @escaping (HCICommandError?) -> Void) {
         switch step {
         case .setTimeout: sendTimeout(completion)
         case .remove(let identity): send(LERemoveDeviceFromResolvingList(peerIdentity: identity), completion)

@@ -53,7 +53,7 @@ package final class DevicePrivacy {
     var events: [QuietMachine.Event] = []
     var isHandling = false
     var shared = SharedAddress()
-    var list = ResolvingList()
+    var list = ResolvingListPlan()
     /// The address of a device without private addresses.
     var base: OwnAddress?
     /// The shared address, once the controller has accepted it.
@@ -134,7 +134,7 @@ package final class DevicePrivacy {
         (base, current, pendingAddress) = (nil, nil, nil)
         shared.reset()
         plainTargets = []
-        list = ResolvingList()
+        list = ResolvingListPlan()
         recent = [:]
         linkAddresses = [:]
         events = []

@@ -50,7 +50,7 @@ final class Accessory {
     /// Advertises as connectable and discoverable until a central connects.
     func advertise(
         services: [BluetoothUUID] = [Accessory.service],
-        packets: GAP.Advertisement.Packets = .legacy,
+        packets: AdvertisingConfiguration.Packets = .legacy,
         tempo: AdvertisingTempo = .specification
     ) {
         let data = AdvertisingData([.services(services, width: .bits16, isComplete: true)])

@@ -60,7 +60,7 @@ import Testing
     @Test("behaviour 3.36: a device with extended advertising on 2M can be connected to")
     func extendedAdvertisementsAreAnswered() throws {
         let bench = try Bench()
-        var packets = GAP.Advertisement.ExtendedPackets()
+        var packets = AdvertisingConfiguration.ExtendedPackets()
         packets.secondaryPHY = .le2M
         bench.accessory.advertise(packets: .extended(packets))
         let found = try bench.central.ask(.startScan(ScanRequest()), "discovered", \.discovery)

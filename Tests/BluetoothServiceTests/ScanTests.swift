@@ -139,8 +139,8 @@ import Testing
         let payload = PacketBuffer([UInt8](repeating: 9, count: length - 2))
         let data = AdvertisingData([.manufacturerData(CompanyIdentifier(rawValue: 0x0059), payload)])
         try #require(data.encodedLength == length + 2)
-        var advertisement = GAP.Advertisement(.nonConnectable, data: data)
-        var packets = GAP.Advertisement.ExtendedPackets()
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: data)
+        var packets = AdvertisingConfiguration.ExtendedPackets()
         (packets.secondaryPHY, packets.isAnonymous) = (phy, isAnonymous)
         advertisement.packets = .extended(packets)
         let sender = air.bareDevice()
@@ -152,7 +152,7 @@ import Testing
         #expect(found.isEmpty == !isShown)
         #expect(found.allSatisfy { $0.advertisement.manufacturerData?.count == length })
         // Legacy advertisements are delivered on any PHY.
-        broadcaster.send(GAP.Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
+        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([.localName(.init("Old"))])))
         air.world.run(.seconds(5))
         #expect(central.take().compactMap(\.discovery).contains { $0.advertisement.localName == "Old" })
     }

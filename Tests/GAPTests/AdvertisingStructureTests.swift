@@ -14,7 +14,7 @@ import Testing
         let broadcaster = Broadcaster(sender.access)
         var failure: GAPError?
         broadcaster.onFailed = { failure = $0 }
-        broadcaster.send(Advertisement(.nonConnectable, data: AdvertisingData(structures)))
+        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData(structures)))
         let heard = try listener.hear(for: .seconds(1))
         #expect(failure == nil)
         return try #require(heard.first).data

@@ -14,7 +14,7 @@ import Testing
     private static let more = AdvertisingData([.appearance(0x0341)])
 
     private func broadcast(
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         in mode: ControllerMode
     ) throws -> (sender: GAPDevice, heard: [Sighting], broadcaster: Broadcaster) {
         let world = GAPWorld(mode)
@@ -30,7 +30,7 @@ import Testing
 
     @Test("GAP/BROB/BCST/BV-01: a broadcast without a scan response is observed", arguments: ControllerMode.allCases)
     func broadcastWithoutAScanResponse(mode: ControllerMode) throws {
-        let (sender, heard, _) = try broadcast(Advertisement(.nonConnectable, data: Self.data), in: mode)
+        let (sender, heard, _) = try broadcast(AdvertisingConfiguration(.nonConnectable, data: Self.data), in: mode)
         let sighting = try #require(heard.first)
         #expect(heard.allSatisfy { $0.kind == .nonConnectable && $0.address == sender.address && !$0.hasScanResponse })
         #expect(sighting.data == Self.data && !sighting.isConnectable)
@@ -40,7 +40,7 @@ import Testing
 
     @Test("GAP/BROB/BCST/BV-02: a broadcast with a scan response is observed", arguments: ControllerMode.allCases)
     func broadcastWithAScanResponse(mode: ControllerMode) throws {
-        let advertisement = Advertisement(.scannable, data: Self.data, scanResponse: Self.more)
+        let advertisement = AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more)
         let (_, heard, _) = try broadcast(advertisement, in: mode)
         let answered = try #require(heard.first { $0.hasScanResponse })
         #expect(answered.data == Self.data.merged(with: Self.more))
@@ -49,7 +49,7 @@ import Testing
 
     @Test("GAP/BROB/BCST/BV-04: a broadcast has a non-resolvable private address", arguments: ControllerMode.allCases)
     func broadcastWithANonResolvablePrivateAddress(mode: ControllerMode) throws {
-        var advertisement = Advertisement(.nonConnectable, data: Self.data)
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: Self.data)
         advertisement.address = .nonResolvablePrivate
         let (sender, heard, broadcaster) = try broadcast(advertisement, in: mode)
         let first = try #require(heard.first?.address)
@@ -64,7 +64,7 @@ import Testing
         // The device keeps its own address.
         broadcaster.stop()
         sender.world.run(.milliseconds(100))
-        broadcaster.send(Advertisement(.nonConnectable, data: Self.data))
+        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: Self.data))
         #expect(try #require(try listener.hear().first).address == sender.address)
     }
 
@@ -73,7 +73,7 @@ import Testing
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
         let broadcaster = Broadcaster(sender.access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try listener.hear(ScanSettings(isActive: false))
         #expect(!heard.isEmpty && heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
     }
@@ -83,7 +83,7 @@ import Testing
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
         let broadcaster = Broadcaster(sender.access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try listener.hear(ScanSettings(isActive: true))
         #expect(heard.contains { $0.hasScanResponse && $0.data.appearance == 0x0341 })
         #expect(listener.log.contains(LESetExtendedScanEnable.self) == (mode == .extended))
@@ -126,7 +126,7 @@ import Testing
         let limit = try #require(sender.access.controllerInformation?.maxAdvertisingDataLength)
         try #require(data.encodedLength <= limit)
         let broadcaster = Broadcaster(sender.access)
-        var advertisement = Advertisement(.nonConnectable, data: data)
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: data)
         advertisement.packets = .extended(.init())
         var failure: GAPError?
         broadcaster.onFailed = { failure = $0 }
@@ -141,9 +141,9 @@ import Testing
         let world = GAPWorld(.extended)
         let (sender, listener) = (world.device(), world.device())
         let broadcaster = Broadcaster(sender.access)
-        var options = Advertisement.ExtendedPackets()
+        var options = AdvertisingConfiguration.ExtendedPackets()
         options.isAnonymous = true
-        var advertisement = Advertisement(.nonConnectable, data: Self.data)
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: Self.data)
         advertisement.packets = .extended(options)
         broadcaster.onFailed = { Issue.record("the broadcast failed: \($0)") }
         broadcaster.send(advertisement)
@@ -153,7 +153,7 @@ import Testing
 
     @Test("what the specification or the controller does not allow fails at once")
     func whatIsNotAllowedFailsAtOnce() throws {
-        func failure(_ mode: ControllerMode, _ advertisement: Advertisement) -> GAPError? {
+        func failure(_ mode: ControllerMode, _ advertisement: AdvertisingConfiguration) -> GAPError? {
             let broadcaster = Broadcaster(GAPWorld(mode).device().access)
             var failure: GAPError?
             broadcaster.onFailed = { failure = $0 }
@@ -162,19 +162,19 @@ import Testing
         }
         let long = AdvertisingData([.manufacturerData(.apple, PacketBuffer([UInt8](repeating: 1, count: 40)))])
         #expect(
-            failure(.extended, Advertisement(.nonConnectable, data: long))
+            failure(.extended, AdvertisingConfiguration(.nonConnectable, data: long))
                 == .advertisingData(.tooLong(octets: 44, limit: 31))
         )
-        var extended = Advertisement(.nonConnectable, data: long)
+        var extended = AdvertisingConfiguration(.nonConnectable, data: long)
         extended.packets = .extended(.init())
         #expect(failure(.legacy, extended) == .needsExtendedAdvertising)
-        #expect(failure(.legacy, Advertisement(.connectable)) != nil)
-        #expect(failure(.legacy, Advertisement(.nonConnectable, scanResponse: Self.more)) != nil)
+        #expect(failure(.legacy, AdvertisingConfiguration(.connectable)) != nil)
+        #expect(failure(.legacy, AdvertisingConfiguration(.nonConnectable, scanResponse: Self.more)) != nil)
         let flagged = AdvertisingData([.flags(.generalDiscoverable)])
-        #expect(failure(.legacy, Advertisement(.nonConnectable, data: flagged)) != nil)
+        #expect(failure(.legacy, AdvertisingConfiguration(.nonConnectable, data: flagged)) != nil)
         let twice = AdvertisingData([.txPowerLevel(1), .txPowerLevel(2)])
         #expect(
-            failure(.legacy, Advertisement(.nonConnectable, data: twice))
+            failure(.legacy, AdvertisingConfiguration(.nonConnectable, data: twice))
                 == .advertisingData(.repeated(.txPowerLevel))
         )
     }
@@ -184,8 +184,8 @@ import Testing
         let (sender, listener) = (world.device(), world.device())
         let first = Broadcaster(sender.access)
         let second = Broadcaster(sender.access)
-        first.send(Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("one"))])))
-        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("two"))]))
+        first.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([.localName(.init("one"))])))
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([.localName(.init("two"))]))
         advertisement.packets = .extended(.init())
         second.send(advertisement)
         let names = Set(try listener.hear().compactMap { $0.data.localName?.text })
@@ -199,15 +199,15 @@ import Testing
         let sender = GAPWorld(.legacy).device()
         let first = Broadcaster(sender.access)
         let second = Broadcaster(sender.access)
-        first.send(Advertisement(.nonConnectable, data: Self.data))
+        first.send(AdvertisingConfiguration(.nonConnectable, data: Self.data))
         var failure: GAPError?
         second.onFailed = { failure = $0 }
-        second.send(Advertisement(.nonConnectable, data: Self.data))
+        second.send(AdvertisingConfiguration(.nonConnectable, data: Self.data))
         #expect(failure == .noAdvertisingSetLeft(maximum: 1))
         first.stop()
         sender.world.run(.milliseconds(100))
         failure = nil
-        second.send(Advertisement(.nonConnectable, data: Self.data))
+        second.send(AdvertisingConfiguration(.nonConnectable, data: Self.data))
         sender.world.run(.milliseconds(100))
         #expect(failure == nil)
     }

@@ -262,7 +262,7 @@ import Testing
             .extended,
             { _ in
                 var mode = Self.undirected
-                var options = Advertisement.ExtendedPackets()
+                var options = AdvertisingConfiguration.ExtendedPackets()
                 options.secondaryPHY = .le2M
                 mode.packets = .extended(options)
                 return mode

@@ -17,13 +17,16 @@ import Testing
     /// A device that stays connectable.
     private func peripheral(_ world: GAPWorld, quirks: Set<ControllerQuirk> = []) -> GAPDevice {
         let device = world.device { $0.quirks = quirks }
-        var advertisement = Advertisement(.connectable, data: AdvertisingData([.flags([.generalDiscoverable])]))
+        var advertisement = AdvertisingConfiguration(
+            .connectable,
+            data: AdvertisingData([.flags([.generalDiscoverable])])
+        )
         advertisement.outlastsConnections = true
         advertise(advertisement, on: device)
         return device
     }
 
-    private func advertise(_ advertisement: Advertisement, on device: GAPDevice) {
+    private func advertise(_ advertisement: AdvertisingConfiguration, on device: GAPDevice) {
         let set = device.access.advertiser.addSet()
         set.want(advertisement)
         device.world.keep(set)
@@ -218,7 +221,7 @@ import Testing
     func aConnectableAdvertisementIsOnePacket() {
         let world = GAPWorld()
         let device = world.device()
-        let options = Advertisement.ExtendedPackets()
+        let options = AdvertisingConfiguration.ExtendedPackets()
         let longest = options.maximumConnectableLength(isDirected: false)
         func outcome(_ length: Int) -> GAPError? {
             // Two structures, each with a header of two octets.
@@ -227,7 +230,7 @@ import Testing
                 AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: length - 104))),
             ])
             #expect(data.encodedLength == length)
-            var advertisement = Advertisement(.connectable, data: data)
+            var advertisement = AdvertisingConfiguration(.connectable, data: data)
             advertisement.packets = .extended(options)
             let set = device.access.advertiser.addSet()
             var (error, hasStarted): (GAPError?, Bool) = (nil, false)
@@ -260,7 +263,7 @@ import Testing
             AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 7, count: 200))),
             AdvertisingStructure(.manufacturerData, PacketBuffer([UInt8](repeating: 8, count: 200))),
         ])
-        var advertisement = Advertisement(.nonConnectable, data: data)
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: data)
         advertisement.packets = .extended(.init())
         advertise(advertisement, on: device)
         let (good, bad) = (world.device(), world.device { $0.quirks = [.extendedDataTruncated] })

@@ -144,7 +144,7 @@ import Testing
 
     private func broadcaster(_ device: GAPDevice, _: GAPDevice) -> AnyObject {
         let broadcaster = Broadcaster(device.access)
-        broadcaster.send(Advertisement(.nonConnectable, data: Self.data))
+        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: Self.data))
         return broadcaster
     }
 

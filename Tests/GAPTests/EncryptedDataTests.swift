@@ -149,7 +149,7 @@ import Testing
         let material = EncryptedDataKeyMaterial(random: random)
         let structure = try material.encrypt(Self.first, random: random)
         let broadcaster = Broadcaster(sender.access)
-        broadcaster.send(Advertisement(.nonConnectable, data: AdvertisingData([structure])))
+        broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([structure])))
         let sighting = try #require(try listener.hear(ScanSettings(isActive: false)).first)
         // Without the right key, nothing can be read.
         #expect(sighting.data.structures.map(\.type) == [.encryptedData])
@@ -170,7 +170,7 @@ import Testing
         var payloads: [PacketBuffer] = []
         for content in [Self.first, Self.second, Self.first] {
             let structure = try material.encrypt(content, padding: padding, random: random)
-            broadcaster.send(Advertisement(.nonConnectable, data: AdvertisingData([structure])))
+            broadcaster.send(AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([structure])))
             world.run(.milliseconds(500))
             let heard = try #require(try listener.hear().last)
             #expect(heard.data.encoded.count == 2 + 9 + content.encodedLength + padding)

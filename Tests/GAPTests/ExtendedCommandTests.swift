@@ -14,18 +14,18 @@ import Testing
 
     private struct Bench {
         let peer = ScriptedPeer()
-        let advertiser: Advertiser
-        let scanner: Scanner
+        let advertiser: HostAdvertiser
+        let scanner: HostScanner
         let connector: Connector
 
         init() throws {
-            advertiser = Advertiser(
+            advertiser = HostAdvertiser(
                 host: peer.host,
                 loop: peer.loop,
                 random: RandomSource(seed: 1),
                 happenings: peer.happenings
             )
-            scanner = Scanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+            scanner = HostScanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
             connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
             let made = connector
             peer.host.onConnectionFailed = { made.ended($0) }
@@ -63,7 +63,7 @@ import Testing
         let set = bench.advertiser.addSet()
         let data = AdvertisingData([.flags([.generalDiscoverable]), .localName(AdvertisingData.LocalName("Phone"))])
         let response = AdvertisingData([.services([0x180D], width: .bits16, isComplete: true)])
-        set.want(Advertisement(.connectable, data: data, scanResponse: response))
+        set.want(AdvertisingConfiguration(.connectable, data: data, scanResponse: response))
         bench.peer.run()
         #expect(
             bench.peer.names == [
@@ -87,7 +87,7 @@ import Testing
     @Test func longDataGoOutInParts() throws {
         let bench = try Bench()
         let set = bench.advertiser.addSet()
-        var advertisement = Advertisement(.nonConnectable, data: long(4))
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: long(4))
         advertisement.packets = .extended(.init())
         set.want(advertisement)
         bench.peer.run()
@@ -102,7 +102,7 @@ import Testing
         let set = bench.advertiser.addSet()
         var ends: [AdvertisingEnd] = []
         set.onEnded = { ends.append($0) }
-        var lasting = Advertisement(.connectable)
+        var lasting = AdvertisingConfiguration(.connectable)
         lasting.outlastsConnections = true
         set.want(lasting)
         bench.peer.run()
@@ -111,13 +111,13 @@ import Testing
         bench.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
         bench.peer.run()
         #expect(bench.peer.names.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.peer.run()
         bench.peer.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
         #expect(ends.isEmpty)
         bench.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
         #expect(ends == [.connected] && set.wanted == nil)
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.peer.run()
         bench.peer.inject(
             LEAdvertisingSetTerminated(status: .advertisingTimeout, set: 0, handle: handle, completedEvents: 0)
@@ -136,7 +136,7 @@ import Testing
         let set = bench.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.peer.run()
         #expect(failure == .refused(opcode, .invalidParameters))
         #expect(failure?.description.contains("out of range") == true)
@@ -145,7 +145,7 @@ import Testing
         failure = nil
         var isStarted = false
         set.onStarted = { isStarted = true }
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.peer.run()
         #expect(isStarted && failure == nil)
     }
@@ -156,7 +156,7 @@ import Testing
         let set = bench.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.peer.run()
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
         bench.peer.refuses = [:]
@@ -164,7 +164,7 @@ import Testing
         for one in sets {
             one.onFailed = { failure = $0 }
             failure = nil
-            one.want(Advertisement(.nonConnectable))
+            one.want(AdvertisingConfiguration(.nonConnectable))
             bench.peer.run()
         }
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
@@ -176,7 +176,7 @@ import Testing
         bench.peer.refuses[LESetExtendedAdvertisingEnable.opcode] = .connectionLimitExceeded
         bench.peer.refuses[LESetExtendedScanEnable.opcode] = .commandDisallowed
         let set = bench.advertiser.addSet()
-        set.want(Advertisement(.connectable))
+        set.want(AdvertisingConfiguration(.connectable))
         bench.scanner.want(.attentive)
         bench.peer.run()
         bench.peer.refuses = [:]

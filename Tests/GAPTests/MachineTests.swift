@@ -178,8 +178,11 @@ import Testing
 @Suite struct AdvertiserMachineTests {
     private static let one = advertisement("One")
     private static let two = advertisement("Two")
-    private static func advertisement(_ name: String) -> Advertisement {
-        var made = Advertisement(.connectable, data: AdvertisingData([.localName(AdvertisingData.LocalName(name))]))
+    private static func advertisement(_ name: String) -> AdvertisingConfiguration {
+        var made = AdvertisingConfiguration(
+            .connectable,
+            data: AdvertisingData([.localName(AdvertisingData.LocalName(name))])
+        )
         (made.tempo, made.outlastsConnections) = (tempo, true)
         return made
     }
@@ -187,7 +190,7 @@ import Testing
     private static let tempo = AdvertisingTempo(fast: 32...32, slow: 244...244)
     private static let refused = GAPError.refused(LESetAdvertisingEnable.opcode, .connectionLimitExceeded)
 
-    private func advertising(_ advertisement: Advertisement = Self.one) -> AdvertiserMachine {
+    private func advertising(_ advertisement: AdvertisingConfiguration = Self.one) -> AdvertiserMachine {
         var machine = AdvertiserMachine()
         _ = machine.handle(.want(advertisement))
         _ = machine.handle(.started)
@@ -249,7 +252,7 @@ import Testing
     }
 
     @Test func whatDoesNotOutlastAConnectionEndsWithIt() {
-        let once = Advertisement(.connectable)
+        let once = AdvertisingConfiguration(.connectable)
         var machine = advertising(once)
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
         #expect(machine.state == .off && machine.wanted == nil)
@@ -262,7 +265,7 @@ import Testing
     }
 
     @Test func whatHasALimitEndsWithIt() {
-        var limited = Advertisement(.connectable)
+        var limited = AdvertisingConfiguration(.connectable)
         limited.limit = .seconds(1)
         var machine = advertising(limited)
         #expect(machine.handle(.limitReached) == [.endTimers, .reportEnded(.timeOver), .stop])

@@ -8,8 +8,8 @@ import Testing
 
 /// Invalid controller events about trains with responses, and more data than one command holds.
 @Suite struct PeriodicResponseAbuseTests {
-    private static let announcement: Advertisement = {
-        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([]))
+    private static let announcement: AdvertisingConfiguration = {
+        var advertisement = AdvertisingConfiguration(.nonConnectable, data: AdvertisingData([]))
         advertisement.packets = .extended(.init())
         return advertisement
     }()

@@ -17,8 +17,11 @@ import Testing
         responseSlotSpacing: 20
     )
 
-    private static let announcement: Advertisement = {
-        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("Harald"))]))
+    private static let announcement: AdvertisingConfiguration = {
+        var advertisement = AdvertisingConfiguration(
+            .nonConnectable,
+            data: AdvertisingData([.localName(.init("Harald"))])
+        )
         advertisement.packets = .extended(.init())
         return advertisement
     }()

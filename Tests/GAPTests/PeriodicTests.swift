@@ -11,8 +11,11 @@ import Testing
 @Suite struct PeriodicTests {
     private static let data = AdvertisingData([.localName(.init("Harald's train"))])
 
-    private static let announcement: Advertisement = {
-        var advertisement = Advertisement(.nonConnectable, data: AdvertisingData([.localName(.init("Harald"))]))
+    private static let announcement: AdvertisingConfiguration = {
+        var advertisement = AdvertisingConfiguration(
+            .nonConnectable,
+            data: AdvertisingData([.localName(.init("Harald"))])
+        )
         advertisement.packets = .extended(.init())
         return advertisement
     }()
@@ -275,10 +278,12 @@ import Testing
     @Test func whatCannotTellOfATrainIsRefused() throws {
         let device = GAPWorld().device()
         var anonymous = Self.announcement
-        var options = Advertisement.ExtendedPackets()
+        var options = AdvertisingConfiguration.ExtendedPackets()
         options.isAnonymous = true
         anonymous.packets = .extended(options)
-        for advertisement in [Advertisement(.nonConnectable), Advertisement(.connectable), anonymous] {
+        for advertisement in [
+            AdvertisingConfiguration(.nonConnectable), AdvertisingConfiguration(.connectable), anonymous,
+        ] {
             var result: Result<Void, GAPError>?
             PeriodicBroadcaster(device.access).start(advertisement, data: Self.data, interval: 80...80) { result = $0 }
             guard case .failure(.impossible)? = result else {

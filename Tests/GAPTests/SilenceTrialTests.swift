@@ -97,7 +97,7 @@ import Testing
     @Test("what only the newer commands can say is not given up for a trial", arguments: [false, true])
     func whatOnlyTheNewerCommandsCanSay(hasTwoSets: Bool) throws {
         let device = world.device()
-        var (one, two) = (Advertisement(.nonConnectable), Advertisement(.nonConnectable))
+        var (one, two) = (AdvertisingConfiguration(.nonConnectable), AdvertisingConfiguration(.nonConnectable))
         if !hasTwoSets { one.packets = .extended(.init()) }
         two.data = AdvertisingData([.appearance(1)])
         let (first, second) = (Broadcaster(device.access), Broadcaster(device.access))

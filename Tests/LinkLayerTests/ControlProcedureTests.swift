@@ -245,7 +245,7 @@ import Testing
 
     // A request that matches the current parameters does not need the host (5.1.7.2).
     @Test func aRequestForWhatIsNeedsNoHost() {
-        var request = ConnectionParameters()
+        var request = ConnectionParameterRequest()
         (request.intervalMin, request.intervalMax, request.timeout) = (20, 30, 100)
         var peripheral = LinkControlTests.machine(.peripheral, asksHost: false)
         let answer = peripheral.receive(ControlPDU.connectionParameterRequest(request).encoded())

@@ -179,8 +179,8 @@ import Testing
         #expect(machine.receive(pdu.encoded()) == [.send(.rejectExtended(.init(pdu.opcode, error)))])
     }
 
-    static let validRequest: ConnectionParameters = {
-        var pdu = ConnectionParameters()
+    static let validRequest: ConnectionParameterRequest = {
+        var pdu = ConnectionParameterRequest()
         (pdu.intervalMin, pdu.intervalMax, pdu.timeout) = (24, 40, 300)
         return pdu
     }()
@@ -193,7 +193,7 @@ import Testing
     )
     func impossibleParametersAreRefused(min: UInt16, max: UInt16, latency: UInt16, timeout: UInt16) {
         var machine = Self.machine(.central)
-        var pdu = ConnectionParameters()
+        var pdu = ConnectionParameterRequest()
         (pdu.intervalMin, pdu.intervalMax, pdu.latency, pdu.timeout) = (min, max, latency, timeout)
         #expect(
             machine.receive(ControlPDU.connectionParameterRequest(pdu).encoded())

@@ -53,7 +53,7 @@ import Testing
     func a_device_answers_under_the_name_that_it_is_known_by(isResolving: Bool, kind: OwnAddressKind) throws {
         let privacy = try privacy(isResolving: isResolving)
         let address = Self.fallback(kind)
-        let own = OwnAddress(kind: kind, fallback: address)
+        let own = OwnAddressParameters(kind: kind, fallback: address)
         let nonResolvable = BluetoothAddress(0x0000_0000_0099, kind: .randomDevice)
         let resolved: DirectedTarget = isResolving ? .ownPrivate(address.identity) : .unresolved
         let targets: [(BluetoothAddress, DirectedTarget)] = [
@@ -75,7 +75,7 @@ import Testing
             }
         }
         // Without an address of its own, a device is reported the address that was used.
-        let nobody = OwnAddress(kind: kind, fallback: nil)
+        let nobody = OwnAddressParameters(kind: kind, fallback: nil)
         #expect(privacy.judge(made(2), nobody) == (isResolving ? .ownPrivate(made(2)) : .unresolved))
     }
 
@@ -84,18 +84,20 @@ import Testing
     func a_request_has_the_address_that_its_peer_may_see(kind: OwnAddressKind) throws {
         for isResolving in [false, true] {
             let privacy = try privacy(isResolving: isResolving)
-            let own = OwnAddress(kind: kind, fallback: Self.fallback(kind))
+            let own = OwnAddressParameters(kind: kind, fallback: Self.fallback(kind))
             for peer in [Self.phone, Self.phone.identity, Self.watch, Self.stranger] {
                 let isHidden = kind.isPrivate && peer.device == Self.phone
                 let heard = HeardDevice(address: peer, identity: peer)
                 let address = try #require(privacy.address(own, towards: heard))
                 #expect(isHidden ? address.isMade(with: key(2)) : address == own.fallback)
                 #expect(privacy.lastingAddress(own, towards: peer) == (isHidden ? nil : own.fallback))
-                let nobody = OwnAddress(kind: kind, fallback: nil)
+                let nobody = OwnAddressParameters(kind: kind, fallback: nil)
                 #expect((privacy.address(nobody, towards: heard) == nil) == !isHidden)
             }
         }
-        #expect(OwnAddress().kind == .publicDevice && OwnAddress().fallback == BluetoothAddress.none)
+        #expect(
+            OwnAddressParameters().kind == .publicDevice && OwnAddressParameters().fallback == BluetoothAddress.none
+        )
     }
 
     @Test("who uses an address is asked only where addresses are resolved")

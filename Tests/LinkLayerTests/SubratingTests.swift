@@ -8,10 +8,10 @@ import Testing
 
 /// Which connection events are used (Core Vol 6 Part B 4.5.1, 5.1.19).
 @Suite struct SubratedEventTests {
-    private func subrating(factor: UInt16, base: UInt16, near event: Int) -> Subrating {
+    private func subrating(factor: UInt16, base: UInt16, near event: Int) -> SubratedEvents {
         var pdu = SubrateIndication()
         (pdu.factor, pdu.base) = (factor, base)
-        return Subrating(pdu, near: event)
+        return SubratedEvents(pdu, near: event)
     }
 
     private func events(_ step: (Int) -> Int, from event: Int, count: Int) -> [Int] {
@@ -23,7 +23,7 @@ import Testing
     @Test func whatTheCentralSaysCounts() {
         var pdu = SubrateIndication()
         (pdu.factor, pdu.continuation) = (5, 4)
-        let subrating = Subrating(pdu, near: 0)
+        let subrating = SubratedEvents(pdu, near: 0)
         #expect(subrating.factor == 5 && subrating.continuation == 4)
     }
 

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    private func settle(_ list: inout ResolvingList) -> [ResolvingList.Step] {
+    private func settle(_ list: inout ResolvingListPlan) -> [ResolvingListPlan.Step] {
         let steps = list.steps
         for step in steps { list.finished(step, isDone: true) }
         #expect(!list.isBehind && list.steps.isEmpty)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func thoseUsedLastAreOnTheListAndTheLeastRecentlyUsedGoes() {
-        var list = ResolvingList()
+        var list = ResolvingListPlan()
         list.begin(information(2))
         #expect(list.capacity == 2 && !list.isBehind)
         let (a, b, c) = (peer(1, lastUse: 1), peer(2, lastUse: 2), peer(3, lastUse: 3))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func aPeerWithoutAKeyOrThatMayShowItselfIsInDeviceMode() {
-        var list = ResolvingList()
+        var list = ResolvingListPlan()
         list.begin(information(3))
         let (keyless, open, plain) = (peer(1, hasKey: false, lastUse: 9), peer(2, showsIdentity: true), peer(3))
         list.choose(from: [keyless, open, plain])
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func whatTheControllerDoesNotTakeIsLeftToTheHost() {
-        var list = ResolvingList()
+        var list = ResolvingListPlan()
         list.begin(information(3))
         list.choose(from: [peer(1), peer(2)])
         for step in list.steps { list.finished(step, isDone: step != .add(peer(1))) }
@@ -90,7 +90,7 @@ import Testing
 
     /// No change causes no command, a changed peer is replaced, and the list is in use once it is complete.
     @Test func whatIsSaidOfEachChange() {
-        var list = ResolvingList()
+        var list = ResolvingListPlan()
         list.begin(information(2))
         #expect(list.steps.isEmpty && !list.isInUse)
         list.choose(from: [peer(1)])

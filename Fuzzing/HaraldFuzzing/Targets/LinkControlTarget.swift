@@ -94,8 +94,8 @@ private struct LinkControlScene {
     }
 
     /// The parameters that the host may request: valid ones only, as the commands check.
-    private func parameters(_ input: inout FuzzInput) -> ConnectionParameters {
-        var parameters = ConnectionParameters()
+    private func parameters(_ input: inout FuzzInput) -> ConnectionParameterRequest {
+        var parameters = ConnectionParameterRequest()
         parameters.intervalMin = 6 + UInt16(input.octet())
         parameters.intervalMax = parameters.intervalMin + UInt16(input.octet())
         parameters.latency = UInt16(input.octet() & 3)

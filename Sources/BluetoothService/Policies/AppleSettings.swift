@@ -58,7 +58,7 @@ extension AdvertisingTempo {
     package static let accessory = AdvertisingTempo(fast: 32...32, slow: 244...244)
 }
 
-extension GAP.Advertisement {
+extension AdvertisingConfiguration {
     /// Creates the advertisement of an Apple system for its apps. It uses legacy packets, which every device can
     /// receive, and continues while centrals are connected (behaviours 7.18, 7.28, 14.1).
     package init(_ plan: AdvertisingPlan) {

@@ -7,7 +7,7 @@ import HCIHost
 final class AttachedController {
     let device: GenericAccess
     /// The advertisement that all apps share (behaviour 7.30).
-    let advertisement: AdvertisingSet
+    let advertisement: HostAdvertisingSet
     let host: HCIHost
     let line: any HCITransport
 
@@ -121,6 +121,6 @@ extension BluetoothSystem {
     /// controller.
     func advertise(_ plan: AdvertisingPlan?) {
         guard let attached, case .ready = attached.device.state else { return }
-        attached.advertisement.want(plan.map { GAP.Advertisement($0) })
+        attached.advertisement.want(plan.map { AdvertisingConfiguration($0) })
     }
 }

@@ -10,8 +10,8 @@ struct AdvertiserMachine {
     enum State: Equatable {
         case off
         /// The start commands are in progress. `wanted` holds later requests.
-        case starting(Advertisement)
-        case advertising(Advertisement)
+        case starting(AdvertisingConfiguration)
+        case advertising(AdvertisingConfiguration)
         /// The stop command is in progress.
         case stopping
         /// The controller cannot advertise in addition to its current links. Retried when a link ends.
@@ -20,7 +20,7 @@ struct AdvertiserMachine {
 
     enum Event {
         /// The wanted advertisement changed; nil to stop.
-        case want(Advertisement?)
+        case want(AdvertisingConfiguration?)
         case started
         case failed(GAPError, isPassing: Bool)
         case stopped
@@ -42,10 +42,10 @@ struct AdvertiserMachine {
     }
 
     enum Action: Equatable {
-        case start(Advertisement, AdvertisingTempo.Phase)
+        case start(AdvertisingConfiguration, AdvertisingTempo.Phase)
         case stop
         /// Start the timers of the fast phase and of the limit, or restart them.
-        case startTimers(Advertisement)
+        case startTimers(AdvertisingConfiguration)
         case endTimers
         /// Start a timer with ``AdvertiserMachine/retryDelay``.
         case startRetry
@@ -63,7 +63,7 @@ struct AdvertiserMachine {
     static let retryDelay: Duration = .seconds(1)
 
     private(set) var state = State.off
-    private(set) var wanted: Advertisement?
+    private(set) var wanted: AdvertisingConfiguration?
     /// Whether advertising is paused.
     private(set) var isPaused = false
     private var phase = AdvertisingTempo.Phase.fast
@@ -85,7 +85,7 @@ struct AdvertiserMachine {
         }
     }
 
-    private mutating func want(_ advertisement: Advertisement?) -> [Action] {
+    private mutating func want(_ advertisement: AdvertisingConfiguration?) -> [Action] {
         guard advertisement != wanted else {
             if case .advertising(wanted) = state { return [.reportStarted] }
             return state == .blocked ? [.reportStarted] : []

@@ -16,7 +16,7 @@ struct AdvertisingCommands {
     let version: SpecificationVersion
     /// The number of the set. Legacy commands support only one.
     let set: UInt8
-    let advertisement: Advertisement
+    let advertisement: AdvertisingConfiguration
     let phase: AdvertisingTempo.Phase
     /// The advertiser's address.
     let address: OwnAddress
@@ -98,7 +98,7 @@ struct AdvertisingCommands {
             commands.append(parameters)
         }
         commands += data
-        let duration = isHighDutyCycle ? Advertisement.highDutyCycleLimit : .zero
+        let duration = isHighDutyCycle ? AdvertisingConfiguration.highDutyCycleLimit : .zero
         commands.append(
             LESetExtendedAdvertisingEnable(
                 isEnabled: true,
@@ -108,7 +108,7 @@ struct AdvertisingCommands {
         return commands
     }
 
-    private var options: Advertisement.ExtendedPackets? {
+    private var options: AdvertisingConfiguration.ExtendedPackets? {
         if case .extended(let options) = advertisement.packets { options } else { nil }
     }
 

@@ -28,7 +28,7 @@ package final class Connector: ConnectingUser {
     let loop: any EventLoop
     private let happenings: HappeningSink
     let privacy: DevicePrivacy?
-    let scanner: Scanner?
+    let scanner: HostScanner?
     private var machine = ConnectorMachine()
     var seeker = SeekMachine()
     var tries: [BluetoothAddress: ScheduledTask] = [:]
@@ -47,7 +47,7 @@ package final class Connector: ConnectingUser {
         loop: any EventLoop,
         happenings: HappeningSink,
         privacy: DevicePrivacy? = nil,
-        scanner: Scanner? = nil
+        scanner: HostScanner? = nil
     ) {
         self.host = host
         self.loop = loop

@@ -28,7 +28,7 @@ package final class PeriodicBroadcaster {
     }
 
     let device: any PeriodicDevice
-    let advertising: AdvertisingSet
+    let advertising: HostAdvertisingSet
     private var state = State.off
 
     // Trains with responses.
@@ -59,7 +59,7 @@ package final class PeriodicBroadcaster {
     ///   - interval: In units of 1.25 ms, at least 6.
     ///   - completion: Called once, when the train is running or with an error.
     package func start(
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         data: AdvertisingData,
         interval: ClosedRange<UInt16>,
         completion: @escaping (Result<Void, GAPError>) -> Void
@@ -74,7 +74,7 @@ package final class PeriodicBroadcaster {
     ///   - timing: The division of events. It must fit into the shorter interval.
     ///   - slots: The number of response slots per subevent.
     package func start(
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         subevents timing: LESubeventTiming,
         slots: UInt8,
         interval: ClosedRange<UInt16>,
@@ -84,7 +84,7 @@ package final class PeriodicBroadcaster {
     }
 
     private func start(
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         _ content: Content,
         _ interval: ClosedRange<UInt16>,
         _ completion: @escaping (Result<Void, GAPError>) -> Void

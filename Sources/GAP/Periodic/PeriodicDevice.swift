@@ -3,7 +3,7 @@ import Privacy
 
 /// The device that broadcasts or observes periodic advertising, as far as those procedures use it.
 protocol PeriodicDevice: LinkDevice {
-    var advertiser: Advertiser { get }
+    var advertiser: HostAdvertiser { get }
     /// The synchronized trains.
     var trains: PeriodicObserver { get }
     /// The device's own trains with responses.

@@ -9,7 +9,7 @@ package final class Broadcaster {
     /// Called when the broadcast has reached its time limit.
     package var onEnded: (() -> Void)?
 
-    private let advertising: AdvertisingSet
+    private let advertising: HostAdvertisingSet
 
     /// Creates a broadcaster, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
@@ -20,13 +20,13 @@ package final class Broadcaster {
     }
 
     /// The current broadcast; nil if there is none.
-    package var broadcast: Advertisement? { advertising.wanted }
+    package var broadcast: AdvertisingConfiguration? { advertising.wanted }
 
     /// Starts a broadcast in place of the current one.
     ///
     /// - Parameter advertisement: Non-connectable or scannable. Its flags, if any, must not declare the device
     ///   discoverable (9.1.1.2).
-    package func send(_ advertisement: Advertisement) {
+    package func send(_ advertisement: AdvertisingConfiguration) {
         guard !advertisement.kind.isConnectable else {
             onFailed?(.impossible("a broadcast cannot be connectable; use the Peripheral role instead"))
             return

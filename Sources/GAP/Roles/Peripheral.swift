@@ -32,7 +32,7 @@ package final class Peripheral {
         /// The scan response data.
         package var scanResponse: AdvertisingData
         /// The packet format.
-        package var packets = Advertisement.Packets.legacy
+        package var packets = AdvertisingConfiguration.Packets.legacy
         /// The advertising intervals.
         package var tempo = AdvertisingTempo.specification
 
@@ -57,7 +57,7 @@ package final class Peripheral {
     /// Called when the mode has ended by itself: a device connected, or the time limit was reached.
     package var onEnded: ((AdvertisingEnd) -> Void)?
 
-    private let advertising: AdvertisingSet
+    private let advertising: HostAdvertisingSet
 
     /// Creates a peripheral, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
@@ -85,7 +85,7 @@ package final class Peripheral {
 
 extension Peripheral.Mode {
     /// The advertisement for the mode.
-    func advertisement() throws(GAPError) -> Advertisement {
+    func advertisement() throws(GAPError) -> AdvertisingConfiguration {
         guard data.flags == nil else { throw .impossible("the mode determines the flags; omit them from the data") }
         if case .directed(let peer, let isHighDutyCycle) = connectability {
             guard discoverability == .none else {
@@ -99,8 +99,8 @@ extension Peripheral.Mode {
         return prepared(scanResponse.isEmpty ? .nonConnectable : .scannable, data: flagged)
     }
 
-    private func prepared(_ kind: Advertisement.Kind, data: AdvertisingData) -> Advertisement {
-        var result = Advertisement(kind, data: data, scanResponse: scanResponse)
+    private func prepared(_ kind: AdvertisingConfiguration.Kind, data: AdvertisingData) -> AdvertisingConfiguration {
+        var result = AdvertisingConfiguration(kind, data: data, scanResponse: scanResponse)
         result.packets = packets
         result.tempo = tempo
         if case .limited(let time) = discoverability { result.limit = min(time, GAPTimer.limitedDiscoverable) }

@@ -32,7 +32,7 @@ protocol AdvertiserOwner: AnyObject {
 ///
 /// A legacy event consists of one PDU and its responses on each channel. Extended events are implemented in an
 /// extension.
-final class Advertiser: RadioUser {
+final class Advertiser: RadioClaimant {
     /// The duration of high duty cycle directed advertising (4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
     /// The exclusive upper bound of advDelay, in microseconds (4.4.2.2.1).
@@ -304,7 +304,7 @@ final class Advertiser: RadioUser {
         }
     }
 
-    func answers(_ request: ScanRequest) -> Bool {
+    func answers(_ request: ScanRequestPayload) -> Bool {
         guard set.isScannable, request.advertiser == set.ownAddress else { return false }
         let policy = set.parameters.filterPolicy
         return isWelcome(request.scanner, isFiltered: policy == .scanFromAcceptList || policy == .acceptListOnly)
@@ -323,7 +323,7 @@ final class Advertiser: RadioUser {
         return !isFiltered || owner.isAccepted(device.identity)
     }
 
-    private func respond(_ request: ScanRequest, _ channel: Int) {
+    private func respond(_ request: ScanRequestPayload, _ channel: Int) {
         state = .responding(channel: channel)
         let response = AdvertisingPDU.scanResponse(.init(advertiser: set.ownAddress, data: set.scanResponse.bytes))
         owner.advertiser(self, wasAskedBy: request.scanner)

@@ -94,7 +94,7 @@ struct AdvertisingSet {
         if isDirected {
             return .directed(.init(advertiser: ownAddress, target: airTarget, knowsAlgorithm2: knowsAlgorithm2))
         }
-        var body = Advertisement(advertiser: ownAddress, data: data.bytes)
+        var body = UndirectedAdvertisement(advertiser: ownAddress, data: data.bytes)
         switch (isConnectable, isScannable) {
         case (true, _):
             body.knowsAlgorithm2 = knowsAlgorithm2

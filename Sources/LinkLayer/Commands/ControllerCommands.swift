@@ -167,7 +167,7 @@ extension VirtualController {
     }
 
     /// Whether there is an own address for requests to a peer, or to any peer if nil.
-    func hasAddress(_ own: OwnAddress, towards peer: BluetoothAddress?) -> Bool {
+    func hasAddress(_ own: OwnAddressParameters, towards peer: BluetoothAddress?) -> Bool {
         if own.fallback != nil { return true }
         // Without a named peer the address is chosen when a device is found.
         guard let peer else { return own.kind.isPrivate }

@@ -64,7 +64,7 @@ enum ExtendedParameterRules {
             return .invalidParameters
         }
         if set.isLegacy {
-            let isShort = max(set.data.bytes.count, set.scanResponse.bytes.count) <= Advertisement.maximumData
+            let isShort = max(set.data.bytes.count, set.scanResponse.bytes.count) <= UndirectedAdvertisement.maximumData
             return isShort ? nil : .invalidParameters
         }
         return checkLength(of: set)
@@ -94,7 +94,7 @@ struct DataUpdate {
     /// Returns an error if the command cannot set advertising data.
     func check(advertising set: AdvertisingSet) -> HCIStatus? {
         guard set.canHaveData, operation.rawValue <= 4 else { return .invalidParameters }
-        if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
+        if set.isLegacy, !isWhole || data.count > UndirectedAdvertisement.maximumData { return .invalidParameters }
         if operation == .unchanged {
             let isMeant = isEnabled && !set.data.bytes.isEmpty && data.isEmpty
             return isMeant ? nil : .invalidParameters
@@ -107,7 +107,7 @@ struct DataUpdate {
     func check(scanResponse set: AdvertisingSet) -> HCIStatus? {
         guard operation.rawValue <= 3 else { return .invalidParameters }
         if !set.isScannable, !isWhole || !data.isEmpty { return .invalidParameters }
-        if set.isLegacy, !isWhole || data.count > Advertisement.maximumData { return .invalidParameters }
+        if set.isLegacy, !isWhole || data.count > UndirectedAdvertisement.maximumData { return .invalidParameters }
         guard isWhole || !data.isEmpty else { return .invalidParameters }
         if isEnabled, !isWhole { return .commandDisallowed }
         // A scannable set needs scan response data.

@@ -22,7 +22,7 @@ extension VirtualController {
         else { return .invalidParameters }
         if let error = checkFilterPolicy(command.filterPolicy) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        scanner.settings = ScanSettings(command)
+        scanner.settings = ScanParameters(command)
         return .success
     }
 

@@ -27,8 +27,8 @@ struct RequestedParameters {
     }
 
     /// The parameters in the form of the link layer.
-    var parameters: ConnectionParameters {
-        var parameters = ConnectionParameters()
+    var parameters: ConnectionParameterRequest {
+        var parameters = ConnectionParameterRequest()
         parameters.intervalMin = intervalMin
         parameters.intervalMax = intervalMax
         parameters.latency = latency

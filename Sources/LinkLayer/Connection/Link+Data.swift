@@ -98,15 +98,15 @@ extension Link {
             acceptedOctets = max(acceptedOctets, Int(control.dataLength.rxOctets))
             owner.link(self, reports: report)
         case .announceSubrate(let pdu):
-            nextSubrating = Subrating(pdu, near: event)
+            nextSubrating = SubratedEvents(pdu, near: event)
         case .applySubrate(let pdu):
-            subrating = nextSubrating ?? Subrating(pdu, near: event)
+            subrating = nextSubrating ?? SubratedEvents(pdu, near: event)
             nextSubrating = nil
             restartSupervision()
         case .heardOfTrain(let pdu):
             owner.link(self, heardOf: pdu)
         case .applyTiming(let pdu):
-            if control.subrate.factor == 1 { (subrating, continuing) = (Subrating(), 0) }
+            if control.subrate.factor == 1 { (subrating, continuing) = (SubratedEvents(), 0) }
             let offset = Duration.microseconds(Int64(pdu.windowOffset) * LinkTiming.unit)
             anchor = anchor + offset.drifting(parameters.drift)
             if !isCentral { window = .microseconds(Int64(pdu.windowSize) * LinkTiming.unit) }

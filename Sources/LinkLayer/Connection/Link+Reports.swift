@@ -52,7 +52,7 @@ extension Link {
         )
     }
 
-    func parameterRequest(_ asked: ConnectionParameters) -> LERemoteConnectionParameterRequest {
+    func parameterRequest(_ asked: ConnectionParameterRequest) -> LERemoteConnectionParameterRequest {
         .init(
             handle: handle,
             intervalMin: asked.intervalMin,

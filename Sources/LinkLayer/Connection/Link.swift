@@ -24,7 +24,7 @@ protocol LinkOwner: AnyObject {
 /// A connection, with its anchor points, its events on the radio and its transmit queue (Core Vol 6 Part B 4.5).
 ///
 /// It drives the state machines ``ConnectionEvent``, ``Acknowledgement``, ``TransmitQueue`` and ``LinkControl``.
-final class Link: RadioUser {
+final class Link: RadioClaimant {
     /// The parameters with which a link is made.
     struct Parameters {
         var handle: ConnectionHandle
@@ -79,8 +79,8 @@ final class Link: RadioUser {
     var counter: UInt16 = 0
     var event = 0
     /// Which events are used; as central, also those that will be once the peripheral has acknowledged the change.
-    var subrating = Subrating()
-    var nextSubrating: Subrating?
+    var subrating = SubratedEvents()
+    var nextSubrating: SubratedEvents?
     /// The number of continuation events still to use after an event with data, and whether this event has data.
     var continuing = 0
     var hasTraffic = false

@@ -7,7 +7,7 @@ extension LinkControl {
 
     // MARK: Connection update (5.1.1) and connection parameters request (5.1.7)
 
-    mutating func startParameters(_ parameters: ConnectionParameters) {
+    mutating func startParameters(_ parameters: ConnectionParameterRequest) {
         let canAsk =
             setup.features.contains(.connectionParametersRequest)
             && remoteFeatures?.contains(.connectionParametersRequest) ?? true
@@ -22,7 +22,7 @@ extension LinkControl {
         send(.connectionParameterRequest(pdu))
     }
 
-    private mutating func sendConnectionUpdate(_ parameters: ConnectionParameters, isOwn: Bool) {
+    private mutating func sendConnectionUpdate(_ parameters: ConnectionParameterRequest, isOwn: Bool) {
         var pdu = ConnectionUpdateIndication()
         pdu.windowSize = 1
         pdu.interval = parameters.intervalMax
@@ -34,7 +34,7 @@ extension LinkControl {
     }
 
     /// Handles the peripheral's response. The central decides, within the range it has asked for.
-    mutating func takeParameterResponse(_ pdu: ConnectionParameters) {
+    mutating func takeParameterResponse(_ pdu: ConnectionParameterRequest) {
         guard case .parametersAwaitingResponse(let asked) = local else { return }
         guard pdu.isValid else {
             local = nil
@@ -49,12 +49,12 @@ extension LinkControl {
 
     /// Handles the rejection of a parameter request. If the peripheral does not support the procedure, the central
     /// updates the connection instead (5.1.7.1); any other rejection is respected.
-    mutating func takeParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameters) {
+    mutating func takeParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameterRequest) {
         guard error == .unsupportedRemoteFeature else { return report(.parameters(error)) }
         sendConnectionUpdate(wanted, isOwn: true)
     }
 
-    mutating func takeParameterRequest(_ pdu: ConnectionParameters) {
+    mutating func takeParameterRequest(_ pdu: ConnectionParameterRequest) {
         guard mayBegin(.connectionParamReq) else { return }
         guard remote == nil else {
             refuse(.connectionParamReq, .linkLayerProcedureCollision)
@@ -80,7 +80,7 @@ extension LinkControl {
         report(.parameterRequest(pdu))
     }
 
-    private mutating func agree(to parameters: ConnectionParameters, asked: ConnectionParameters) {
+    private mutating func agree(to parameters: ConnectionParameterRequest, asked: ConnectionParameterRequest) {
         remote = nil
         if isCentral { return sendConnectionUpdate(parameters, isOwn: false) }
         remote = .parametersAwaitingIndication
@@ -90,7 +90,7 @@ extension LinkControl {
     }
 
     /// Accepts the peer's parameter request on behalf of the host. Returns nil if the host was not asked.
-    mutating func accept(_ parameters: ConnectionParameters) -> [Action]? {
+    mutating func accept(_ parameters: ConnectionParameterRequest) -> [Action]? {
         guard case .parametersAwaitingHost(let asked) = remote else { return nil }
         agree(to: parameters, asked: asked)
         return take()

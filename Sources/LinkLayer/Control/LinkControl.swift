@@ -16,7 +16,7 @@ struct LinkControl {
         case features
         case dataLength(octets: UInt16, time: UInt16)
         case phy(tx: LEPHYs, rx: LEPHYs)
-        case parameters(ConnectionParameters)
+        case parameters(ConnectionParameterRequest)
         case channelMap(ChannelMap)
         case clockAccuracy
         case encrypt(EncryptionMachine.Start)
@@ -63,7 +63,7 @@ struct LinkControl {
         case dataLength
         case phy(HCIStatus)
         case parameters(HCIStatus)
-        case parameterRequest(ConnectionParameters)
+        case parameterRequest(ConnectionParameterRequest)
         case clockAccuracy(HCIStatus, ClockAccuracy)
         case subrate(HCIStatus, SubrateIndication)
         case encryption(HCIStatus)
@@ -83,7 +83,7 @@ struct LinkControl {
         /// The central has announced its decision; the peripheral's acknowledgement is due.
         case subrateAwaitingAcknowledgement
         /// The central has sent the request; the peripheral's response is due.
-        case parametersAwaitingResponse(ConnectionParameters)
+        case parametersAwaitingResponse(ConnectionParameterRequest)
         /// The central has sent the request; the peripheral's response is due.
         case phyAwaitingResponse(tx: LEPHYs, rx: LEPHYs)
         /// The peripheral has sent the request; the central's decision is due.
@@ -97,7 +97,7 @@ struct LinkControl {
     /// The state of a procedure that the peer has started.
     enum Remote: Hashable {
         /// The host has been asked.
-        case parametersAwaitingHost(ConnectionParameters)
+        case parametersAwaitingHost(ConnectionParameterRequest)
         /// The peripheral has responded; the central's decision is due.
         case parametersAwaitingIndication
         /// The peripheral has responded; the central's decision is due.

@@ -55,7 +55,7 @@ final class Initiator: PrimaryListener {
     /// Whether the host used an extended command.
     private(set) var isExtended = false
     /// The own address on the air.
-    private(set) var own = OwnAddress()
+    private(set) var own = OwnAddressParameters()
 
     private var request: Request?
     private unowned let owner: any InitiatorOwner
@@ -78,7 +78,7 @@ final class Initiator: PrimaryListener {
     override var windowPriority: RadioPriority { .initiating }
 
     /// Starts to listen for the named device, or for those on the accept list.
-    func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as own: OwnAddress) {
+    func start(_ command: LEExtendedCreateConnection, isExtended: Bool, as own: OwnAddressParameters) {
         self.command = command
         self.isExtended = isExtended
         self.own = own

@@ -4,19 +4,19 @@ import BluetoothTypes
 /// named AUX_SCAN_REQ and AUX_CONNECT_REQ.
 enum AdvertisingPDU: Hashable {
     /// ADV_IND: connectable and scannable.
-    case connectableScannable(Advertisement)
+    case connectableScannable(UndirectedAdvertisement)
     /// ADV_DIRECT_IND: connectable, for one device.
     case directed(DirectedAdvertisement)
     /// ADV_NONCONN_IND: neither connectable nor scannable.
-    case nonConnectable(Advertisement)
+    case nonConnectable(UndirectedAdvertisement)
     /// SCAN_REQ.
-    case scanRequest(ScanRequest)
+    case scanRequest(ScanRequestPayload)
     /// SCAN_RSP.
-    case scanResponse(Advertisement)
+    case scanResponse(UndirectedAdvertisement)
     /// CONNECT_IND.
     case connect(ConnectIndication)
     /// ADV_SCAN_IND: scannable.
-    case scannable(Advertisement)
+    case scannable(UndirectedAdvertisement)
     /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND.
     case extended(ExtendedAdvertisement)
     /// AUX_CONNECT_RSP.

@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// The payload of ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND (Core Vol 6 Part B 2.3.1) and SCAN_RSP (2.3.2.2).
-struct Advertisement: AdvertisingPayload, Hashable {
+struct UndirectedAdvertisement: AdvertisingPayload, Hashable {
     /// The maximum length of the data, in octets.
     static let maximumData = 31
 
@@ -77,7 +77,7 @@ struct DirectedAdvertisement: AdvertisingPayload, Hashable {
 }
 
 /// The payload of SCAN_REQ (2.3.2.1).
-struct ScanRequest: AdvertisingPayload, Hashable {
+struct ScanRequestPayload: AdvertisingPayload, Hashable {
     /// ScanA.
     var scanner = BluetoothAddress.none
     /// AdvA.

@@ -58,8 +58,8 @@ enum ControlPDU: Hashable {
     case version(VersionIndication)
     case reject(ErrorIndication)
     case peripheralFeatureRequest(FeatureExchange)
-    case connectionParameterRequest(ConnectionParameters)
-    case connectionParameterResponse(ConnectionParameters)
+    case connectionParameterRequest(ConnectionParameterRequest)
+    case connectionParameterResponse(ConnectionParameterRequest)
     case rejectExtended(RejectExtendedIndication)
     case pingRequest
     case pingResponse

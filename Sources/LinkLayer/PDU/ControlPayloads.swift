@@ -131,7 +131,7 @@ struct VersionIndication: PacketFields, Hashable {
 }
 
 /// LL_CONNECTION_PARAM_REQ and LL_CONNECTION_PARAM_RSP (2.4.2.16, 2.4.2.17).
-struct ConnectionParameters: PacketFields, Hashable {
+struct ConnectionParameterRequest: PacketFields, Hashable {
     /// The minimum interval, in units of 1.25 ms.
     var intervalMin: UInt16 = 0
     /// The maximum interval, in units of 1.25 ms.

@@ -10,7 +10,7 @@ struct ConnectionWish {
     /// The host's command.
     var command: LEExtendedCreateConnection
     /// The own address on the air.
-    var own: OwnAddress
+    var own: OwnAddressParameters
 }
 
 /// The stage of a subevent.

@@ -25,7 +25,7 @@ protocol PeriodicAdvertiserOwner: AnyObject {
 /// it, or of subevents with responses.
 ///
 /// The train starts with the advertising of the set, which announces its location, and continues without it.
-final class PeriodicAdvertiser: RadioUser {
+final class PeriodicAdvertiser: RadioClaimant {
     enum State {
         case off
         /// The next event is due when the timer fires.

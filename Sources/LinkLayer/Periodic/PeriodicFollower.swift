@@ -4,7 +4,7 @@ import HCI
 import Radio
 
 /// Follows a train of AUX_SYNC_IND or AUX_SYNC_SUBEVENT_IND (Core Vol 6 Part B 4.4.3.4).
-final class PeriodicFollower: RadioUser {
+final class PeriodicFollower: RadioClaimant {
     /// The number of missed events after which establishing the synchronization fails (4.4.3.4).
     static let maximumAttempts = 6
     /// The maximum number of PDUs to follow after AUX_SYNC_IND: more than the maximum of advertising data requires.

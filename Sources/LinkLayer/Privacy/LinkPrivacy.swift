@@ -15,7 +15,7 @@ struct HeardDevice: Hashable {
 }
 
 /// The own address for requests.
-struct OwnAddress: Hashable {
+struct OwnAddressParameters: Hashable {
     /// The own address type chosen by the host.
     var kind = OwnAddressKind.publicDevice
     /// The public or the random address; nil if the host has not set it.
@@ -76,7 +76,7 @@ final class LinkPrivacy {
     }
 
     /// Determines the target of directed advertising.
-    func judge(_ target: BluetoothAddress, _ own: OwnAddress) -> DirectedTarget {
+    func judge(_ target: BluetoothAddress, _ own: OwnAddressParameters) -> DirectedTarget {
         if target == own.fallback { return .own(target) }
         guard target.randomKind == .resolvable else { return .foreign }
         guard isResolving, list.isOwn(target) else { return .unresolved }
@@ -84,13 +84,13 @@ final class LinkPrivacy {
     }
 
     /// Returns the own address for a request to a device; nil if there is none.
-    func address(_ own: OwnAddress, towards peer: HeardDevice) -> BluetoothAddress? {
+    func address(_ own: OwnAddressParameters, towards peer: HeardDevice) -> BluetoothAddress? {
         guard own.kind.isPrivate else { return own.fallback }
         return list.localAddress(towards: peer.identity, rules) ?? own.fallback
     }
 
     /// Returns the address by which a peer identifies this device; nil if the peer has a key for that.
-    func lastingAddress(_ own: OwnAddress, towards peer: BluetoothAddress) -> BluetoothAddress? {
+    func lastingAddress(_ own: OwnAddressParameters, towards peer: BluetoothAddress) -> BluetoothAddress? {
         own.kind.isPrivate && list.localKey(towards: peer) != nil ? nil : own.fallback
     }
 
@@ -98,7 +98,7 @@ final class LinkPrivacy {
     ///
     /// If this device uses private addresses towards the advertiser, an advertisement directed at its identity address
     /// is not answered: the response would reveal that the private address belongs to the same device (6.4).
-    func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddress, from peer: HeardDevice) -> Bool {
+    func mayAnswer(_ target: BluetoothAddress, _ own: OwnAddressParameters, from peer: HeardDevice) -> Bool {
         switch judge(target, own) {
         case .own: !(own.kind.isPrivate && list.localKey(towards: peer.identity) != nil)
         case .ownPrivate: true

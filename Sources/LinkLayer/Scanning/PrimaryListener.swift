@@ -5,7 +5,7 @@ import Radio
 
 /// The common base of scanning and initiating. It listens on the primary channels during scan windows, and on the
 /// secondary channels for the PDU to which an AuxPtr leads, unless a user of higher priority needs the radio.
-class PrimaryListener: RadioUser {
+class PrimaryListener: RadioClaimant {
     /// How late a response may start after the inter frame space, in microseconds.
     static let responseMargin: Int64 = 4
     /// The maximum number of advertisements whose next PDU is awaited.

@@ -30,9 +30,9 @@ final class Scanner: PrimaryListener {
     }
 
     /// The parameters set by the host.
-    var settings = ScanSettings()
+    var settings = ScanParameters()
     /// The own address on the air, set when scanning starts.
-    var own = OwnAddress()
+    var own = OwnAddressParameters()
 
     /// Whether scanning is enabled, including the pauses between two periods.
     private(set) var isActive = false

@@ -3,7 +3,7 @@ import HCI
 import Radio
 
 /// An activity of a controller that needs its only radio.
-protocol RadioUser: AnyObject {
+protocol RadioClaimant: AnyObject {
     /// The priority. A user of higher priority takes the radio from one of lower priority.
     var priority: RadioPriority { get }
     /// The account to which its time is charged, unless it settles otherwise.
@@ -46,7 +46,7 @@ enum RadioPriority: Comparable {
     var isInDanger: Bool { self >= .connection(urgency: Self.danger) }
 }
 
-extension RadioUser {
+extension RadioClaimant {
     /// The default: a single use.
     var period: Int64? { nil }
 
@@ -68,7 +68,7 @@ extension RadioUser {
     /// Advertising sets do not yield to each other; they wait instead. A periodic train does not yield to lower
     /// priorities, which can be postponed: otherwise the events of its own set would fall due during any long event of
     /// the train and displace it.
-    func yields(to other: any RadioUser) -> Bool {
+    func yields(to other: any RadioClaimant) -> Bool {
         switch priority {
         case .advertising: other.priority != .advertising
         case .periodic: other.priority >= .periodic
@@ -100,9 +100,9 @@ final class RadioArbiter {
     static let maximumAttempts = 64
 
     let node: RadioNode
-    private(set) var owner: (any RadioUser)?
-    private var waiting: [any RadioUser] = []
-    private var reservations: [(user: any RadioUser, start: Instant)] = []
+    private(set) var owner: (any RadioClaimant)?
+    private var waiting: [any RadioClaimant] = []
+    private var reservations: [(user: any RadioClaimant, start: Instant)] = []
     private let loop: any EventLoop
     /// The debt of the links to other users, in nanoseconds; when it was last updated, and whether it is being paid.
     private var debt: Int64 = 0
@@ -144,7 +144,7 @@ final class RadioArbiter {
 
     /// Takes the radio if it is free, or if a user of lower priority owns it and is not transmitting. Returns whether
     /// `user` owns it now.
-    func claim(_ user: any RadioUser) -> Bool {
+    func claim(_ user: any RadioClaimant) -> Bool {
         if owner === user { return true }
         reckon()
         guard !node.isSending, !stepsBack(user) else { return false }
@@ -161,7 +161,7 @@ final class RadioArbiter {
     }
 
     /// Returns the radio and offers it to the waiting users, highest priority first.
-    func release(_ user: any RadioUser) {
+    func release(_ user: any RadioClaimant) {
         guard owner === user else { return }
         reckon()
         node.sleep()
@@ -171,13 +171,13 @@ final class RadioArbiter {
     }
 
     /// Adds a user to those notified when the radio is free.
-    func wait(_ user: any RadioUser) {
+    func wait(_ user: any RadioClaimant) {
         reckon()
         if !waiting.contains(where: { $0 === user }) { waiting.append(user) }
     }
 
     /// Removes a user: its waiting, its reservation and its ownership.
-    func remove(_ user: any RadioUser) {
+    func remove(_ user: any RadioClaimant) {
         reckon()
         waiting.removeAll { $0 === user }
         reserve(user, at: nil)
@@ -185,7 +185,7 @@ final class RadioArbiter {
     }
 
     /// Announces when a user needs the radio next; nil withdraws the announcement.
-    func reserve(_ user: any RadioUser, at start: Instant?) {
+    func reserve(_ user: any RadioClaimant, at start: Instant?) {
         let index = reservations.firstIndex { $0.user === user }
         switch (index, start) {
         case (let index?, let start?): reservations[index].start = start
@@ -197,14 +197,14 @@ final class RadioArbiter {
 
     /// Returns the first time from `instant` on at which another user needs the radio. That is `instant` itself if
     /// another user's announced time has passed and it still waits.
-    func nextReservation(after instant: Instant, except user: any RadioUser) -> Instant {
+    func nextReservation(after instant: Instant, except user: any RadioClaimant) -> Instant {
         nextReservation(after: instant, except: user) { _ in true }
     }
 
     private func nextReservation(
         after instant: Instant,
-        except user: any RadioUser,
-        where counts: (any RadioUser) -> Bool
+        except user: any RadioClaimant,
+        where counts: (any RadioClaimant) -> Bool
     ) -> Instant {
         var next = Instant(nanoseconds: .max)
         for reservation in reservations
@@ -219,7 +219,7 @@ final class RadioArbiter {
     }
 
     /// Whether a user that claims the radio now can keep it for a number of microseconds.
-    func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Bool {
+    func isFree(_ microseconds: Int64, from instant: Instant, for user: any RadioClaimant) -> Bool {
         reckon()
         let pays = isPaying && !user.priority.isLink
         let next = nextReservation(after: instant, except: user) {
@@ -231,7 +231,7 @@ final class RadioArbiter {
     }
 
     /// Whether using the radio for a number of microseconds from now would make a more urgent link miss its event.
-    func isNeeded(within microseconds: Int64, by user: any RadioUser) -> Bool {
+    func isNeeded(within microseconds: Int64, by user: any RadioClaimant) -> Bool {
         let end = loop.now.advanced(byMicroseconds: microseconds)
         return reservations.contains {
             $0.user !== user && $0.start >= loop.now && $0.start < end && $0.user.priority.isLink
@@ -250,7 +250,7 @@ final class RadioArbiter {
     private var othersWait: Bool { waiting.contains { !$0.priority.isLink } }
 
     /// Whether a link skips this event because of the debt.
-    private func stepsBack(_ user: any RadioUser) -> Bool {
+    private func stepsBack(_ user: any RadioClaimant) -> Bool {
         guard isPaying, user.priority.isLink, !user.priority.isInDanger else { return false }
         return othersWait || owner.map { !$0.priority.isLink } ?? false
     }
@@ -286,7 +286,7 @@ final class RadioArbiter {
     /// announced uses recur with their period.
     ///
     /// If the search finds none soon, the result is a time at which the radio is not free.
-    func firstFree(_ microseconds: Int64, from instant: Instant, for user: any RadioUser) -> Instant {
+    func firstFree(_ microseconds: Int64, from instant: Instant, for user: any RadioClaimant) -> Instant {
         var candidate = instant
         for _ in 0..<Self.maximumAttempts {
             let before = candidate

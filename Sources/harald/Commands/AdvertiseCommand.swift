@@ -59,19 +59,19 @@ struct AdvertiseCommand: ParsableCommand {
     }
 
     /// The advertisement, with the data in the packets that have space for it.
-    private var advertisement: Advertisement {
+    private var advertisement: AdvertisingConfiguration {
         let flags = AdvertisingData([.flags([.generalDiscoverable, .classicNotSupported])])
         let isScanned = mode == .scannable
-        var result: Advertisement
+        var result: AdvertisingConfiguration
         switch mode {
-        case .connectable: result = Advertisement(.connectable, data: flags.merged(with: structures))
-        case .nonConnectable: result = Advertisement(.nonConnectable, data: structures)
-        case .scannable: result = Advertisement(.scannable, scanResponse: structures)
+        case .connectable: result = AdvertisingConfiguration(.connectable, data: flags.merged(with: structures))
+        case .nonConnectable: result = AdvertisingConfiguration(.nonConnectable, data: structures)
+        case .scannable: result = AdvertisingConfiguration(.scannable, scanResponse: structures)
         }
         if isScanned, !extended { result.data = flags }
         result.outlastsConnections = true
         guard extended else { return result }
-        var packets = Advertisement.ExtendedPackets()
+        var packets = AdvertisingConfiguration.ExtendedPackets()
         if fast { packets.secondaryPHY = .le2M }
         result.packets = .extended(packets)
         return result
@@ -101,16 +101,16 @@ struct AdvertiseCommand: ParsableCommand {
 /// Advertises, and serves the device name to connected centrals. Lives on its loop.
 private final class AdvertisedDevice {
     private let access: GenericAccess
-    private let set: AdvertisingSet
+    private let set: HostAdvertisingSet
     private let server = GATTServer(database: GATTDatabase())
-    private let advertisement: Advertisement
+    private let advertisement: AdvertisingConfiguration
     private let controller: String
     private let finish: (Result<Void, ToolError>) -> Void
 
     init(
         _ access: GenericAccess,
         name: String,
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         controller: String,
         _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {

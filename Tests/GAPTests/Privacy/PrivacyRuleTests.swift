@@ -38,7 +38,7 @@ import Testing
         let world = GAPWorld(mode.commands)
         let watch = AirWatch(world.radio)
         let broadcaster = Broadcaster(world.device().access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.data))
+        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.data))
         let device = world.privateDevice(mode)
         let told = device.address
         #expect(device.isOwn(told))

@@ -44,7 +44,7 @@ import Testing
 
     // MARK: Broadcast, observation, discovery
 
-    private func expectBroadcast(_ mode: PrivacyMode, _ advertisement: Advertisement) throws -> [Sighting] {
+    private func expectBroadcast(_ mode: PrivacyMode, _ advertisement: AdvertisingConfiguration) throws -> [Sighting] {
         let pair = try Pair(mode)
         let broadcaster = Broadcaster(pair.device.access)
         broadcaster.send(advertisement)
@@ -58,7 +58,7 @@ import Testing
 
     @Test("GAP/BROB/BCST/BV-03: a broadcast has a resolvable private address", arguments: PrivacyMode.allCases)
     func broadcastWithAResolvablePrivateAddress(mode: PrivacyMode) throws {
-        let heard = try expectBroadcast(mode, Advertisement(.nonConnectable, data: Self.data))
+        let heard = try expectBroadcast(mode, AdvertisingConfiguration(.nonConnectable, data: Self.data))
         #expect(heard.allSatisfy { !$0.hasScanResponse && $0.data == Self.data })
     }
 
@@ -67,20 +67,23 @@ import Testing
         arguments: PrivacyMode.allCases
     )
     func broadcastWithAResolvablePrivateAddressAndAScanResponse(mode: PrivacyMode) throws {
-        let heard = try expectBroadcast(mode, Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        let heard = try expectBroadcast(
+            mode,
+            AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more)
+        )
         #expect(heard.contains { $0.data == Self.data.merged(with: Self.more) })
     }
 
     @Test(
         "GAP/BROB/OBSV/BV-05: active observation works from a private address",
         arguments: PrivacyMode.allCases,
-        [Advertisement.Address.device, .nonResolvablePrivate]
+        [AdvertisingConfiguration.Address.device, .nonResolvablePrivate]
     )
-    func activeObservationWithAPrivateAddress(mode: PrivacyMode, address: Advertisement.Address) throws {
+    func activeObservationWithAPrivateAddress(mode: PrivacyMode, address: AdvertisingConfiguration.Address) throws {
         let pair = try Pair(mode, areBonded: false)
         let stranger = pair.world.device()
         let broadcaster = Broadcaster(stranger.access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         var settings = ScanSettings(isActive: true)
         settings.address = address
         let heard = try pair.other.hear(settings)
@@ -98,7 +101,7 @@ import Testing
     func activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let broadcaster = Broadcaster(pair.device.access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: Self.more))
+        broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try pair.other.hear(ScanSettings(isActive: true))
         #expect(heard.contains { $0.address == pair.device.identity.address && $0.hasScanResponse })
         let asked = pair.watch.of(pair.other.node, .scanning)

@@ -59,9 +59,9 @@ import Testing
         peripheral.enter(.init(.general, .undirected, data: Self.data))
         sets.append(peripheral)
         if mode.commands == .extended {
-            for (index, kind) in [Advertisement.Kind.nonConnectable, .connectable, .scannable].enumerated() {
+            for (index, kind) in [AdvertisingConfiguration.Kind.nonConnectable, .connectable, .scannable].enumerated() {
                 let set = device.access.advertiser.addSet()
-                var advertisement = Advertisement(kind)
+                var advertisement = AdvertisingConfiguration(kind)
                 if kind == .scannable {
                     advertisement.scanResponse = Self.data
                 } else {
@@ -75,7 +75,9 @@ import Testing
         }
         // A device that answers scan requests.
         let broadcaster = Broadcaster(third.access)
-        broadcaster.send(Advertisement(.scannable, data: Self.data, scanResponse: AdvertisingData([.appearance(1)])))
+        broadcaster.send(
+            AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: AdvertisingData([.appearance(1)]))
+        )
         let observer = Observer(device.access)
         var heard = 0
         try observer.observe(

@@ -58,7 +58,7 @@ import Testing
 /// The users of the radio pause in every state, report it once, and resume.
 @Suite struct PauseTests {
     private static let settings = ScanSettings.attentive
-    private static let advertisement = Advertisement(.connectable)
+    private static let advertisement = AdvertisingConfiguration(.connectable)
     private static let peer = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)
 
     @Test func aScanner() {

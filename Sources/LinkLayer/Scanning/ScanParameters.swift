@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 
 /// The parameters of scanning, common to the legacy and the extended commands.
-struct ScanSettings {
+struct ScanParameters {
     /// The parameters as set by the host. Legacy commands are represented with parameters for 1M only.
     let parameters: LESetExtendedScanParameters
     /// Whether the parameters come from an extended command. This determines the form of the reports.
@@ -43,7 +43,7 @@ struct ScanSettings {
     }
 
     /// The parameters marked as extended, for a host that uses extended commands without having set parameters.
-    var asExtended: ScanSettings { ScanSettings(parameters) }
+    var asExtended: ScanParameters { ScanParameters(parameters) }
 
     var filterPolicy: LEScanFilterPolicy { parameters.filterPolicy }
 

@@ -1,7 +1,7 @@
 /// The used events of a link (Core Vol 6 Part B 4.5.1): every `factor`-th one, counted from `base`.
 ///
 /// Events are numbered without wrapping here, so that the sequence continues where the counter on the air wraps to 0.
-struct Subrating: Hashable {
+struct SubratedEvents: Hashable {
     /// connSubrateFactor.
     var factor = 1
     /// The number of one of the used events.

@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 
 /// The content and the parameters of one advertising set.
-package struct Advertisement: Hashable, Sendable {
+package struct AdvertisingConfiguration: Hashable, Sendable {
     /// The advertising type: who may connect or send scan requests.
     package enum Kind: Hashable, Sendable {
         /// Connectable by any device; with legacy packets also scannable.
@@ -95,7 +95,7 @@ package struct Advertisement: Hashable, Sendable {
     }
 }
 
-extension Advertisement {
+extension AdvertisingConfiguration {
     /// The maximum duration of advertising with a high duty cycle (Core Vol 6 Part B 4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
 

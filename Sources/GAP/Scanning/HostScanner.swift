@@ -5,7 +5,7 @@ import HCIHost
 import Privacy
 
 /// Scans for advertisements with legacy or extended commands as suits the controller.
-package final class Scanner: RadioUser {
+package final class HostScanner: RadioUser {
     /// Called with each advertisement received.
     package var onSighting: ((Sighting) -> Void)?
     /// Called when the wanted scan has started.
@@ -151,7 +151,7 @@ package final class Scanner: RadioUser {
 
 // MARK: - Combined scan
 
-extension Scanner {
+extension HostScanner {
     /// The shortest duration of a scan.
     private static let shortestLimit = Duration.milliseconds(10)
 
@@ -213,7 +213,7 @@ extension Scanner {
 
 // MARK: - Commands
 
-extension Scanner {
+extension HostScanner {
     private func handle(_ event: ScannerMachine.Event) {
         for action in machine.handle(event) {
             switch action {
@@ -308,7 +308,7 @@ extension Scanner {
 
 // MARK: - Silent controllers
 
-extension Scanner {
+extension HostScanner {
     /// Starts the watch for a controller that does not really scan. It applies to unfiltered scans only.
     private func beginWatch(_ settings: ScanSettings) {
         endWatch()
@@ -346,7 +346,7 @@ extension Scanner {
 
 // MARK: - Advertising reports
 
-extension Scanner {
+extension HostScanner {
     private func receive(_ packets: [HeardPacket]) {
         if !packets.isEmpty { lastHeard = loop.now }
         if !packets.isEmpty, !watch.hasHeard {

@@ -5,7 +5,7 @@ import HCIHost
 
 /// The actual and the intended content of the controller's resolving list, and the steps from one to the other (Core
 /// Vol 4 Part E 7.8.38 to 7.8.45, 7.8.77). The steps require a quiet radio.
-struct ResolvingList {
+struct ResolvingListPlan {
     /// A command to the controller.
     enum Step: Equatable {
         /// Sets the interval at which the controller generates new addresses.
@@ -35,7 +35,7 @@ struct ResolvingList {
 
     /// Starts with a freshly reset controller, whose list is empty and disabled.
     mutating func begin(_ controller: ControllerInformation) {
-        self = ResolvingList()
+        self = ResolvingListPlan()
         guard controller.leFeatures.contains(.privacy), Self.commands.allSatisfy(controller.supports) else { return }
         capacity = controller.resolvingListSize
         hasModes = controller.supports(LESetPrivacyMode.self)
@@ -82,7 +82,7 @@ struct ResolvingList {
         case .add(let peer): wanted.removeAll { $0.identity == peer.identity }
         case .showIdentity: break
         case .enable where isDone: isEnabled = true
-        case .enable: self = ResolvingList()
+        case .enable: self = ResolvingListPlan()
         }
     }
 

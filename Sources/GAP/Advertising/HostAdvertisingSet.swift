@@ -4,11 +4,11 @@ import HCI
 import HCIHost
 import Privacy
 
-/// An advertising set. Created by ``Advertiser/addSet()``.
+/// An advertising set. Created by ``HostAdvertiser/addSet()``.
 ///
 /// With extended advertising this is one of the controller's sets; otherwise it is the only advertisement possible at a
 /// time. Releasing the object, on the loop, stops the set.
-package final class AdvertisingSet {
+package final class HostAdvertisingSet {
     /// Called when the wanted advertisement has started.
     package var onStarted: (() -> Void)?
     /// Called when the wanted advertisement failed. It is discarded.
@@ -17,7 +17,7 @@ package final class AdvertisingSet {
     package var onEnded: ((AdvertisingEnd) -> Void)?
 
     let number: UInt8
-    private let advertiser: Advertiser
+    private let advertiser: HostAdvertiser
     private var machine = AdvertiserMachine()
     private var fastPhase: ScheduledTask?
     private var limit: ScheduledTask?
@@ -31,13 +31,13 @@ package final class AdvertisingSet {
 
     /// The address requirements of an advertisement.
     struct AddressWish: Hashable {
-        var address: Advertisement.Address
+        var address: AdvertisingConfiguration.Address
         var target: BluetoothAddress?
     }
     /// The generation, incremented by every reset, so that late command results are ignored.
     private var life = 0
 
-    init(_ number: UInt8, of advertiser: Advertiser) {
+    init(_ number: UInt8, of advertiser: HostAdvertiser) {
         self.number = number
         self.advertiser = advertiser
         if advertiser.isPaused { _ = machine.handle(.pause) }
@@ -54,7 +54,7 @@ package final class AdvertisingSet {
     }
 
     /// The wanted advertisement.
-    package var wanted: Advertisement? { machine.wanted }
+    package var wanted: AdvertisingConfiguration? { machine.wanted }
 
     /// Whether the set is advertising or about to, possibly after a pause.
     var isActive: Bool { isOnAir || machine.isPaused && machine.wanted != nil }
@@ -76,7 +76,7 @@ package final class AdvertisingSet {
 
     /// Replaces the current advertisement; nil stops the set. An advertisement that the specification or the controller
     /// does not allow fails at once, and so does any advertisement without a controller: only ``onFailed`` is called.
-    package func want(_ advertisement: Advertisement?) {
+    package func want(_ advertisement: AdvertisingConfiguration?) {
         if let advertisement {
             do throws(GAPError) {
                 try advertiser.check(advertisement, for: self)
@@ -92,7 +92,7 @@ package final class AdvertisingSet {
     }
 
     /// Requests the addresses that the advertisement needs. They are set before it starts.
-    private func ask(for advertisement: Advertisement?) {
+    private func ask(for advertisement: AdvertisingConfiguration?) {
         let new = advertisement.map { AddressWish(address: $0.address, target: $0.kind.target) }
         guard wish != new else { return }
         wish = new
@@ -134,8 +134,8 @@ package final class AdvertisingSet {
 
 // MARK: - Commands
 
-extension AdvertisingSet {
-    private func start(_ advertisement: Advertisement, _ phase: AdvertisingTempo.Phase) {
+extension HostAdvertisingSet {
+    private func start(_ advertisement: AdvertisingConfiguration, _ phase: AdvertisingTempo.Phase) {
         updatePrivateAddress(advertisement)
         guard let commands = commands(advertisement, phase) else { return handle(.failed(.notReady, isPassing: false)) }
         address = commands.address.address
@@ -147,7 +147,9 @@ extension AdvertisingSet {
         }
     }
 
-    private func commands(_ advertisement: Advertisement, _ phase: AdvertisingTempo.Phase) -> AdvertisingCommands? {
+    private func commands(_ advertisement: AdvertisingConfiguration, _ phase: AdvertisingTempo.Phase)
+        -> AdvertisingCommands?
+    {
         advertiser.commands(advertisement, phase, set: number, privateAddress: privateAddress)
     }
 
@@ -193,8 +195,8 @@ extension AdvertisingSet {
 
 // MARK: - Timers
 
-extension AdvertisingSet {
-    private func startTimers(_ advertisement: Advertisement) {
+extension HostAdvertisingSet {
+    private func startTimers(_ advertisement: AdvertisingConfiguration) {
         endTimers()
         if advertisement.tempo.slow != nil {
             fastPhase = schedule(advertisement.tempo.fastPhase, .fastPhaseOver)
@@ -213,7 +215,7 @@ extension AdvertisingSet {
     }
 
     /// Generates a private address if there is none or the previous one has expired.
-    private func updatePrivateAddress(_ advertisement: Advertisement) {
+    private func updatePrivateAddress(_ advertisement: AdvertisingConfiguration) {
         let kind = advertiser.ownKind(of: advertisement)
         if kind != privateKind {
             endAddressChange()

@@ -6,7 +6,7 @@ import Privacy
 
 /// Manages the advertising sets of a device, with legacy or extended commands as suits the controller (Core Vol 4 Part
 /// E 7.8.5 to 7.8.9, 7.8.52 to 7.8.60).
-package final class Advertiser: AdvertisingUser {
+package final class HostAdvertiser: AdvertisingUser {
     /// The maximum number of sets, whatever the controller supports. Advertising handles range up to 0xEF (Core Vol 4
     /// Part E 7.8.53).
     package static let maximumSets = 64
@@ -28,7 +28,7 @@ package final class Advertiser: AdvertisingUser {
     private var ownAddress: OwnAddress?
 
     private struct Weak {
-        weak var set: AdvertisingSet?
+        weak var set: HostAdvertisingSet?
     }
 
     /// Creates an advertiser, which is off.
@@ -53,12 +53,12 @@ package final class Advertiser: AdvertisingUser {
     }
 
     /// Adds a set, which is off. The caller holds the only strong reference.
-    package func addSet() -> AdvertisingSet {
+    package func addSet() -> HostAdvertisingSet {
         sets.removeAll { $0.set == nil }
         let taken = Set(activeSets.map(\.number))
         let number = (0..<UInt8(Self.maximumSets)).first { !taken.contains($0) }
         // Numbers run out only if the caller leaks sets. A set without a number stays off.
-        let set = AdvertisingSet(number ?? UInt8(Self.maximumSets), of: self)
+        let set = HostAdvertisingSet(number ?? UInt8(Self.maximumSets), of: self)
         sets.append(Weak(set: set))
         return set
     }
@@ -137,7 +137,7 @@ package final class Advertiser: AdvertisingUser {
             ? activeSets.first { $0.isConnectable }?.address : privacy?.sharedAddress?.address
     }
 
-    private var activeSets: [AdvertisingSet] { sets.compactMap(\.set) }
+    private var activeSets: [HostAdvertisingSet] { sets.compactMap(\.set) }
 
     private var generation: CommandGeneration? { controller.map { CommandGeneration($0) } }
 
@@ -153,7 +153,7 @@ package final class Advertiser: AdvertisingUser {
 
 // MARK: - Private addresses
 
-extension Advertiser {
+extension HostAdvertiser {
     /// Pauses all sets, and notifies `privacy` once they are off.
     package func pause() { pause(.privacy) }
 
@@ -193,7 +193,7 @@ extension Advertiser {
     }
 
     /// The kind of private address that a set owns; nil if it shares an address.
-    func ownKind(of advertisement: Advertisement) -> SharedAddress.Kind? {
+    func ownKind(of advertisement: AdvertisingConfiguration) -> SharedAddress.Kind? {
         switch advertisement.address {
         case .nonResolvablePrivate: privacy != nil && generation == .legacy ? nil : .nonResolvable
         case .device: privacy?.isPrivate == true && generation == .extended ? .resolvable : nil
@@ -203,14 +203,14 @@ extension Advertiser {
 
 // MARK: - Support for sets
 
-extension Advertiser {
-    /// The number of sets that the controller supports, up to ``Advertiser/maximumSets``.
+extension HostAdvertiser {
+    /// The number of sets that the controller supports, up to ``HostAdvertiser/maximumSets``.
     var maximumSets: Int {
         generation == .extended ? min(controller?.advertisingSets ?? 1, Self.maximumSets) : 1
     }
 
     /// Throws an error if `set` cannot start the advertisement.
-    func check(_ advertisement: Advertisement, for set: AdvertisingSet) throws(GAPError) {
+    func check(_ advertisement: AdvertisingConfiguration, for set: HostAdvertisingSet) throws(GAPError) {
         guard let controller, let generation else { throw .notReady }
         try advertisement.check(for: generation, maximumLength: controller.maxAdvertisingDataLength)
         let others = activeSets.count { $0 !== set && $0.isActive }
@@ -221,7 +221,7 @@ extension Advertiser {
 
     /// The commands for an advertisement; nil without a controller.
     func commands(
-        _ advertisement: Advertisement,
+        _ advertisement: AdvertisingConfiguration,
         _ phase: AdvertisingTempo.Phase,
         set: UInt8,
         privateAddress: BluetoothAddress?
