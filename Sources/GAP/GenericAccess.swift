@@ -27,7 +27,6 @@ package final class GenericAccess {
         case failed(HCIHostError)
     }
 
-    /// The current state.
     package private(set) var state = State.off
     /// Called after each change of ``state``. When the controller is lost, all links, modes and procedures end.
     package var onStateChange: ((State) -> Void)?

@@ -28,7 +28,6 @@ package final class AccessLink {
         }
     }
 
-    /// The HCI connection.
     package let connection: HCIConnection
     /// The L2CAP channels. Register fixed channels in ``GenericAccess/onLink``; the Security Manager's is already
     /// registered.

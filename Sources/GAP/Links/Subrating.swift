@@ -25,7 +25,6 @@ package final class Subrating {
     package var onChange: ((AccessLink, LESubrateChange) -> Void)?
 
     private unowned let owner: any LinkDevice
-    /// The pending requests.
     private var waiting: [ConnectionHandle: Waiting] = [:]
 
     private struct Waiting {

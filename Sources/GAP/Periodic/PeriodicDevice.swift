@@ -4,7 +4,6 @@ import Privacy
 /// The device that broadcasts or observes periodic advertising, as far as those procedures use it.
 protocol PeriodicDevice: LinkDevice {
     var advertiser: HostAdvertiser { get }
-    /// The synchronized trains.
     var trains: PeriodicObserver { get }
     /// The device's own trains with responses.
     var subevents: SubeventRouter { get }
