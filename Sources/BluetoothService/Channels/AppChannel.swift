@@ -13,7 +13,7 @@ final class AppChannel {
     static let longestSDU = 2_048
     /// How long sending the app's last octets may take after the app has closed the channel.
     static let closingTime = Duration.seconds(10)
-    /// The parameters of this end. The window is nearly 16 kB, for an app that does not read.
+    /// The parameters of this end. The peer can send nearly 16 kB ahead of an app that does not read.
     static let parameters = ChannelParameters(mtu: longestSDU, mps: 247, window: 64)
 
     /// The peer at the other end.

@@ -109,8 +109,7 @@ struct ChannelRelay {
     private mutating func close() -> [Action] {
         phase = .closing
         inbox = []
-        // Later data of the peer are dropped. The channel must not stay paused, because that could delay credits for
-        // the octets still to be sent.
+        // Data that still arrive are dropped, and must not hold up the answers that are needed.
         defer { isPaused = false }
         return [.startTimer] + (isPaused ? [.pause(false)] : [])
     }

@@ -100,7 +100,7 @@ public enum PeripheralEvent: Hashable, Sendable {
     case centralChanged(CentralInfo)
     /// L2CAP channels are accepted on this PSM; 0 and an error if they cannot be. `number` is that of the request.
     case channelPublished(psm: UInt16, ServiceError?, number: UInt32 = 0)
-    /// L2CAP channels are no longer accepted on this PSM; the error says that they were not.
+    /// L2CAP channels are no longer accepted on this PSM; the error is set if they never were.
     case channelUnpublished(psm: UInt16, ServiceError?)
     /// A central has opened a channel (behaviour 8.10).
     case channelOpened(psm: UInt16, CentralInfo, ChannelID)

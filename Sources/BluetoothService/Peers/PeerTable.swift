@@ -140,8 +140,8 @@ struct PeerTable {
 }
 
 extension BluetoothAddress {
-    /// The address in the form that connections and advertisements share. In advertisements, the kind also tells that
-    /// the controller has resolved a private address.
+    /// The address in the form that connections and advertisements share. A controller that has resolved a private
+    /// address indicates that in the kind.
     fileprivate var asDevice: BluetoothAddress {
         BluetoothAddress(value, kind: kind.isRandom ? .randomDevice : .publicDevice)
     }
