@@ -1,2 +1,2 @@
-"""Bluetooth stacks that others wrote, made ready to meet Harald: Bumble (host and controller), rootcanal (controller)
-and tshark (decoder). Library of the tests next door and, each module by itself, command-line tools: `Interop/peer`."""
+"""Foreign Bluetooth stacks, prepared to be used with Harald: Bumble (host and controller), rootcanal (controller)
+and tshark (decoder). A library for the tests next door; each module is also a command-line tool: `Interop/peer`."""

@@ -1,4 +1,4 @@
-"""Apps of ours as processes, which `harald service` knows and launches: each has a directory with its Info.plist."""
+"""Harald apps as processes, which `harald service` launches: each has a directory with its Info.plist."""
 from __future__ import annotations
 
 import asyncio
@@ -18,7 +18,7 @@ from peers.processes import Process, running
 
 @dataclass
 class App:
-    """An app that is installed in a directory of the test's; what each of its launches prints is in one log."""
+    """An app that is installed in a directory of the test. The output of all its launches is in one log."""
 
     name: str
     command: list[str]
@@ -32,15 +32,15 @@ class App:
 
     @property
     def processes(self) -> list[int]:
-        """The processes that have printed something, in the order in which they began."""
+        """The processes that have printed a line, in the order of their start."""
         return list(dict.fromkeys(int(line.split()[0]) for line in self.lines))
 
     def skip(self) -> None:
-        """What was printed until now is not waited for."""
+        """Ignores the output so far."""
         self._seen = len(self.lines)
 
     async def line(self, pattern: str, timeout: float = 30) -> re.Match[str]:
-        """Waits for a line that was not waited for before, and gives the match."""
+        """Waits for a line that has not been waited for yet, and returns the match."""
         deadline = time.monotonic() + timeout
         while True:
             for index, text in list(enumerate(self.lines))[self._seen :]:
@@ -53,14 +53,14 @@ class App:
 
     @asynccontextmanager
     async def opened(self, user: int | None = None) -> AsyncIterator[Process]:
-        """The person opens it, or another user of the machine does."""
+        """Opens the app as its user, or as another user of the machine."""
         as_user = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
         command = ["env", f"HARALD_SERVICE={self.service}", *as_user, *self.command]
         async with running(*command, name=self.name) as process:
             yield process
 
     def kill_all(self) -> None:
-        """The service has launched processes that nobody else ends."""
+        """Kills the processes that the service has launched, which nothing else ends."""
         for process in self.processes:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -73,7 +73,7 @@ def installed(
     binary: str, directory: Path, service: Path, kind: str, uuids: tuple[str, str], name: str = "", managed: bool = True,
     modes: tuple[str, ...] = ("bluetooth-central", "bluetooth-peripheral"),
 ) -> Iterator[App]:
-    """Installs the app of `Tests/InteropApp` in a directory. `managed`: it lives as on a phone."""
+    """Installs the app of `Tests/InteropApp` in a directory. `managed`: it has the lifecycle of an app on a phone."""
     name = name or f"com.example.{kind}"
     home = directory / name
     home.mkdir(parents=True)

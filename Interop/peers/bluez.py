@@ -1,7 +1,8 @@
-"""BlueZ as a peer, by its D-Bus interface (doc/*.txt of BlueZ): run as a program, in the machine, beside bluetoothd.
+"""BlueZ as a peer, through its D-Bus interface (doc/*.txt of BlueZ). Runs as a program, in the machine, next to
+bluetoothd.
 
-    bluez.py peripheral ADAPTER               offers a value that only paired centrals read, until it is ended
-    bluez.py central ADAPTER NAME UUID [pair] finds a device, pairs with it or knows it, and reads a value
+    bluez.py peripheral ADAPTER               publishes a value for paired centrals only, until it is ended
+    bluez.py central ADAPTER NAME UUID [pair] finds a device, pairs with it or uses the bond, and reads a value
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def say(text: str) -> None:
 
 
 class Agent(ServiceInterface):
-    """A person who agrees to everything, and has neither display nor keyboard."""
+    """A user who accepts everything, with neither display nor keyboard."""
 
     def __init__(self) -> None:
         super().__init__("org.bluez.Agent1")
@@ -129,7 +130,7 @@ class Advertisement(ServiceInterface):
 
 
 class BlueZ:
-    """The daemon's objects."""
+    """The objects of the daemon."""
 
     def __init__(self, bus: MessageBus, adapter: str) -> None:
         self.bus, self.adapter = bus, f"/org/bluez/{adapter}"
@@ -164,14 +165,14 @@ class BlueZ:
         raise SystemExit(f"there is no {what}")
 
     async def discover(self, name: str) -> str:
-        """Where the device of that name is, once it is heard."""
+        """The path of the device with that name, as soon as it is discovered."""
         adapter = await self.interface(self.adapter, "org.bluez.Adapter1")
         await adapter.call_set_discovery_filter({"Transport": Variant("s", "le")})
         await adapter.call_start_discovery()
 
         def is_there(_: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
             device = interfaces.get("org.bluez.Device1", {})
-            # What is only remembered has no signal.
+            # A cached device has no signal strength.
             return "RSSI" in device and device.get("Alias", Variant("s", "")).value == name
 
         path = await self.until(f"device {name}", is_there)
@@ -179,7 +180,7 @@ class BlueZ:
         return path
 
     async def characteristic(self, device: str, uuid: str):
-        """One of a device whose services are known."""
+        """A characteristic of a device whose services are resolved."""
 
         def is_wanted(place: str, interfaces: dict[str, dict[str, Variant]]) -> bool:
             found = interfaces.get("org.bluez.GattCharacteristic1", {})

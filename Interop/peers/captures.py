@@ -1,6 +1,6 @@
-"""What tshark, somebody else's decoder, reads in a btsnoop file.
+"""Reads btsnoop files with tshark, an independent decoder.
 
-    Interop/peer captures FILE...              malformed packets; exit status 1 when there are any
+    Interop/peer captures FILE...              malformed packets; exit status 1 if there are any
     Interop/peer captures --att FILE...        ATT operations
     Interop/peer captures --advertising FILE...    advertising data, in commands and in reports
 """
@@ -19,7 +19,7 @@ from typing import Any
 H4_DATALINK = 1002
 DEADLINE = 60
 
-# What tshark says of packets that break the specification. The last: what it marks as an error for any other reason.
+# How tshark reports packets that violate the specification. The last one covers all other errors it marks.
 MALFORMED = (
     "_ws.malformed || btl2cap.length.bad || btl2cap.sdulength.bad || btl2cap.unknown_command_code"
     ' || _ws.expert.severity == "Error"'
@@ -34,7 +34,7 @@ ATT_NAMES = {
     0x17: "prepare write response", 0x18: "execute write request", 0x19: "execute write response",
     0x1B: "notification", 0x1D: "indication", 0x1E: "confirmation", 0x52: "write command",
 }  # fmt: skip
-# How many octets there are before the value: opcode, handle, offset.
+# The number of octets before the value: opcode, handle, offset.
 HEADER = {0x0B: 1, 0x0D: 1, 0x12: 3, 0x52: 3, 0x16: 5, 0x17: 5, 0x1B: 3, 0x1D: 3}
 
 
@@ -58,7 +58,7 @@ class ATTOperation:
 
 @dataclass(frozen=True)
 class Advertising:
-    """Advertising data or a scan response: heard (with address and RSSI) or handed to the controller (without)."""
+    """Advertising data or a scan response: received (with address and RSSI) or sent to the controller (without)."""
 
     frame: int
     address: str | None
@@ -69,7 +69,7 @@ class Advertising:
 
 
 def tshark(path: Path, *arguments: str) -> str:
-    """tshark's standard output; once for each state of the file, since a start of tshark takes 0.2 s."""
+    """The output of tshark, cached by the state of the file, because tshark takes 0.2 s to start."""
     return tshark_at(path, path.stat().st_mtime_ns, *arguments)
 
 
@@ -87,7 +87,7 @@ def tshark_at(path: Path, _: int, *arguments: str) -> str:
 
 
 def records(path: Path) -> int:
-    """Checks the headers, which tshark does not insist on, and counts the packets."""
+    """Checks the headers, about which tshark is lenient, and counts the packets."""
     data = path.read_bytes()
     if len(data) < 16 or data[:8] != b"btsnoop\0":
         raise UnreadableCapture(f"{path}: not a btsnoop file")
@@ -109,7 +109,7 @@ OUT_OF_SESSION = 'Frame is out of any "connection handle" session'
 
 
 def malformed(path: Path) -> list[str]:
-    """One line for each packet that tshark finds fault with."""
+    """A line for each packet that tshark reports as malformed."""
     fields = ["frame.number", "_ws.col.Protocol", "_ws.col.Info", "_ws.expert.message"]
     lines = tshark(path, "-Y", MALFORMED, "-T", "fields", *as_options(fields)).splitlines()
     excused = parts_of_advertising_data(path) | commands_of_enhanced_channels(path) if lines else set()
@@ -118,8 +118,8 @@ def malformed(path: Path) -> list[str]:
 
 
 def data_of_newest_connections(path: Path, lines: list[str]) -> set[str]:
-    """The frames with data of links that LE Enhanced Connection Complete told of in its second version (Core Vol 4 Part E 7.7.65.10).
-    tshark 4.0 does not know that event, and says of each that its link was never told of."""
+    """The frames with data of links that were reported by LE Enhanced Connection Complete in its second version
+    (Core Vol 4 Part E 7.7.65.10). tshark 4.0 does not support that event, and reports their links as unknown."""
     suspects = {line.split("\t")[0] for line in lines if line.split("\t")[3] == OUT_OF_SESSION}
     known, excused = set(), set()
     for number, packet in enumerate(packets(path) if suspects else [], 1):
@@ -131,11 +131,11 @@ def data_of_newest_connections(path: Path, lines: list[str]) -> set[str]:
 
 
 def commands_of_enhanced_channels(path: Path) -> set[str]:
-    """The frames with a command of enhanced credit-based channels. tshark 4.0 does not know their codes, and says no more; so
-    each is excused that is as the specification has it (Core Vol 3 Part A 4.25 to 4.28)."""
+    """The frames with a valid command of enhanced credit-based channels (Core Vol 3 Part A 4.25 to 4.28). tshark 4.0
+    reports their codes as unknown, and checks nothing else; so the valid ones are excused."""
     fields = ["frame.number", "_ws.expert.message"]
     output = tshark(path, "-Y", "btl2cap.unknown_command_code", "-T", "fields", *as_options(fields))
-    # The second is said of a capture that begins after the connection.
+    # tshark reports the second for a capture that starts after the connection.
     harmless = {"Unknown Command Code", OUT_OF_SESSION}
     unknown = {int(frame) for frame, messages in (line.split("\t") for line in output.splitlines())
                if harmless.issuperset(messages.split(","))}  # fmt: skip
@@ -143,7 +143,7 @@ def commands_of_enhanced_channels(path: Path) -> set[str]:
 
 
 def packets(path: Path) -> list[bytes]:
-    """The records of a file that ``records`` finds no fault with."""
+    """The records of a file in which ``records`` finds no error."""
     data = path.read_bytes()
     offset, found = 16, []
     while offset < len(data):
@@ -154,7 +154,7 @@ def packets(path: Path) -> list[bytes]:
 
 
 def is_enhanced(packet: bytes) -> bool:
-    """Whether an ACL packet is one whole command of enhanced credit-based channels, and a good one."""
+    """Whether an ACL packet is one whole, valid command of enhanced credit-based channels."""
     if len(packet) < 13 or packet[0] != 2:
         return False
     acl, length, channel, code, identifier, count = struct.unpack_from("<HHHBBH", packet, 3)
@@ -162,14 +162,14 @@ def is_enhanced(packet: bytes) -> bool:
     if (acl, length, channel, count) != (len(packet) - 5, len(packet) - 9, 5, len(values)) or not identifier or count % 2:
         return False
     words = struct.unpack(f"<{count // 2}H", values)
-    # How many words come before the channels; the response has its result behind the credits.
+    # The number of words before the channels; a response has its result after the credits.
     fixed = {0x17: 4, 0x18: 4, 0x19: 2, 0x1A: 1}.get(code, 0)
     numbers = words[fixed:]
     if not fixed or len(words) < fixed:
         return False
     if code == 0x1A:
         return not numbers and words[0] <= 4
-    # A refused channel has no number.
+    # A refused channel has no CID.
     given = [number for number in numbers if number or code != 0x18]
     if not 1 <= len(numbers) <= 5 or len(set(given)) < len(given) or not all(0x40 <= each <= 0x7F for each in given):
         return False
@@ -178,8 +178,8 @@ def is_enhanced(packet: bytes) -> bool:
 
 
 def parts_of_advertising_data(path: Path) -> set[str]:
-    """The frames that carry a part of some advertising data. tshark reads each as if it were the whole, and finds fault with
-    structures that go on in the next one; the tests compare what arrives instead."""
+    """The frames that carry a part of some advertising data. tshark parses each part as if it were complete, and
+    reports structures that continue in the next one as errors; the tests compare the reassembled data instead."""
     fields = ["frame.number", "bthci_cmd.adv_data_operation", "bthci_evt.le_ext_advts_event_type.data_status"]
     fields.append("bthci_evt.bd_addr")
     output = tshark(path, "-Y", f"{fields[1]} || {fields[2]}", "-T", "fields", *as_options(fields))
@@ -188,7 +188,7 @@ def parts_of_advertising_data(path: Path) -> set[str]:
         # First, intermediate and last: 1, 0 and 2 (Core Vol 4 Part E 7.8.54).
         if operation and int(operation, 16) <= 2:
             parts.add(frame)
-        # Incomplete, and more is to come: 1 (7.7.65.13).
+        # Incomplete, with more to follow: 1 (7.7.65.13).
         for status, address in zip(statuses.split(","), addresses.split(",")):
             if status and (int(status, 16) != 0 or address in unfinished):
                 parts.add(frame)
@@ -202,7 +202,7 @@ def commands(path: Path) -> list[int]:
 
 
 def att_operations(path: Path) -> list[ATTOperation]:
-    # The value of a known characteristic is spread over fields with names of their own: the octets are the same for all.
+    # tshark splits the value of a known characteristic into specific fields; the octets have the same form for all.
     output = tshark(path, "-Y", "btatt", "-T", "json", "-x", "-j", "btatt hci_h4 frame")
     packets = json.loads(output, object_pairs_hook=first_of_each)
     return [att_operation(packet["_source"]["layers"]) for packet in packets]
@@ -224,7 +224,7 @@ def att_operation(layers: dict[str, Any]) -> ATTOperation:
 
 
 def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """tshark repeats keys: the first one is the packet's own, the others are nested in lists of the packet."""
+    """tshark repeats keys: the first one belongs to the packet itself, and the others to nested lists in it."""
     return dict(reversed(pairs))
 
 
@@ -241,7 +241,7 @@ def advertising(path: Path) -> list[Advertising]:
 def advertising_of(path: Path, columns: list[str]) -> Advertising:
     frame, reports, address, rssi, name, short, long, unknown, company, data = columns
     if reports not in ("", "1"):
-        # In tshark's columns nobody can tell whose data is whose.
+        # In tshark's columns the data cannot be matched to the reports.
         raise UnreadableCapture(f"{path}: frame {frame} has {reports} reports; one for each event is read")
     uuids = [f"{int(each, 16):04X}" for each in short.split(",") if each]
     uuids += [hyphened(each) for each in (long + "," + unknown).split(",") if each]
@@ -265,7 +265,7 @@ def as_options(fields: list[str]) -> list[str]:
 
 
 def show(path: Path, arguments: argparse.Namespace) -> bool:
-    """Whether the capture is in order."""
+    """Prints the findings, and returns whether the capture is valid."""
     if arguments.att:
         for each in att_operations(path):
             direction = "<" if each.from_controller else ">"

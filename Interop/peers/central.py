@@ -1,4 +1,4 @@
-"""A client on Bumble's host: finds a peripheral by its name, prints its whole GATT table, follows a value.
+"""A client on Bumble's host: finds a peripheral by its name, prints its whole GATT table, and subscribes to a value.
 
     Interop/peer central tcp-client:127.0.0.1:6402 NAME [--notifications N]
 """
@@ -39,7 +39,7 @@ class Attribute:
     handle: int
     uuid: str
     value: bytes | None = None
-    error: int | None = None  # the ATT error, where reading it was refused
+    error: int | None = None  # the ATT error of a refused read
 
     def shown(self) -> str:
         if self.error is not None:
@@ -93,7 +93,7 @@ class Central:
     # --- finding and connecting
 
     async def find(self, name: str, timeout: float = 30) -> Advertisement:
-        """Scans actively until a connectable device with this name is heard."""
+        """Scans actively until a connectable device with this name is discovered."""
         found: asyncio.Future[Advertisement] = asyncio.get_running_loop().create_future()
 
         def heard(advertisement: Advertisement) -> None:
@@ -144,11 +144,12 @@ class Central:
         return found[0]
 
     async def read(self, uuid: UUID) -> bytes:
-        """However long the value is: Read Blob follows when it fills a packet."""
+        """Reads a value of any length: Read Blob requests follow a value that fills a packet."""
         return bytes(await self.answer(self.peer.read_value(self.characteristic(uuid))))
 
     async def write(self, uuid: UUID, value: bytes, response: bool = True) -> None:
-        """A write with response becomes Prepare Writes and an Execute Write when the value does not fit a packet."""
+        """Writes a value. With response, a value that does not fit a packet is written by Prepare Writes and an
+        Execute Write."""
         await self.answer(self.peer.write_value(self.characteristic(uuid), value, with_response=response))
 
     async def subscribe(self, uuid: UUID) -> asyncio.Queue[bytes]:
@@ -164,7 +165,7 @@ class Central:
         return [await asyncio.wait_for(values.get(), ANSWER_TIMEOUT) for _ in range(count)]
 
     async def table(self) -> Table:
-        """Discovers everything and reads everything that can be read."""
+        """Discovers everything, and reads everything readable."""
         await self.discover()
         return Table([await self._service(service) for service in self.peer.services])
 
@@ -175,7 +176,7 @@ class Central:
         return entry
 
     async def _includes(self, service: ServiceProxy) -> list[tuple[int, int]]:
-        # Bumble's own procedure fails on a 128-bit service, whose include declaration has no UUID in it.
+        # Bumble's own procedure fails for a 128-bit service, whose include declaration contains no UUID.
         request = att.ATT_Read_By_Type_Request(
             starting_handle=service.handle, ending_handle=service.end_group_handle, attribute_type=INCLUDE
         )
@@ -229,9 +230,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="peer central", description=__doc__.split("\n\n")[0])
     add_host_options(parser)
     parser.add_argument("name", help="the peripheral's advertised name")
-    parser.add_argument("--mtu", type=int, default=247, help="ATT MTU to ask for; 23 asks for none")
+    parser.add_argument("--mtu", type=int, default=247, help="ATT MTU to request; 23 requests none")
     parser.add_argument("--follow", type=UUID, default=HEART_RATE_MEASUREMENT, metavar="UUID", help="default 2A37")
-    parser.add_argument("--notifications", type=int, default=3, metavar="N", help="how many of them; 0 for none")
+    parser.add_argument("--notifications", type=int, default=3, metavar="N", help="number of notifications; 0 for none")
     try:
         asyncio.run(explore(parser.parse_args()))
     except KeyboardInterrupt:

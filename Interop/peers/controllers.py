@@ -2,8 +2,8 @@
 
     Interop/peer controllers [PORT]      controllers on PORT (default 9100) of 127.0.0.1, until Ctrl-C
 
-Bumble 0.0.236 wrote its controller for its own host. What another host stumbles over is corrected here, and each
-correction says what it is for.
+The controller in Bumble 0.0.236 was written for Bumble's own host. Behaviour that breaks other hosts is corrected here,
+and each correction states its purpose.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEGACY_REPORT = hci.HCI_LE_Advertising_Report_Event
 
 # Bits of the event type in an extended advertising report.
 CONNECTABLE, SCANNABLE, SCAN_RESPONSE, LEGACY, MORE_DATA = 0x01, 0x02, 0x08, 0x10, 0x20
-# The event types of the old report that the PDUs of legacy advertising have.
+# The event types of legacy advertising PDUs in the legacy report.
 OLD_EVENT_TYPE = {
     LEGACY | CONNECTABLE | SCANNABLE: 0,  # ADV_IND
     LEGACY | SCANNABLE: 2,  # ADV_SCAN_IND
@@ -56,8 +56,8 @@ class SimulatedLink(LocalLink):
     def send_acl_data(
         self, sender: Controller, destination: hci.Address, transport: PhysicalTransport, data: bytes
     ) -> None:
-        """Bumble takes the sender's current random address for the source and so loses what comes from a device that
-        connected by its public address. The connection knows which address it has."""
+        """Bumble uses the sender's current random address as the source, and so loses data from a device that
+        connected with its public address. The connection has the right address."""
         connection = sender.le_connections.get(destination)
         receiver = self.find_le_controller(destination)
         if connection and receiver:
@@ -67,7 +67,7 @@ class SimulatedLink(LocalLink):
 
 
 class SimulatedController(Controller):
-    # Hosts decide by this list which kind of advertising they use.
+    # Hosts use this list to choose between legacy and extended advertising.
     supported_commands = Controller.supported_commands | {
         getattr(hci, f"HCI_LE_{name}_COMMAND") for name in LE_COMMANDS_IT_FORGETS_TO_LIST
     }
@@ -75,15 +75,15 @@ class SimulatedController(Controller):
     _extended_scan = False
     _connect_ind: ll.ConnectInd | None = None
 
-    # --- being switched off and on
+    # --- reset and disconnection
 
     def on_hci_reset_command(self, command: hci.HCI_Reset_Command) -> hci.HCI_StatusReturnParameters:
-        """Bumble forgets nothing at a reset: advertising and links would haunt the next host."""
+        """Bumble keeps all state at a reset: advertising and links would affect the next host."""
         self.silence()
         return super().on_hci_reset_command(command)
 
     def silence(self) -> None:
-        """The peers lose the link, as when a device goes out of range."""
+        """Makes the peers lose the link, as when a device goes out of range."""
         for connection in list(self.le_connections.values()):
             if peer := self.link.find_le_controller(connection.peer_address):
                 if lost := peer.le_connections.get(connection.self_address):
@@ -101,7 +101,7 @@ class SimulatedController(Controller):
     # --- commands
 
     def on_hci_command(self, command: hci.HCI_Command) -> hci.HCI_StatusReturnParameters | None:
-        """Bumble does not answer an unknown command that has a Command Status: the host would wait for ever."""
+        """Bumble sends no response to an unknown command with a Command Status: the host would wait for ever."""
         unknown = super().on_hci_command(command)
         if isinstance(command, hci.HCI_SyncCommand):
             return unknown
@@ -111,7 +111,7 @@ class SimulatedController(Controller):
     def on_hci_le_create_connection_cancel_command(
         self, command: hci.HCI_LE_Create_Connection_Cancel_Command
     ) -> hci.HCI_StatusReturnParameters:
-        """Bumble says yes and goes on. A controller ends the attempt with an event."""
+        """Bumble accepts the command and continues. A controller ends the attempt with an event."""
         pending = self.pending_le_connection
         if pending is None:
             return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.COMMAND_DISALLOWED_ERROR)
@@ -152,8 +152,9 @@ class SimulatedController(Controller):
     # --- advertising reports
 
     def on_advertising_pdu(self, pdu: ll.AdvInd | ll.AdvExtInd) -> None:
-        """Bumble reports each PDU twice, the second time as a scan response with the advertising data in it, to
-        passive scanners too, and in the form that the features suggest rather than the one the host scans with."""
+        """Bumble reports each PDU twice, the second time as a scan response with the advertising data. It does so
+        for passive scanners too, and in the format that the features suggest instead of the one that the host
+        uses."""
         if self.le_scan_enable:
             event_type, scan_response = self._advertiser(pdu)
             self._report(pdu, event_type, bytes(pdu.data))
@@ -164,7 +165,7 @@ class SimulatedController(Controller):
             self.create_le_connection(pdu.advertiser_address)
 
     def _advertiser(self, pdu: ll.AdvInd | ll.AdvExtInd) -> tuple[int, bytes]:
-        """Event type and scan response, which are not in Bumble's PDU, from the controller that sent it."""
+        """The event type and the scan response, which Bumble's PDU lacks, from the controller that sent it."""
         for controller in self.link.controllers:
             legacy = controller.le_legacy_advertiser
             if isinstance(pdu, ll.AdvInd) and legacy.enabled and legacy.address == pdu.advertiser_address:
@@ -223,8 +224,8 @@ class SimulatedController(Controller):
         super().send_hci_packet(packet)
 
     def _true_to(self, event: hci.HCI_LE_Connection_Complete_Event) -> hci.HCI_LE_Meta_Event:
-        """Bumble tells the peripheral invented parameters, and sends the old event where the host has asked for the
-        enhanced one and may wait for that."""
+        """Bumble reports invented parameters to the peripheral, and sends the legacy event even if the host has
+        enabled the enhanced one and waits for it."""
         if self._connect_ind:
             event.connection_interval = self._connect_ind.interval
             event.peripheral_latency = self._connect_ind.latency
@@ -246,13 +247,13 @@ class SimulatedController(Controller):
         )
 
     def on_le_disconnected(self, connection: Connection, reason: int) -> None:
-        # Both sides may hang up at once; Bumble then removes the connection twice.
+        # Both sides may disconnect at once; Bumble then removes the connection twice.
         if self.le_connections.get(connection.peer_address) is connection:
             super().on_le_disconnected(connection, reason)
 
 
 class HostConnection(StreamPacketSource):
-    """A host connected by TCP: gets a controller of its own, which leaves the air with it."""
+    """A host connected by TCP. It has a controller of its own, which leaves the air with it."""
 
     def __init__(self, air: Air) -> None:
         super().__init__()
@@ -282,7 +283,7 @@ class Air:
         self.rssi = rssi
         self.hosts: list[asyncio.Transport] = []
         self._count = 0
-        self.address = self.transport = ""  # as Harald's --controller and as Bumble take it
+        self.address = self.transport = ""  # in the formats of Harald's --controller and of Bumble
 
     def next_number(self) -> int:
         self._count += 1
@@ -295,7 +296,7 @@ class Air:
 
 @asynccontextmanager
 async def controllers(port: int = 0, rssi: int = -50) -> AsyncIterator[Air]:
-    """Port 0 takes a free one."""
+    """Port 0 selects a free port."""
     air = Air(rssi)
     server = await asyncio.get_running_loop().create_server(lambda: HostConnection(air), HOST, port)
     air.listens_on(server.sockets[0].getsockname()[1])
@@ -315,8 +316,8 @@ async def serve(port: int, rssi: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="peer controllers", description=__doc__.split("\n\n")[0])
-    parser.add_argument("port", type=int, nargs="?", default=9100, help="0 takes a free one")
-    parser.add_argument("--rssi", type=int, default=-50, help="of every advertising report, in dBm")
+    parser.add_argument("port", type=int, nargs="?", default=9100, help="0 selects a free port")
+    parser.add_argument("--rssi", type=int, default=-50, help="the RSSI of every advertising report, in dBm")
     arguments = parser.parse_args()
     try:
         asyncio.run(serve(arguments.port, arguments.rssi))

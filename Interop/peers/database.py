@@ -1,5 +1,5 @@
-"""The GATT database of the foreign peripheral: what heart rate sensors have, and a service made of everything that is
-rarer, so that a client which reads all of it has been through most of GATT."""
+"""The GATT database of the foreign peripheral: a typical heart rate sensor, and a service with all rarer features,
+so that a client that reads everything exercises most of GATT."""
 from __future__ import annotations
 
 from bumble import att
@@ -13,12 +13,12 @@ Properties = Characteristic.Properties
 
 
 def custom(number: int) -> UUID:
-    """One of Harald's own 128-bit UUIDs; its end spells HARALD."""
+    """One of Harald's own 128-bit UUIDs; it ends in the letters HARALD."""
     return UUID(f"{number:08X}-1A6C-4C56-9D2E-484152414C44")
 
 
 def text(uuid: UUID) -> str:
-    """As Core Bluetooth writes it: 180D, or with hyphens when it has 128 bits."""
+    """The UUID in Core Bluetooth's format: 180D, or with hyphens for 128 bits."""
     return uuid.to_hex_str("-")
 
 
@@ -36,18 +36,18 @@ WORKSHOP = custom(0x100)
 NOTE = custom(0x101)  # read, write, write without response; with descriptors
 LONG = custom(0x102)  # read, write; longer than any one packet
 TICKS = custom(0x103)  # notify: a 32-bit counter
-ALARM = custom(0x104)  # indicate: a 32-bit counter, the next one after the confirmation
-EMPTY = custom(0x105)  # read: no octets at all
-REFUSED = custom(0x106)  # read: always an error of the application
+ALARM = custom(0x104)  # indicate: a 32-bit counter, incremented after each confirmation
+EMPTY = custom(0x105)  # read: empty
+REFUSED = custom(0x106)  # read: always an application error
 SECRET = custom(0x107)  # read: only over an encrypted link
 
-EXTRA = custom(0x200)  # a service that is not there at first
+EXTRA = custom(0x200)  # a service that is added later
 EXTRA_NOTE = custom(0x201)  # read
 
 LONG_VALUE = bytes(index * 7 & 0xFF for index in range(400))
 APPLICATION_ERROR = 0x80
 
-# What a client must read, by characteristic.
+# The values that a client must read, by characteristic.
 VALUES: dict[UUID, bytes] = {
     BODY_SENSOR_LOCATION: b"\x02",
     BATTERY_LEVEL: bytes([87]),
@@ -62,7 +62,7 @@ VALUES: dict[UUID, bytes] = {
     EMPTY: b"",
 }
 EXTRA_VALUE = b"new here"
-# Whose reading must fail, and with which ATT error.
+# The characteristics that cannot be read, with the ATT error.
 ERRORS: dict[UUID, int] = {REFUSED: APPLICATION_ERROR, SECRET: att.ATT_INSUFFICIENT_ENCRYPTION_ERROR}
 DESCRIPTIONS: dict[UUID, bytes] = {NOTE: b"A note"}
 FORMAT = bytes([0x19, 0, 0, 0x27, 1, 0, 0])  # UTF-8 string, no unit

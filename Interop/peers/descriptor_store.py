@@ -1,4 +1,5 @@
-"""What systemd does for a service that keeps its controller over a crash (sd_notify(3), FDSTORE): run as a program, for the machine."""
+"""A stand-in for systemd's descriptor store, which lets a service keep its controller across a crash (sd_notify(3),
+FDSTORE). Runs as a program, in the machine."""
 from __future__ import annotations
 
 import array
@@ -12,7 +13,7 @@ import time
 
 
 class Store:
-    """Starts a service, twice, and keeps for the second what the first gave."""
+    """Starts a service twice, and passes the descriptors of the first instance to the second."""
 
     def __init__(self, binary: str, directory: str, controller: str) -> None:
         self.binary, self.directory, self.controller = binary, directory, controller
@@ -47,7 +48,7 @@ class Store:
         )  # fmt: skip
 
     def hear(self, wanted: str) -> None:
-        """Waits for a notification, and keeps what comes with those before it."""
+        """Waits for a notification, and keeps the descriptors that arrive until then."""
         while True:
             text, ancillary, _, _ = self.notify.recvmsg(4096, socket.CMSG_SPACE(4 * 4))
             lines = text.decode().splitlines()

@@ -1,4 +1,4 @@
-"""What `harald doctor` finds in the machine (`peers/machine.py`)."""
+"""The findings of `harald doctor` in the machine (`peers/machine.py`)."""
 from __future__ import annotations
 
 import json
@@ -17,7 +17,7 @@ class Finding:
 
 
 async def findings(machine: Machine, binary: str, user: str = "") -> list[Finding]:
-    """As programs read them. The exit status says whether there is a problem, and whoever has one is told what to do."""
+    """The findings in JSON. The exit status must report problems, and each problem must have advice."""
     status, text = await machine.ask(f"{user} {binary} doctor --json", 60)
     found = [Finding(**each) for each in json.loads(text)["findings"]]
     assert status == (1 if any(each.severity == "problem" for each in found) else 0), text
@@ -27,11 +27,11 @@ async def findings(machine: Machine, binary: str, user: str = "") -> list[Findin
 
 
 async def problems(machine: Machine, binary: str, user: str = "") -> list[tuple[str, str]]:
-    """Codes and places of what is wrong now, and not of what the kernel has complained of before."""
+    """The codes and places of the current problems, without those that the kernel logged earlier."""
     found = await findings(machine, binary, user)
     return [(each.code, each.place) for each in found if each.severity == "problem" and not each.code.startswith("firmware")]
 
 
 async def words(machine: Machine, binary: str) -> str:
-    """As persons read them."""
+    """The findings as text."""
     return (await machine.ask(f"{binary} doctor", 60))[1]

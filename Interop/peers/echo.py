@@ -1,4 +1,4 @@
-"""L2CAP channels on Bumble's host: a device that sends back what comes, and what is sent to one."""
+"""L2CAP channels on Bumble's host: a device that echoes all data, and a sender."""
 from __future__ import annotations
 
 import asyncio
@@ -24,7 +24,7 @@ def spec(psm: int = PSM) -> LeCreditBasedChannelSpec:
 
 
 class Echo:
-    """What has come on the channels, which is sent back. The link goes when `cut_at` octets have come."""
+    """Echoes the data received on channels. The link is cut after `cut_at` octets."""
 
     def __init__(self, cut_at: int | None) -> None:
         self.cut_at = cut_at
@@ -43,7 +43,7 @@ class Echo:
 
 @asynccontextmanager
 async def echo(transport: str, capture: Path | None = None, cut_at: int | None = None) -> AsyncIterator[Echo]:
-    """Advertises for the length of an `async with`, and sends back what comes on channels."""
+    """Advertises for the length of an `async with`, and echoes the data on channels."""
     async with powered_device(transport, NAME, ADDRESS, capture) as device:
         made = Echo(cut_at)
         device.create_l2cap_server(spec=spec(), handler=made.opened)
@@ -53,7 +53,7 @@ async def echo(transport: str, capture: Path | None = None, cut_at: int | None =
 
 
 class Sending:
-    """A channel on which all of something is sent, and what has come back."""
+    """A channel on which data is sent, and the data echoed so far."""
 
     def __init__(self, channel: LeCreditBasedChannel, octets: bytes) -> None:
         self.channel = channel
@@ -67,7 +67,7 @@ class Sending:
         self._came.set()
 
     async def until(self, count: int) -> bytes:
-        """Waits until so many octets have come back."""
+        """Waits until `count` octets have been echoed."""
         while len(self.received) < count:
             self._came.clear()
             await self._came.wait()
@@ -75,7 +75,7 @@ class Sending:
 
 
 async def send(connection: Connection, psm: int, octets: bytes, enhanced: bool = False) -> Sending:
-    """Opens a channel, and sends on it."""
+    """Opens a channel, and sends data on it."""
     if enhanced:
         manager = connection.device.l2cap_channel_manager
         [channel] = await manager.create_enhanced_credit_based_channels(connection, spec(psm), 1)

@@ -1,5 +1,5 @@
-"""Extended advertising on Bumble's host. Its own functions end at one command's worth of data, and at one report's: what
-is longer is sent in fragments here, and put together from its reports."""
+"""Extended advertising on Bumble's host. Bumble's own functions are limited to the data of one command and of one
+report: longer data is sent in fragments here, and reassembled from its reports."""
 from __future__ import annotations
 
 import asyncio
@@ -21,7 +21,7 @@ COMPLETE, MORE, TRUNCATED = 0, 1, 2  # bits 5 and 6 of an event type
 
 
 def with_manufacturer_data(name: str, *chunks: bytes) -> bytes:
-    """Advertising data as `harald advertise` makes them of the same arguments."""
+    """The advertising data that `harald advertise` builds from the same arguments."""
     structures = [(AdvertisingData.COMPLETE_LOCAL_NAME, name.encode())]
     structures += [(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, chunk) for chunk in chunks]
     return bytes(AdvertisingData(structures))
@@ -30,7 +30,7 @@ def with_manufacturer_data(name: str, *chunks: bytes) -> bytes:
 async def advertise_extended(
     device: Device, data: bytes, *, connectable: bool = False, scannable: bool = False, phy: hci.Phy = hci.Phy.LE_1M
 ) -> None:
-    """Begins to advertise; scannable: the data are the scan response."""
+    """Starts advertising; if scannable, the data is the scan response."""
     properties = AdvertisingEventProperties(is_connectable=connectable, is_scannable=scannable, is_legacy=False)
     parameters = AdvertisingParameters(
         advertising_event_properties=properties,
@@ -65,7 +65,7 @@ def fragment(handle: int, index: int, parts: list[bytes], part: bytes, is_respon
 
 @dataclass(frozen=True)
 class Heard:
-    """A whole advertisement, however many reports it took."""
+    """A complete advertisement, reassembled from its reports."""
 
     address: str
     event_type: int
@@ -113,7 +113,7 @@ class Scan:
         self._changed.set()
 
     async def data(self, data: bytes, timeout: float = 10) -> Heard:
-        """Waits until exactly these data were heard."""
+        """Waits until exactly this data has been received."""
         async with asyncio.timeout(timeout):
             while not (found := [each for each in self.heard if each.data == data]):
                 self._changed.clear()

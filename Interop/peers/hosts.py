@@ -1,4 +1,4 @@
-"""What the Bumble peripheral and the Bumble central have in common: the device, its transport, its capture."""
+"""The common part of the Bumble peripheral and the Bumble central: the device, its transport, its capture."""
 from __future__ import annotations
 
 import argparse
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class LinkLost(Exception):
-    """The link, or the controller, went away under an operation."""
+    """The link or the controller was lost during an operation."""
 
 
 @asynccontextmanager
@@ -40,7 +40,7 @@ async def powered_device(
 
     knows: static addresses of devices whose identity resolving keys it has. settings: more of Bumble's configuration.
     """
-    file = open(capture, "wb", buffering=0) if capture else None  # unbuffered: complete even when killed
+    file = open(capture, "wb", buffering=0) if capture else None  # unbuffered: complete even after a kill
     transport = await asyncio.wait_for(open_transport(transport_name), 10)
     if file:
         transport = SnoopingTransport(transport, BtSnooper(file))
@@ -63,12 +63,12 @@ async def powered_device(
 
 
 def identity_key(address: str) -> bytes:
-    """The identity resolving key that Bumble gives a device with this address, least significant octet first."""
+    """The identity resolving key that Bumble assigns to a device with this address, least significant octet first."""
     return (bytes(Address(address)) * 3)[:16]
 
 
 async def unless_lost(operation: Awaitable[Result]) -> Result:
-    """Bumble cancels what a lost link cuts off, which nobody could tell from a cancelled test."""
+    """Raises LinkLost if the link is lost. Bumble merely cancels the operation, which looks like a cancelled test."""
     try:
         return await operation
     except asyncio.CancelledError:
@@ -79,11 +79,11 @@ async def unless_lost(operation: Awaitable[Result]) -> Result:
 
 
 def tell(source: str, event: str, **details: Any) -> None:
-    """One line for people: what happened to a peer. pytest shows it when the test fails."""
+    """Prints one line about an event at a peer. pytest shows it if the test fails."""
     shown = " ".join(f"{key}={value.hex() if isinstance(value, bytes) else value}" for key, value in details.items())
     print(f"[{source}] {event} {shown}".rstrip(), file=sys.stderr, flush=True)
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("transport", help="where the controller is, for example tcp-client:127.0.0.1:6402")
+    parser.add_argument("transport", help="the controller's transport, for example tcp-client:127.0.0.1:6402")
     parser.add_argument("--capture", type=Path, metavar="FILE", help="keep the HCI packets in this btsnoop file")

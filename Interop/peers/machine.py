@@ -1,8 +1,9 @@
-"""A small machine whose kernel has Bluetooth, under QEMU: for the user channel, and for BlueZ as a peer.
+"""A small machine whose kernel supports Bluetooth, under QEMU: for the user channel, and for BlueZ as a peer.
 
-It has no files of its own: it sees those of this machine, reads only, at the same paths, and runs the same programs. What is written
-there goes to its /tmp and /run, which hide what lies below these directories here. So it has this clone, the foreign peers and the programs
-under test a second time below `HOME`, at paths that a shell reads as one word (`inside`). `Interop/machine/build` has made its kernel.
+It has no files of its own: it sees those of this machine, read-only, at the same paths, and runs the same programs.
+Files written there go to its /tmp and /run, which hide the contents of these directories here. So it has this clone,
+the foreign peers and the programs under test a second time below `HOME`, at paths that a shell reads as one word
+(`inside`). `Interop/machine/build` has created its kernel.
 """
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from .processes import die_with_parent
 
 ROOT = Path(__file__).parents[2]
 DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or ROOT / ".build/interop").resolve() / "machine"
-# Where the machine has the files that may be hidden there, or have spaces in their paths.
+# The location of files in the machine that may be hidden there, or have spaces in their paths.
 HOME = "/run/harald"
 PLACES = [ROOT.resolve(), DIRECTORY.parent]
 if "HARALD" in os.environ:
@@ -39,27 +40,27 @@ def inside(path: str | Path) -> str:
 
 
 def showing(place: Path, target: str) -> str:
-    """The command that shows the machine a directory of this one at another path. Its process 1 has all files of this machine below /files,
-    whatever its own directories hide."""
+    """The command that mounts a directory of this machine at another path there. Process 1 there has all files of
+    this machine below /files, whatever its own directories hide."""
     command = f"mkdir -p /host{target} && mount --bind {shlex.quote(f'/files{place}')} /host{target}"
     return f"chroot /proc/1/root /bin/sh -c {shlex.quote(command)}"
 
 
 BLUEZ = inside(DIRECTORY / "root")
 LIBRARIES = f"LD_LIBRARY_PATH={BLUEZ}/usr/lib/x86_64-linux-gnu"
-# It does nothing where there is nobody to type.
+# btmgmt does nothing without a terminal to read from.
 MANAGE = f"<>/tmp/nobody env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt"
-# Somebody without rights.
+# A user without privileges.
 USER = "setpriv --reuid 1000 --regid 1000 --clear-groups"
-BOOT = 240.0  # seconds; without KVM it takes ten, and much longer where everything is slow
-PROMISE = 15.0  # seconds; with KVM it takes two, and where KVM is broken it may not come up at all
-LOOKS = 10  # at a time, when something is waited for
-SLOWNESS = 3.0  # times as long as others may what is emulated take, beside whatever else this machine does
-HASTE = 1.1  # times as fast as the clock outside may the machine's be
+BOOT = 240.0  # seconds; without KVM it takes ten, and much longer on a slow host
+PROMISE = 15.0  # seconds; with KVM it takes two, and with a broken KVM it may never boot
+LOOKS = 10  # polls per command while waiting
+SLOWNESS = 3.0  # the factor for limits in an emulated machine, in addition to other load
+HASTE = 1.1  # the highest ratio of the machine's clock to the one outside
 
 
 def missing() -> str | None:
-    """Why there is no machine; None when there is one."""
+    """Why there is no machine, or None if there is one."""
     if (DIRECTORY / "reason").exists():
         return (DIRECTORY / "reason").read_text().strip()
     if not (DIRECTORY / "stamp").exists():
@@ -68,7 +69,7 @@ def missing() -> str | None:
 
 
 class Machine:
-    """Boots with `start`, and ends with `stop`. A command is one of the shell, as root."""
+    """Boots with `start`, and ends with `stop`. Commands run in a shell, as root."""
 
     def __init__(self, processors: int = 1) -> None:
         self.processors = processors
@@ -76,12 +77,12 @@ class Machine:
         self.port = f"{self.state.name}/commands"
         self.console = Path(self.state.name) / "console"
         self.child: subprocess.Popen[bytes] | None = None
-        # What limits are multiplied by.
+        # The factor for limits.
         self.patience = 1.0
         self.begun = time.monotonic()
 
     def start(self) -> None:
-        # Whether KVM works is found out once.
+        # Whether KVM works is determined once.
         verdict = DIRECTORY / "kvm"
         if os.access("/dev/kvm", os.R_OK | os.W_OK) and not (verdict.exists() and verdict.read_text() == "no"):
             if self._boot(["-accel", "kvm", "-cpu", "host"], PROMISE):
@@ -97,8 +98,9 @@ class Machine:
             self._command(showing(place, f"{HOME}/{number}"))
 
     def _boot_in_time(self, how: list[str]) -> bool:
-        """The kernel measures at its start how fast the processor's counter goes, against a timer that QEMU makes. Where QEMU had to wait
-        for its turn meanwhile, the clock goes too fast for good, several times so at the worst, and all that has a limit in there fails."""
+        """Boots, and checks the clock. At boot, the kernel calibrates the processor's counter against a timer of
+        QEMU. If QEMU was delayed meanwhile, the clock stays too fast for good, in the worst case several times
+        too fast, and everything with a limit there fails."""
         for _ in range(3):
             self.begun = time.monotonic()
             if not self._boot(how, BOOT):
@@ -109,11 +111,11 @@ class Machine:
         return False
 
     def _uptime(self) -> float:
-        """Seconds that the machine believes to be up."""
+        """The uptime in seconds by the machine's clock."""
         return float(self._command("cat /proc/uptime").split()[0])
 
     def _command(self, command: str) -> str:
-        """What a command prints that has to succeed, for callers that have no event loop."""
+        """Runs a command that must succeed, without an event loop, and returns its output."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(30 * self.patience)
             line.connect(self.port)
@@ -144,7 +146,7 @@ class Machine:
         while time.monotonic() < end and self.child.poll() is None:
             if "machine: up" in self._said():
                 return True
-            # QEMU stands still then, as it does where KVM is itself in a machine that lacks something.
+            # QEMU then stands still, as it does if KVM runs in a machine that lacks some feature.
             if "KVM internal error" in self._said():
                 break
             time.sleep(0.05)
@@ -166,8 +168,8 @@ class Machine:
         self.state.cleanup()
 
     async def ask(self, command: str, timeout: float = 30, quiet: bool = False) -> tuple[int, str]:
-        """Runs a command; gives its status and what it printed. The limit is for whatever does not hang: one that is reached leaves the
-        port with an answer that nobody takes."""
+        """Runs a command, and returns its status and its output. The limit only guards against a hang: after it, the
+        port still receives the stale response."""
         reader, writer = await asyncio.open_unix_connection(self.port)
         try:
             writer.write(command.replace("\n", " ").encode() + b"\n")
@@ -182,24 +184,24 @@ class Machine:
         return int(status), text
 
     async def run(self, command: str, timeout: float = 30) -> str:
-        """Runs a command that has to succeed."""
+        """Runs a command that must succeed."""
         status, text = await self.ask(command, timeout)
         assert status == 0, f"{command} ended with {status}:\n{text}"
         return text
 
     async def begin(self, name: str, command: str) -> None:
-        """Runs a command in the background. `end` ends it, and `wait` waits for what it prints."""
+        """Runs a command in the background. `end` ends it, and `wait` waits for its output."""
         await self.run(f"rm -f /tmp/{name}.log; setsid sh -c {shlex.quote(f'echo $$ > /tmp/{name}.pid; exec {command}')} > /tmp/{name}.log 2>&1 &")
 
     async def wait(self, name: str, pattern: str, seconds: float = 20) -> str:
-        """Waits for a line that matches, as grep -E has it, and gives all that there is by then."""
+        """Waits for a line that matches, in the syntax of grep -E, and returns all output until then."""
         holds = await self.comes(f"grep -qE {shlex.quote(pattern)} /tmp/{name}.log", seconds)
         _, text = await self.ask(f"cat /tmp/{name}.log")
         assert holds, f"{name} did not print {pattern} within {seconds * self.patience} s"
         return text
 
     async def end(self, name: str, signal: str = "TERM") -> None:
-        """Ends what runs in the background, and waits until it has."""
+        """Ends a background command, and waits for it."""
         # It may have ended by itself.
         await self.ask(f"kill -{signal} $(cat /tmp/{name}.pid)")
         await self.until(f"! kill -0 $(cat /tmp/{name}.pid)", 20)
@@ -210,13 +212,13 @@ class Machine:
         assert holds, f"{condition} did not hold within {seconds * self.patience} s"
 
     async def comes(self, condition: str, seconds: float) -> bool:
-        """Looks again and again, by the clock outside. Some looks at a time, since each question takes a while, and nobody else may ask
-        anything meanwhile."""
+        """Polls a condition, by the clock outside. Polls several times per command, because each command takes a
+        while and blocks all others."""
         end = time.monotonic() + seconds * self.patience
         looks = f"i=0; until {condition}; do i=$((i+1)); [ $i -ge {LOOKS} ] && exit 1; sleep 0.1; done"
         while (await self.ask(looks, 60, quiet=True))[0] != 0:
             if time.monotonic() > end:
-                # For whoever reads of the failure: how the machine's clock goes, and what ended by itself.
+                # Diagnostics for the failure: the machine's clock, and the processes that have ended.
                 print(f"[machine] begun {time.monotonic() - self.begun:.0f} s ago by the clock outside; by its own, and with what runs:")
                 await self.ask("cat /proc/uptime; ps -eo pid,etimes,args | grep -v '\\]$'; chroot /proc/1/root /bin/dmesg | tail -n 15")
                 return False
@@ -224,7 +226,7 @@ class Machine:
 
     @asynccontextmanager
     async def running(self, name: str, command: str, pattern: str) -> AsyncIterator[None]:
-        """Runs a command in the background that says that it is ready."""
+        """Runs a command in the background, and waits until it reports that it is ready."""
         await self.begin(name, command)
         try:
             await self.wait(name, pattern, 60)
@@ -235,7 +237,7 @@ class Machine:
 
     @asynccontextmanager
     async def bluetoothd(self, adapters: int, says: str = "-d") -> AsyncIterator[None]:
-        """BlueZ's daemon, with so many adapters on; it says all that it does, which costs it time, unless told otherwise."""
+        """Runs BlueZ's daemon with this number of adapters. By default it logs all its actions, which costs time."""
         await self.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
         bus = f"{BLUEZ}/usr/bin/dbus-daemon --nofork --config-file={inside(ROOT / 'Interop/machine/bus.conf')}"
         await self.begin("bus", f"env {LIBRARIES} {bus}")

@@ -1,4 +1,4 @@
-"""How a Bumble host pairs: what its person can see and do, what came out of band, and where its keys are kept."""
+"""How a Bumble host pairs: the capabilities of its user, out-of-band data, and the storage of its keys."""
 from __future__ import annotations
 
 import asyncio
@@ -19,7 +19,7 @@ DISPLAY_YES_NO = PairingDelegate.IoCapability.DISPLAY_OUTPUT_AND_YES_NO_INPUT
 
 
 class Person(PairingDelegate):
-    """Whoever sits at the Bumble host. What is shown and asked is kept; what is entered is told by the test."""
+    """The user of the Bumble host. Records all prompts; the test supplies the input."""
 
     def __init__(self, capability: PairingDelegate.IoCapability, agrees: bool) -> None:
         super().__init__(capability)
@@ -42,8 +42,8 @@ class Person(PairingDelegate):
 
 
 class Keys(JsonKeyStore):
-    """Keys in a file. Of legacy pairing, Bumble takes its own key for the peer's where it answered, and would not find the
-    right one when it is asked for it."""
+    """Keys in a file. After legacy pairing as responder, Bumble mistakes its own key for the peer's, and would not
+    find the right one when asked for it."""
 
     is_responder = False
 
@@ -59,7 +59,7 @@ class Pairing:
     legacy: bool = False
     agrees: bool = True
     keys: Path | None = None  # the file that outlasts the host
-    # Out of band: what came from the other side, and what it got.
+    # Out-of-band data: received from the other side, and generated here.
     context: OobContext | None = None
     peer_data: OobSharedData | None = None
     temporary_key: bytes | None = None
@@ -87,7 +87,7 @@ class Pairing:
             mitm=True,
             bonding=True,
             delegate=self.person,
-            # The address that is on the air; else it would be the controller's own.
+            # The address used on the air; otherwise it would be the controller's own.
             identity_address_type=PairingConfig.AddressType.RANDOM,
             oob=out_of_band,
         )
@@ -100,11 +100,11 @@ class Pairing:
 
 
 def shared_digits(data: OobSharedData) -> str:
-    """As `harald explore --oob` takes them: the most significant octet first."""
+    """In the format of `harald explore --oob`: most significant octet first."""
     return data.c[::-1].hex() + data.r[::-1].hex()
 
 
 def shared_data(digits: str) -> OobSharedData:
-    """As `harald explore --share-oob` prints them."""
+    """Parses the output of `harald explore --share-oob`."""
     octets = bytes.fromhex(digits)
     return OobSharedData(c=octets[:16][::-1], r=octets[16:][::-1])

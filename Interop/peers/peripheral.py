@@ -26,9 +26,9 @@ from peers.pairing import Pairing
 
 NAME, ADDRESS = "Foreign HR", "F0:9E:16:4A:00:01"
 POWER_OFF = hci.HCI_ErrorCode.REMOTE_DEVICE_TERMINATED_CONNECTION_DUE_TO_POWER_OFF_ERROR
-COMPANY = 0xFFFF  # the company identifier for tests
+COMPANY = 0xFFFF  # the company identifier reserved for tests
 MANUFACTURER_DATA = COMPANY.to_bytes(2, "little") + b"harald"
-BEATS = range(60, 181)  # one heart rate after the other, so that a lost notification shows
+BEATS = range(60, 181)  # increasing heart rates, so that a lost notification shows
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Peripheral:
         self._ticks, self._alarms = itertools.count(1), itertools.count(1)
         self._prepare()
 
-    # --- what happened
+    # --- events
 
     def note(self, kind: str, **details: Any) -> None:
         tell(self.name, kind, **details)
@@ -61,7 +61,7 @@ class Peripheral:
         return [event for event in self.events if event.kind == kind and wanted <= event.details.items()]
 
     async def event(self, kind: str, timeout: float = 30, **details: Any) -> Event:
-        """Waits until it has happened, or finds that it has."""
+        """Waits for an event, unless it has already occurred."""
         async with asyncio.timeout(timeout):
             while not (found := self.seen(kind, **details)):
                 self._changed.clear()
@@ -81,7 +81,7 @@ class Peripheral:
         server.on_gatt_pdu = lambda bearer, pdu: self._on_request(bearer, pdu) and answer(bearer, pdu)
 
     def _on_request(self, connection: att.Bearer, pdu: att.ATT_PDU) -> bool:
-        """Whether it is to be answered: faults begin at the request they are told to begin at."""
+        """Whether to respond: faults start at the configured request."""
         self.on_request(connection, pdu)
         if pdu.op_code == self.cut_at:
             self.note("request", fault="cut", opcode=int(pdu.op_code))
@@ -96,7 +96,7 @@ class Peripheral:
         self.note("subscribe", uuid=text(which.uuid), notify=notify, indicate=indicate)
 
     async def grow(self) -> None:
-        """One more service while clients are connected; those that have asked for it are told."""
+        """Adds a service while clients are connected; subscribed clients are notified."""
         server = self.device.gatt_server
         first = server.next_handle()
         server.add_service(self.database.extra_service())
@@ -136,13 +136,13 @@ class Peripheral:
         )
         self.note("advertising", address=str(self.device.random_address))
 
-    # --- values that change
+    # --- changing values
 
     async def live(self) -> None:
         await asyncio.gather(self._notify(), self._indicate())
 
     def _has_subscriber(self, which: Characteristic) -> bool:
-        # The counters stand still before there is one, so that the first notification carries the first value.
+        # The counters wait for a subscriber, so that the first notification carries the first value.
         return bool(self.seen("subscribe", uuid=text(which.uuid)))
 
     async def _notify(self) -> None:
@@ -178,9 +178,9 @@ async def peripheral(
     settings: dict[str, Any] | None = None,
     on_request: Callable[[att.Bearer, att.ATT_PDU], None] = lambda bearer, pdu: None,
 ) -> AsyncIterator[Peripheral]:
-    """Advertises for the length of an `async with`. `cut_at` and `swallow_at` are ATT opcodes: the first such request
-    ends the link, or gets no answer. `settings` are more of Bumble's configuration; `on_request` sees each request, with
-    the bearer that it came on."""
+    """Advertises for the length of an `async with`. `cut_at` and `swallow_at` are ATT opcodes: the first such
+    request ends the link, or gets no response. `settings` are more of Bumble's configuration; `on_request` is
+    called for each request, with its bearer."""
     async with powered_device(transport, name, address, capture, pairing, settings=settings) as device:
         device.gatt_server.max_mtu = mtu
         sensor = Peripheral(device, name, beat, cut_at, swallow_at)
@@ -208,8 +208,8 @@ def main() -> int:
     opcode = {"type": lambda word: int(word, 0), "metavar": "OPCODE"}
     parser.add_argument("--name", default=NAME)
     parser.add_argument("--address", default=ADDRESS, help="its random static address")
-    parser.add_argument("--mtu", type=int, default=517, help="largest ATT MTU it agrees to")
-    parser.add_argument("--beat", type=float, default=1.0, help="seconds from one notification to the next")
+    parser.add_argument("--mtu", type=int, default=517, help="the largest ATT MTU to accept")
+    parser.add_argument("--beat", type=float, default=1.0, help="the seconds between notifications")
     parser.add_argument("--name-in-scan-response", action="store_true")
     parser.add_argument("--cut-at", **opcode, help="end the link at the first such ATT request, for example 0x08")
     parser.add_argument("--swallow-at", **opcode, help="leave such ATT requests unanswered")

@@ -11,7 +11,8 @@ LISTEN = "0A"  # the state in /proc/net/tcp
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now. Somebody may, before you do: listen on port 0 yourself where you can."""
+    """Ports that no process listens on now. Another process may take them first: listen on port 0 yourself if you
+    can."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:
@@ -23,7 +24,8 @@ def free_ports(count: int) -> list[int]:
 
 
 def listening(port: int) -> bool:
-    """Looks without connecting, since to some of the peers a connection is a new device on the air."""
+    """Whether a process listens on the port. Checks without connecting, because for some peers a connection is a new
+    device on the air."""
     files = [Path("/proc/net/tcp"), Path("/proc/net/tcp6")]
     fields = [line.split() for file in files if file.exists() for line in file.read_text().splitlines()[1:]]
     return any(field[1].endswith(f":{port:04X}") and field[3] == LISTEN for field in fields)

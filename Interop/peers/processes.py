@@ -1,4 +1,4 @@
-"""Child processes that end with the test, whatever happens, and whose output is kept for its report."""
+"""Child processes that end with the test in any case, and whose output is kept for its report."""
 from __future__ import annotations
 
 import asyncio
@@ -15,7 +15,7 @@ libc = ctypes.CDLL(None)
 
 
 def die_with_parent() -> None:
-    """Runs in the child: have the kernel kill it when the test run is killed and cannot clean up."""
+    """Runs in the child: makes the kernel kill it if the test run is killed and cannot clean up."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -33,7 +33,7 @@ class Process:
     async def _read(self, stream: asyncio.StreamReader, lines: list[str], mark: str) -> None:
         while line := await stream.readline():
             lines.append(line.decode(errors="replace").rstrip("\n"))
-            # pytest shows what was printed when the test fails.
+            # pytest shows the output if the test fails.
             if not self.mute or not re.search(self.mute, lines[-1]):
                 print(f"[{self.name}] {mark}{lines[-1]}", file=sys.stderr)
             self._changed.set()
@@ -48,11 +48,11 @@ class Process:
         return "\n".join(self.err)
 
     async def line(self, pattern: str, timeout: float = 30) -> re.Match[str]:
-        """Waits for a line of either stream that matches, and gives the match."""
+        """Waits for a line of either stream that matches, and returns the match."""
         return (await self.lines(pattern, 1, timeout))[0]
 
     async def lines(self, pattern: str, count: int, timeout: float = 30) -> list[re.Match[str]]:
-        """Waits for so many lines of either stream that match, and gives the matches."""
+        """Waits for `count` lines of either stream that match, and returns the matches."""
         deadline = time.monotonic() + timeout
         while True:
             matches = [match for text in self.out + self.err if (match := re.search(pattern, text))]
@@ -71,12 +71,12 @@ class Process:
                 pass
 
     def type(self, text: str) -> None:
-        """Enters a line at its keyboard."""
+        """Types a line on its keyboard."""
         print(f"[{self.name}] < {text}", file=sys.stderr)
         self.child.stdin.write(f"{text}\n".encode())
 
     async def status(self, timeout: float = 20) -> int:
-        """Waits for the end by itself, and gives the exit status."""
+        """Waits for the process to end by itself, and returns the exit status."""
         try:
             await asyncio.wait_for(self.child.wait(), timeout)
         except TimeoutError:
@@ -85,7 +85,7 @@ class Process:
         return self.child.returncode
 
     async def gone(self, with_signal: int, timeout: float = 5) -> int:
-        """Ends it by a signal, and gives the exit status; programs that it has started may still have its streams."""
+        """Ends it by a signal, and returns the exit status. Programs that it has started may still hold its streams."""
         if self.child.returncode is None:
             self.child.send_signal(with_signal)
         deadline = time.monotonic() + timeout
@@ -96,7 +96,7 @@ class Process:
         return self.child.returncode
 
     async def stop(self, with_signal: int = signal.SIGTERM, timeout: float = 5) -> int:
-        """Asks it to end, kills it when it does not; gives the exit status."""
+        """Asks it to end, kills it if it does not, and returns the exit status."""
         if self.child.returncode is None:
             self.child.send_signal(with_signal)
         try:
@@ -109,7 +109,7 @@ class Process:
         if self.child.returncode is None:
             self.child.kill()
         await self.child.wait()
-        # A grandchild may hold the pipes open.
+        # A child of the process may hold the pipes open.
         await asyncio.wait(self._readers, timeout=1)
         self.child._transport.close()
 
@@ -118,8 +118,8 @@ class Process:
 async def running(
     *command: str, name: str, mute: str | None = None, has_keyboard: bool = False, keyboard: int | None = None
 ) -> AsyncIterator[Process]:
-    """Runs a command for the length of an `async with`. Lines that match `mute` are not shown. `keyboard` is the end of a pipe
-    or terminal for it to read, in place of what `type` writes to."""
+    """Runs a command for the length of an `async with`. Lines that match `mute` are not shown. `keyboard` is the end
+    of a pipe or terminal to read from, instead of the pipe that `type` writes to."""
     without = asyncio.subprocess.DEVNULL if keyboard is None else keyboard
     child = await asyncio.create_subprocess_exec(
         *command,

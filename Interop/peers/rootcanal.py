@@ -19,23 +19,24 @@ from peers.ports import HOST, free_ports, wait_until_listening
 from peers.processes import Process, running
 
 DIRECTORY = Path(os.environ.get("HARALD_INTEROP_DIR") or Path(__file__).parents[2] / ".build/interop")
-RUNNER = DIRECTORY / "rootcanal"  # Interop/setup writes it, where there is a rootcanal for the machine
+RUNNER = DIRECTORY / "rootcanal"  # Interop/setup writes it, if rootcanal is available for the machine
 LOW_ENERGY_PHY = "1"
 
-# What the controllers behind the port are, in rootcanal's own configuration language.
+# The controllers behind the port, in rootcanal's own configuration language.
 KINDS = {
-    # All features, and an error in the place of an abort for a command that is not implemented.
+    # All features, and an error instead of an abort for unimplemented commands.
     "full": "configuration { strict: false }",
     # An LE-only controller as on the Laird BL654 module.
     "le-only": "configuration { preset: LAIRD_BL654 strict: false }",
-    # A Bluetooth 4.x controller in features: no extended advertising, one PHY, no privacy.
+    # The features of a Bluetooth 4.x controller: no extended advertising, one PHY, no privacy.
     "4.x": "configuration { strict: false features { le_extended_advertising: false le_periodic_advertising: false"
     " le_2m_phy: false le_coded_phy: false ll_privacy: false } }",
 }
 
 
 class TestChannel:
-    """rootcanal's remote control. One connection for good: it mixes up one that closes and one that opens."""
+    """rootcanal's remote control. Uses one permanent connection: rootcanal confuses a closing connection with a new
+    one."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -43,7 +44,7 @@ class TestChannel:
     @classmethod
     async def open(cls, port: int) -> TestChannel:
         channel = cls(*await asyncio.open_connection(HOST, port))
-        await read_answer(channel.reader)  # a greeting
+        await read_answer(channel.reader)  # the greeting
         return channel
 
     async def command(self, name: str, *arguments: str) -> str:
@@ -57,11 +58,11 @@ class TestChannel:
 class Rootcanal:
     def __init__(self, process: Process, hci_port: int, channel: TestChannel) -> None:
         self.process, self.channel = process, channel
-        self.address = f"tcp:{HOST}:{hci_port}"  # as Harald's --controller takes it
-        self.transport = f"tcp-client:{HOST}:{hci_port}"  # as Bumble takes it
+        self.address = f"tcp:{HOST}:{hci_port}"  # in the format of Harald's --controller
+        self.transport = f"tcp-client:{HOST}:{hci_port}"  # in the format of Bumble
 
     async def hosts(self) -> list[str]:
-        """The numbers of the devices that have a host, in the order in which those came."""
+        """The numbers of the devices with a host, in the order of connecting."""
         return re.findall(r"(\d+):hci_device@", await self.channel.command("list"))
 
     async def out_of_range(self, device: str) -> None:
@@ -90,7 +91,7 @@ async def rootcanal(kind: str = "full", hci_port: int | None = None) -> AsyncIte
         await wait_until_listening([test_port, hci_port])
         channel = await TestChannel.open(test_port)
         try:
-            # By default it looks at its devices every 10 ms, and so every ATT round trip takes that long.
+            # By default it polls its devices every 10 ms, so every ATT round trip takes that long.
             await channel.command("set_timer_period", "1")
             yield Rootcanal(process, hci_port, channel)
         finally:
@@ -106,7 +107,7 @@ async def serve(arguments: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="peer rootcanal", description=__doc__.split("\n\n")[0])
     parser.add_argument("port", type=int, nargs="?", default=6402)
-    parser.add_argument("--kind", choices=KINDS, default="full", help="what the controllers can do")
+    parser.add_argument("--kind", choices=KINDS, default="full", help="the features of the controllers")
     try:
         asyncio.run(serve(parser.parse_args()))
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The systemd of a system, in the machine: process 1 of a process namespace, with the units of a directory and no others."""
+"""A systemd system manager, in the machine: process 1 of a PID namespace, with only the units of a directory."""
 from __future__ import annotations
 
 import shlex
@@ -13,10 +13,10 @@ UNITS = "/run/units"
 ACCOUNT = "harald"
 ACCOUNT_NUMBER = 900
 
-# What units depend on by default, and nothing behind it: no journal, no udev.
+# The default dependencies of units, empty: no journal, no udev.
 TARGETS = ("sysinit", "basic", "sockets", "shutdown", "multi-user", "rescue", "test")
 
-# Its files of users are copies, with the account of the service; control groups are those of the machine's kernel.
+# Its files of users are copies, with the service's account; control groups are those of the machine's kernel.
 BEGIN = "; ".join([
     "set -e",
     f"mkdir -p {UNITS} /run/systemd/system",
@@ -30,7 +30,7 @@ BEGIN = "; ".join([
 
 
 class SystemManager:
-    """Does things as root, where that systemd runs."""
+    """Runs commands as root, where that systemd runs."""
 
     def __init__(self, machine: Machine, process: int) -> None:
         self.machine = machine
@@ -51,7 +51,7 @@ class SystemManager:
 
 @asynccontextmanager
 async def system_manager(machine: Machine) -> AsyncIterator[SystemManager]:
-    """A systemd, until the end of the block."""
+    """Runs a systemd until the end of the block."""
     for target in TARGETS:
         await machine.run(f"mkdir -p {UNITS}; printf '[Unit]\\nDescription={target}\\nDefaultDependencies=no\\n' > {UNITS}/{target}.target")
     await machine.begin("systemd", f"unshare --mount --pid --fork --kill-child --mount-proc sh -c {shlex.quote(BEGIN)}")

@@ -1,8 +1,8 @@
-"""BlueZ measured by its D-Bus interface, beside our `SideBySide` of `Benchmarks`: what that does this does too. Values go through
-descriptors (AcquireNotify, AcquireWrite), not one by one over D-Bus.
+"""Measures BlueZ through its D-Bus interface, with the same steps as Harald's `SideBySide` in `Benchmarks`. Values go
+through descriptors (AcquireNotify, AcquireWrite) instead of single D-Bus calls.
 
-    throughput.py peripheral ADAPTER       notifies as fast as it can while a central listens, until it is ended
-    throughput.py central ADAPTER SECONDS  connects to "Measured", learns its table, listens, and writes
+    throughput.py peripheral ADAPTER       notifies as fast as it can while a central is subscribed, until it is ended
+    throughput.py central ADAPTER SECONDS  connects to "Measured", discovers its table, subscribes, and writes
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERVICE, NOTIFIED, WRITTEN, TALLY = (f"0000fff{number}-0000-1000-8000-00805f9b34
 
 
 class OctetCount:
-    """Octets that come, from the first on: the first value alone counts none."""
+    """A count of octets from the first value on; the first value itself does not count."""
 
     def __init__(self) -> None:
         self.octets, self.first, self.last = 0, 0.0, 0.0
@@ -47,7 +47,7 @@ class Measured(Service):
 
 
 class Notifying(Characteristic):
-    """The daemon takes one end of a socket, and sends on what is written at the other."""
+    """The daemon holds one end of a socket, and sends on what is written to the other."""
 
     notifies = False
 
@@ -61,7 +61,7 @@ class Notifying(Characteristic):
         own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
         self.notifies = True
         asyncio.ensure_future(self.pump(own, b"\x55" * length))
-        # The message goes out later; the daemon's end is closed with this program.
+        # The reply is sent later; the daemon's end is closed with this program.
         return [other.detach(), options["mtu"].value]
 
     async def pump(self, own: socket.socket, value: bytes) -> None:
@@ -70,7 +70,7 @@ class Notifying(Characteristic):
             while True:
                 await loop.sock_sendall(own, value)
         except OSError:
-            # Nobody listens any more.
+            # The central has unsubscribed.
             self.notifies = False
             own.close()
 
@@ -116,7 +116,7 @@ async def write(characteristic, tally) -> None:
     descriptor, mtu = await characteristic.call_acquire_write({})
     value = b"\x55" * (mtu - 3)
     os.set_blocking(descriptor, True)
-    # So many, and not for so long: the daemon takes without end what it has yet to send.
+    # A fixed number rather than a time: the daemon queues writes without limit.
     for _ in range(WRITES):
         os.write(descriptor, value)
     os.close(descriptor)

@@ -1,4 +1,4 @@
-"""What several tests ask of a foreign or of our own controller, and of the captures."""
+"""Common checks of controllers, foreign or Harald's, and of captures."""
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
@@ -22,7 +22,7 @@ CCCD_NOTIFY = b"\x01\x00"
 NEW_LONG_VALUE = bytes(index * 11 & 0xFF for index in range(410))
 FIRST_BEATS = [heart_rate(60), heart_rate(61), heart_rate(62)]
 
-# Controllers that others wrote, by name.
+# Foreign controllers, by name.
 FOREIGN_AIRS = [
     pytest.param("rootcanal full", marks=pytest.mark.rootcanal, id="rootcanal"),
     pytest.param("rootcanal 4.x", marks=pytest.mark.rootcanal, id="rootcanal-4.x"),
@@ -35,7 +35,7 @@ def foreign_air(name: str) -> AbstractAsyncContextManager[Rootcanal | Air]:
 
 
 async def use_everything(client: Central, sensor: Peripheral) -> None:
-    """A whole session of the Bumble central with the Bumble peripheral, over anybody's controllers."""
+    """Runs a whole session of the Bumble central with the Bumble peripheral, over any controllers."""
     await client.connect(sensor.name, mtu=247)
     await sensor.event("connection")
     assert client.mtu == (await sensor.event("mtu")).details["value"] == 247
@@ -64,7 +64,7 @@ def counter(value: int) -> bytes:
 
 
 def check_table(table: Table) -> None:
-    """Every value of the foreign peripheral's database, and every refusal, in a client's table of it."""
+    """Checks every value of the foreign peripheral's database, and every refusal, in a client's table of it."""
     # The secondary service is reached through its include, which names its handles.
     for uuid in VALUES.keys() - {TEMPERATURE}:
         assert table.characteristic(uuid).value == VALUES[uuid], text(uuid)
@@ -76,13 +76,13 @@ def check_table(table: Table) -> None:
 
 
 def values(path: Path, opcode: int, handle: int | None = None) -> list[bytes]:
-    """What tshark reads in the PDUs of one kind, for one attribute or for all."""
+    """The values that tshark reads in the PDUs of one kind, for one attribute or for all."""
     operations = captures.att_operations(path)
     return [each.value for each in operations if each.opcode == opcode and handle in (None, each.handle)]
 
 
 def read_values(path: Path) -> list[bytes]:
-    """The values that were read, each with its Read Blob parts put together."""
+    """The values read, each with its Read Blob parts joined."""
     found: list[bytes] = []
     for each in captures.att_operations(path):
         if each.opcode == READ_RESPONSE:
@@ -93,7 +93,7 @@ def read_values(path: Path) -> list[bytes]:
 
 
 def check_full_session(path: Path, sensor: Peripheral) -> None:
-    """tshark reads in a capture, of either side, what `use_everything` did."""
+    """Checks that tshark finds the steps of `use_everything` in a capture of either side."""
     database = sensor.database
     assert values(path, WRITE_REQUEST, database.note.handle) == [b"with response"]
     assert values(path, WRITE_COMMAND, database.note.handle) == [b"without"]

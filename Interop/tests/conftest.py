@@ -1,4 +1,4 @@
-"""Runs the tests, which are coroutines, each on a loop of its own with a deadline; gives them the `harald` binary."""
+"""Runs the tests, which are coroutines, each on a loop of its own with a deadline, and provides the `harald` binary."""
 from __future__ import annotations
 
 import asyncio
@@ -20,11 +20,11 @@ from peers.processes import Process, running
 from peers.rootcanal import RUNNER
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 30.0  # seconds for one test; the slowest need a third of that, and others say so by a mark
+DEADLINE = 30.0  # seconds for one test; the slowest needs a third of that, and others have a mark
 GRACE = 15  # more, for code that blocks the loop
 
 
-# The files that take longest begin first, so that nobody waits for one of them at the end.
+# The slowest files start first, so that none of them delays the end.
 LONG = ["test_usb.py", "test_bluez.py", "test_channels.py", "test_kernel.py"]
 
 
@@ -51,7 +51,7 @@ async def with_deadline(test: object, limit: float) -> None:
     task = asyncio.ensure_future(test)
     done, _ = await asyncio.wait([task], timeout=limit)
     if not done:
-        # Cancelling unwinds every `async with`, and so ends the processes.
+        # Cancelling unwinds every `async with`, which ends the processes.
         task.cancel()
         await asyncio.wait([task], timeout=10)
         pytest.fail(f"the test still ran after {limit} s", pytrace=False)
@@ -73,7 +73,7 @@ def hard_deadline(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_process_left(hard_deadline: None) -> Iterator[None]:
-    # Those of the whole module are there already, and stay.
+    # Fixtures of the whole module have started theirs already, and keep them.
     before = children()
     yield
     left = [process for process in children() if process not in before]
@@ -89,7 +89,7 @@ def children() -> list[str]:
 
 @pytest.fixture(scope="session")
 def machine(binary: str) -> Iterator[machines.Machine]:
-    """A machine whose kernel has Bluetooth, one for all tests of a process."""
+    """A machine whose kernel supports Bluetooth, shared by all tests of a process."""
     if reason := machines.missing():
         pytest.skip(reason)
     machine = machines.Machine()
@@ -100,7 +100,7 @@ def machine(binary: str) -> Iterator[machines.Machine]:
 
 @pytest.fixture(autouse=True)
 def needs_rootcanal(request: pytest.FixtureRequest) -> None:
-    """A test that takes its controllers from rootcanal says so with the mark of that name."""
+    """A test that uses controllers of rootcanal has the mark of that name."""
     if request.node.get_closest_marker("rootcanal") and not RUNNER.exists():
         pytest.skip(f"there is no {RUNNER}: not installed, or none exists for this machine (see Interop/setup)")
 
@@ -125,7 +125,8 @@ def binary() -> str:
 
 @pytest.fixture
 def program(binary: str) -> Iterator[Path]:
-    """`harald` where only root can replace it, and where units of the machine see it, in a directory whose name has a space and a percent sign."""
+    """`harald` in a place where only root can replace it and units of the machine see it, in a directory whose name
+    has a space and a percent sign."""
     if os.geteuid() != 0:
         pytest.skip("only root can install a program for the machine")
     above = Path(tempfile.mkdtemp(prefix="harald-", dir="/opt" if Path("/opt").is_dir() else "/usr/local"))
@@ -133,7 +134,7 @@ def program(binary: str) -> Iterator[Path]:
     try:
         home = above / "a 100%"
         home.mkdir()
-        # Not by a symbolic link: a program is where its file is.
+        # Copied rather than linked, because the path of a program is that of its file.
         shutil.copy2(binary, home / "harald")
         (home / "harald").chmod(0o755)
         yield home / "harald"
@@ -161,7 +162,7 @@ def harald(binary: str) -> Start:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Names a capture file of the test. At the end of it, each that was written must be without malformed packets."""
+    """Names a capture file of the test. At the end, every capture must be free of malformed packets."""
     paths: list[Path] = []
 
     def named(name: str) -> Path:
@@ -170,7 +171,7 @@ def capture(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
     yield named
     for path in paths:
-        # Not written at all: the test has failed, and says so better.
+        # If it does not exist, the test has failed with a better message.
         if path.exists():
             check_capture(path)
 

@@ -1,5 +1,5 @@
-"""BlueZ as a peer on our radio, paired and bonded, in a machine of its own: its adapter is a virtual controller of ours, by the
-kernel's `hci_vhci`."""
+"""BlueZ as a peer on Harald's radio, paired and bonded, in a machine of its own: its adapter is a virtual controller
+of Harald's, through the kernel's `hci_vhci`."""
 from __future__ import annotations
 
 import sys
@@ -11,25 +11,26 @@ import pytest
 from peers import machine as machines
 from peers.machine import BLUEZ, Machine
 
-# Nothing is quick in a machine that is emulated.
+# Everything is slow in an emulated machine.
 pytestmark = pytest.mark.deadline(300)
 
 PORT = 9700
 OURS = f"--controller tcp:127.0.0.1:{PORT}"
-# For paired centrals only.
+# Only for paired centrals.
 EMAIL, EMAIL_VALUE = "00002a87-0000-1000-8000-00805f9b34fb", b"wearer@example.org".hex()
 BLUEZ_PEER = f"{machines.inside(sys.executable)} {machines.inside(machines.ROOT / 'Interop/peers/bluez.py')}"
 
 
 @pytest.fixture(scope="session")
 def binary(binary: str) -> str:
-    """As the machine sees it."""
+    """The path in the machine."""
     return machines.inside(binary)
 
 
 @asynccontextmanager
 async def radio(machine: Machine, binary: str) -> AsyncIterator[None]:
-    """An air with an adapter of the kernel, and with controllers for us. BlueZ, which pairs with nobody anew by itself, knows nobody."""
+    """An air with a kernel adapter, and with controllers for Harald. BlueZ has no bonds, and pairs only when asked
+    to."""
     await machine.run("rm -rf /var/lib/bluetooth")
     await machine.begin("radio", f"{binary} controllers --vhci --listen {PORT}")
     try:
@@ -42,7 +43,7 @@ async def radio(machine: Machine, binary: str) -> AsyncIterator[None]:
 
 
 async def test_bluez_pairs_as_central_and_knows_us_after_restarts(machine: Machine, binary: str) -> None:
-    """What it may read only once it is paired it reads, also when both have begun anew."""
+    """A value for paired centrals is read after pairing, and again after both sides restart."""
     options = "--io-capability none --answer yes --store /tmp/bonds-of-sensor"
     async with radio(machine, binary):
         for word in ("pair", ""):
@@ -54,7 +55,7 @@ async def test_bluez_pairs_as_central_and_knows_us_after_restarts(machine: Machi
 
 
 async def test_bluez_pairs_as_peripheral_and_knows_us_after_restarts(machine: Machine, binary: str) -> None:
-    """It serves a value to paired centrals only, and its values come to us."""
+    """It serves a value to paired centrals only, and its values reach Harald."""
     options = "--io-capability none --answer yes --store /tmp/bonds-of-explorer --pair --follow FFE2 --notifications 2 --timeout 60"
     async with radio(machine, binary):
         for is_first in (True, False):

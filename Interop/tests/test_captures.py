@@ -1,4 +1,4 @@
-"""Every capture that the Swift tests left in .build/captures, as tshark reads it."""
+"""Every capture that the Swift tests left in .build/captures, as decoded by tshark."""
 from __future__ import annotations
 
 import os
@@ -35,7 +35,7 @@ def test_no_capture_of_the_swift_tests_is_malformed() -> None:
         pytest.fail("\n\n".join(faults), pytrace=False)
 
 
-# --- the air, as a sniffer has it -------------------------------------------------------------------------------------
+# --- the air, as a sniffer records it ---------------------------------------------------------------------------------
 
 LINK_TYPE = 256  # LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR
 
@@ -48,7 +48,7 @@ def air(name: str) -> Path:
 
 
 def frames(path: Path) -> list[tuple[int, bytes]]:
-    """When, in microseconds, and what. The headers are checked, which tshark does not insist on."""
+    """The frames, with their time in microseconds. Checks the headers, about which tshark is lenient."""
     data = path.read_bytes()
     assert struct.unpack_from("<IHHiIII", data) == (0xA1B2C3D4, 2, 4, 0, 0, 65535, LINK_TYPE)
     offset, found = 24, []
@@ -66,8 +66,8 @@ def columns(path: Path, condition: str, *fields: str) -> list[list[str]]:
 
 
 def in_cipher(path: Path) -> set[str]:
-    """The frames that nobody can read without the key, by what is said in the clear: after LL_START_ENC_REQ (0x05) every
-    PDU of the link with a payload. tshark reads them as if they were not encrypted, whatever that gives."""
+    """The frames that are encrypted, judging by unencrypted ones: after LL_START_ENC_REQ (0x05), every PDU of the
+    link with a payload. tshark parses them as if they were not encrypted."""
     condition = "btle.data_header.length > 0 || btle.control_opcode"
     links, found = set(), set()
     for frame, link, opcode in columns(path, condition, "frame.number", "btle.access_address", "btle.control_opcode"):
@@ -96,10 +96,10 @@ def test_no_capture_of_the_air_is_malformed() -> None:
 @pytest.mark.parametrize("name", ["heart-1.air", "heart-1.near", "heart-2.air"])
 def test_the_whole_session_is_seen_on_the_air(name: str) -> None:
     path = air(name)
-    # The app comes back.
+    # The app reconnects.
     assert len(columns(path, "btle.advertising_header.pdu_type == 5", "frame.number")) == 2
     control = {int(row[0], 16) for row in in_the_clear(path, "btle.control_opcode", "btle.control_opcode")}
-    # LL_LENGTH_REQ, LL_LENGTH_RSP, LL_ENC_REQ, LL_ENC_RSP, LL_START_ENC_REQ; what comes after is not for everybody.
+    # LL_LENGTH_REQ, LL_LENGTH_RSP, LL_ENC_REQ, LL_ENC_RSP, LL_START_ENC_REQ; the rest is encrypted.
     assert {0x14, 0x15, 0x03, 0x04, 0x05} <= control
     notifications = in_the_clear(path, "btatt.opcode == 0x1b", "btatt.handle", "btle_rf.pdu_type")
     # From the peripheral to the central: 3.
@@ -110,7 +110,7 @@ def test_the_whole_session_is_seen_on_the_air(name: str) -> None:
 
 
 def test_others_with_the_key_read_what_is_encrypted() -> None:
-    """Core Vol 6 Part B 5.1.3.1, Part E 2, by somebody else's AES."""
+    """Core Vol 6 Part B 5.1.3.1, Part E 2, with an independent AES."""
     key, starts = bytes(range(1, 17)), {}
     counters, told = {2: 0, 3: 0}, {2: [], 3: []}
     cipher = nonce = None
@@ -128,7 +128,7 @@ def test_others_with_the_key_read_what_is_encrypted() -> None:
                 cipher = AESCCM(block.update(diversifier[::-1]), tag_length=4)
                 nonce = starts[0x03][8:12] + starts[0x04][8:12]
             continue
-        # The direction bit is set for what the central sends.
+        # The direction bit is set for the central's packets.
         counter = (counters[direction] | (direction == 2) << 39).to_bytes(5, "little")
         told[direction].append((header[0] & 3, cipher.decrypt(counter + nonce, payload, bytes([header[0] & 0xE3]))))
         counters[direction] += 1
@@ -145,7 +145,7 @@ def test_each_phy_is_read(name: str, phy: str, number: int) -> None:
     (notification,) = columns(path, "btatt.opcode == 0x1b", "btatt.value", "btle_rf.phy", "btle_rf.signal_dbm")
     assert notification[0].replace(":", "") == "1648"
     assert int(notification[1], 0) == number, phy
-    # 0.7 m from either.
+    # The distance to each is 0.7 m.
     assert notification[2] == "-37"
     (ending,) = columns(path, "btle.control_opcode == 0x02", "btle.control.error_code")
     assert int(ending[0], 16) == 0x13
@@ -158,7 +158,8 @@ def test_a_train_is_read() -> None:
     assert int(interval, 0) == 80
     of_train = [octets for _, octets in frames(path) if octets[10:14] == int(address, 0).to_bytes(4, "little")]
     assert len(of_train) >= 30 and all(check(octets[14:-3], int(initial, 0)) == octets[-3:] for octets in of_train)
-    # AUX_SYNC_IND and AUX_CHAIN_IND by the flags of the file: the kind in bits 7 to 9, which auxiliary PDU in 12 and 13.
+    # AUX_SYNC_IND and AUX_CHAIN_IND by the flags of the file: the type in bits 7 to 9, and the kind of auxiliary PDU in
+    # 12 and 13.
     flags = {int.from_bytes(octets[8:10], "little") & 0x3380 for octets in of_train}
     assert flags == {0x2080, 0x1080}
     control = {int(row[0], 16) for row in in_the_clear(path, "btle.control_opcode", "btle.control_opcode")}
@@ -172,7 +173,7 @@ def test_a_train_with_responses_is_read() -> None:
     path = air("responses.air")
     prefix = "btle.extended_advertising_header"
     ((train,),) = {tuple(row) for row in columns(path, f"{prefix}.sync_info.access_address", f"{prefix}.sync_info.access_address")}
-    # Periodic Advertising Response Timing Information, with RspAA in front. tshark says that there is ACAD, and not what.
+    # Periodic Advertising Response Timing Information, starting with RspAA. tshark reports only that there is ACAD.
     told = columns(path, f"{prefix}.acad", "frame.number")
     with_acad = [frames(path)[int(number) - 1][1] for (number,) in told]
     (acad,) = {octets[octets.index(bytes([9, 0x32])) :][:10] for octets in with_acad}
@@ -195,7 +196,8 @@ def test_a_sniffer_in_bad_air_sees_wrong_checks() -> None:
 
 
 def without_pseudo_header(path: Path, target: Path, *, spoilt: int = 0) -> Path:
-    """The same with LINKTYPE_BLUETOOTH_LE_LL, where tshark has to compute the CRC by itself; the first few spoilt."""
+    """Rewrites a capture as LINKTYPE_BLUETOOTH_LE_LL, so that tshark has to compute the CRC itself; the first few
+    are corrupted."""
     data = bytearray(path.read_bytes()[:20] + struct.pack("<I", 251))
     for number, (time, octets) in enumerate(frames(path)):
         frame = bytearray(octets[10:])

@@ -1,7 +1,7 @@
-"""`harald channel`: L2CAP channels of our apps with a foreign host at the other end, opened by either.
+"""`harald channel`: L2CAP channels of Harald apps with a foreign host at the other end, opened by either side.
 
-A megabyte takes about 25 s each way at once: on our radio as long as 251 octets at a time do at 1 Mbit/s, on rootcanal as long
-as that takes. With the other parameters a tenth of it shows as much.
+A megabyte takes about 25 s in both directions at once: on Harald's radio as long as packets of 251 octets take at 1
+Mbit/s, on rootcanal as long as that takes. With the other parameters, a tenth of it is as good.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rootcanal(version: str, *values: object, name: str) -> pytest.param:
 
 @asynccontextmanager
 async def air(name: str, harald: Start) -> AsyncIterator[tuple[str, str]]:
-    """Controllers, as Harald's --controller and as Bumble take them: ours, or others'."""
+    """Controllers, in the formats of Harald's --controller and of Bumble: Harald's or foreign ones."""
     if name == "harald":
         async with harald("controllers", "--listen", "0") as process:
             port = (await process.line(r"listening on .*?(\d+)\D*$"))[1]
@@ -99,7 +99,8 @@ async def test_we_open_a_channel_of_a_foreign_host(harald: Start, capture: Captu
 
 @pytest.mark.parametrize("size", [1, 1_000, 8_192, 20_000, 40_000])
 async def test_both_ends_are_ours(harald: Start, size: int) -> None:
-    """Every size comes back whole, and both programs end in good order: a parcel that is sent in one write and one that takes several."""
+    """Data of every size returns complete, and both programs end in good order: data that is sent in one write, and
+    data that takes several."""
     async with air("harald", harald) as (address, _), harald("channel", "--controller", address) as publisher:
         await publisher.line("advertising as")
         command = ("channel", "--controller", address, "--to", "Harald echo", "--size", str(size), "--timeout", "15")
@@ -112,7 +113,8 @@ async def test_both_ends_are_ours(harald: Start, size: int) -> None:
 
 @pytest.mark.parametrize("pairs", [True, False], ids=["with-pair", "without"])
 async def test_a_channel_that_requires_encryption(harald: Start, tmp_path: Path, pairs: bool) -> None:
-    """With --pair at both ends they pair as the options say, and keep the bond; an opener without it is refused."""
+    """With --pair at both ends they pair according to the options, and keep the bond; an opener without it is
+    refused."""
     async with air("harald", harald) as (address, _):
         ours = ("--controller", address, "--answer", "yes", "--io-capability", "display-yes-no")
         async with harald("channel", *ours, "--pair", "--store", str(tmp_path / "publisher")) as publisher:
@@ -122,7 +124,7 @@ async def test_a_channel_that_requires_encryption(harald: Start, tmp_path: Path,
             async with harald(*command, *pairing) as opener:
                 assert await opener.status() == (0 if pairs else 1)
             assert ("1000 octets came back" in opener.output) == pairs
-            # The name of a peer is quoted, with its address beside it.
+            # The name of a peer is quoted, followed by its address.
             assert (re.search(r'does "Harald echo" \([0-9A-F:]+\) show', opener.output) is not None) == pairs
             assert await publisher.stop(signal.SIGTERM) == 0
         assert all(any((tmp_path / each).iterdir()) for each in ("publisher", "opener")) if pairs else True
@@ -131,7 +133,8 @@ async def test_a_channel_that_requires_encryption(harald: Start, tmp_path: Path,
 @pytest.mark.deadline(60)
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_a_foreign_opener_vanishes_in_the_middle(harald: Start, air_name: str) -> None:
-    """Its controller is gone at once. What has come back until then is the beginning; our stream ends, and the next may come."""
+    """Its controller disappears at once. The data echoed until then is a prefix; our stream ends, and the next
+    opener can connect."""
     octets = parcel(MEGABYTE)
     async with air(air_name, harald) as (address, transport), harald("channel", "--controller", address) as process:
         psm = int((await process.line(r"channels on PSM (\d+)"))[1])
@@ -154,7 +157,7 @@ async def test_a_foreign_opener_vanishes_in_the_middle(harald: Start, air_name: 
 @pytest.mark.deadline(60)
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_a_foreign_publisher_leaves_in_the_middle(harald: Start, air_name: str) -> None:
-    """What it has got until then is the beginning of what was sent, and our app hears of the end."""
+    """The data it received until then is a prefix, and our app is notified of the end."""
     async with air(air_name, harald) as (address, transport), echo(transport, cut_at=MEGABYTE // 8) as other:
         command = ("channel", "--controller", address, "--to", NAME, "--psm", str(PSM), "--timeout", "50")
         async with harald(*command, "--size", str(MEGABYTE)) as process:

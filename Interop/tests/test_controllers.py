@@ -1,4 +1,4 @@
-"""`harald controllers`: hosts that others wrote on our virtual controllers."""
+"""`harald controllers`: foreign hosts on Harald's virtual controllers."""
 from __future__ import annotations
 
 import asyncio
@@ -20,13 +20,13 @@ LINK_LOST = hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR
 
 @asynccontextmanager
 async def our_controllers(harald: Start, directory: Path) -> AsyncIterator[str]:
-    """Gives the Bumble transport name. What the controllers captured must be in order."""
+    """Provides the Bumble transport name. The captures of the controllers must be valid."""
     async with harald("controllers", "--listen", "0", "--capture", str(directory)) as process:
         found = await process.line(r"listening on .*?(\d+)\D*$")
         yield f"tcp-client:127.0.0.1:{found[1]}"
     for path in directory.glob("**/*.btsnoop"):
         assert captures.records(path) > 0
-        # A Bumble host may send one thing more on a link whose end lies in its inbox.
+        # A Bumble host may send one more packet on a link whose end it has not processed yet.
         faults = [each for each in captures.malformed(path) if 'out of any "connection handle" session' not in each]
         assert faults == []
 
@@ -38,7 +38,7 @@ async def test_bumble_hosts_use_everything(harald: Start, tmp_path: Path) -> Non
         central(transport) as client,
     ):
         await use_everything(client, sensor)
-        # And once more, since the controllers have something to forget in between.
+        # Once more, because the controllers must have discarded some state in between.
         await client.connect(NAME)
         await client.disconnect()
 

@@ -1,4 +1,4 @@
-"""`harald demo`: the heart rate sensor and the app, both ours, as tshark sees them."""
+"""`harald demo`: Harald's heart rate sensor and app, as decoded by tshark."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ async def test_tshark_reads_the_demo_on_both_sides(harald: Start, capture: Captu
     assert CCCD_NOTIFY in subscriptions
     beats = values(central_log, NOTIFICATION)
     assert beats, "the demo has no notification"
-    # What one side sent is what the other side got, in the same order; the last ones may be on their way at the end.
+    # One side received what the other side sent, in the same order; the last ones may be in flight at the end.
     assert values(sensor_log, NOTIFICATION)[: len(beats)] == beats
     assert subscriptions == values(sensor_log, WRITE_REQUEST)
 

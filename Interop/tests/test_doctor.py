@@ -1,4 +1,4 @@
-"""`harald doctor` on this machine, whatever it has: it never fails by itself, and says the same to persons and to programs."""
+"""`harald doctor` on this machine, whatever its hardware: it never fails by itself, and its text matches its JSON."""
 from __future__ import annotations
 
 import json
@@ -21,7 +21,7 @@ def findings(result: subprocess.CompletedProcess[str]) -> list[dict[str, str]]:
 
 
 def test_a_machine_is_looked_at(binary: str, tmp_path: Path) -> None:
-    """The exit status follows from the findings, each of which says where and what, and persons read the same."""
+    """The exit status follows from the findings, each of which has a place and a description, and the text matches."""
     result = doctor(binary, tmp_path, "--json")
     found = findings(result)
     assert all(FIELDS <= set(finding) for finding in found)
@@ -34,7 +34,7 @@ def test_a_machine_is_looked_at(binary: str, tmp_path: Path) -> None:
 
 
 def test_a_service_that_is_dead_is_found(binary: str, tmp_path: Path) -> None:
-    """The socket that a service has left behind is a problem, with what to do."""
+    """A socket left behind by a dead service is a problem, with advice."""
     (tmp_path / "harald").mkdir()
     (tmp_path / "harald" / "service").touch()
     found = findings(doctor(binary, tmp_path, "--json"))
@@ -43,7 +43,7 @@ def test_a_service_that_is_dead_is_found(binary: str, tmp_path: Path) -> None:
 
 
 def test_a_controller_that_is_named_is_asked(binary: str, tmp_path: Path) -> None:
-    """One that cannot be reached is a problem."""
+    """An unreachable controller is a problem."""
     result = doctor(binary, tmp_path, "--json", "--controller", "tcp:127.0.0.1:1")
     assert result.returncode == 1
     assert any(finding["code"] == "controller" for finding in findings(result))

@@ -1,4 +1,4 @@
-"""Encryption of our virtual controllers, with hosts that others wrote: they pair, encrypt, and change the key."""
+"""Encryption of Harald's virtual controllers with foreign hosts: they pair, encrypt, and change the key."""
 from __future__ import annotations
 
 import asyncio
@@ -20,7 +20,7 @@ from test_controllers import our_controllers
 
 def pair_with(secure_connections: bool, *sides: Peripheral | Central) -> None:
     def configuration(_: Connection) -> PairingConfig:
-        # The address on the air is the one that the bond is kept under.
+        # The address on the air is the one in the bond.
         identity = PairingConfig.AddressType.RANDOM
         return PairingConfig(sc=secure_connections, mitm=False, bonding=True, identity_address_type=identity)
 
@@ -43,7 +43,7 @@ async def is_refused(client: Central) -> bool:
 
 
 def encryption_changes(log: Path) -> list[tuple[str, str]]:
-    """Status and state of each Encryption Change, [v1] or [v2], as tshark reads them."""
+    """The status and state of each Encryption Change, [v1] or [v2], as decoded by tshark."""
     condition = "bthci_evt.code == 0x08 || bthci_evt.code == 0x59"
     fields = captures.as_options(["bthci_evt.status", "bthci_evt.encryption_enable"])
     output = captures.tshark(log, "-Y", condition, "-T", "fields", *fields)
@@ -69,8 +69,8 @@ async def test_bumble_hosts_pair_and_read_what_needs_encryption(
         assert await client.read(BATTERY_LEVEL) == VALUES[BATTERY_LEVEL]
         await client.disconnect()
 
-        # The key lasts for the next connection. With a legacy bond Bumble's peripheral answers with the key that the
-        # central gave away, and not with its own, so that the two do not agree.
+        # The key works for the next connection. With a legacy bond, Bumble's peripheral responds with the key that the
+        # central distributed instead of its own, so the two do not match.
         peer = await meet(client)
         assert not peer.connection.is_encrypted and await is_refused(client)
         if secure_connections:
@@ -97,7 +97,7 @@ async def test_the_key_of_an_encrypted_link_is_changed(harald: Start, tmp_path: 
         refreshed = asyncio.get_running_loop().create_future()
         event = peer.connection.EVENT_CONNECTION_ENCRYPTION_KEY_REFRESH
         peer.connection.on(event, lambda: refreshed.set_result(None))
-        # Bumble waits for Encryption Change, which is for links that were not encrypted before.
+        # Bumble waits for Encryption Change, which is only sent for links that were not encrypted before.
         waiting = asyncio.ensure_future(peer.connection.encrypt())
         await asyncio.wait_for(refreshed, 10)
         waiting.cancel()

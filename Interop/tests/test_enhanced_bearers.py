@@ -1,4 +1,4 @@
-"""Enhanced bearers of the attribute protocol: our sensor asked on several of them by a foreign client, and a foreign one by us."""
+"""Enhanced ATT bearers: Harald's sensor with a foreign client that uses several of them, and the reverse."""
 from __future__ import annotations
 
 import asyncio
@@ -34,7 +34,8 @@ async def read(bearer: Client, handle: int) -> bytes:
 
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_a_foreign_client_uses_several_bearers(harald: Start, tmp_path: Path, air_name: str) -> None:
-    """Both ends say that they can; in the clear there are none; then all are asked at once, and values arrive meanwhile."""
+    """Both ends announce support; without encryption there are none; then all are used at once, and values arrive
+    meanwhile."""
     async with air(air_name, harald) as (controller, transport):
         command = ("serve", "--controller", controller, "--answer", "yes", "--io-capability", "none")
         async with harald(*command, "--store", str(tmp_path / "bonds")) as process:
@@ -57,7 +58,7 @@ async def test_a_foreign_client_uses_several_bearers(harald: Start, tmp_path: Pa
                     assert emails == [EMAIL_VALUE] * BEARERS and len(place) == 1
                     assert [await read(bearer, location) for bearer in opened] == [place] * BEARERS
                 assert await asyncio.wait_for(beats.get(), 10)
-                # What is discovered on one of them is what is discovered on the first.
+                # Discovery on one of them finds the same as on the first.
                 services = await opened[0].discover_services()
                 assert [each.uuid for each in services] == [each.uuid for each in peer.services]
                 await opened[1].bearer.disconnect()
@@ -69,7 +70,7 @@ async def test_a_foreign_client_uses_several_bearers(harald: Start, tmp_path: Pa
 @pytest.mark.parametrize("air_name", AIRS)
 @pytest.mark.parametrize("enabled", [True, False])
 async def test_our_client_uses_several_bearers(harald: Start, tmp_path: Path, air_name: str, enabled: bool) -> None:
-    """Of a foreign server that says that it takes them, and of none that does not; all values are what they were on one."""
+    """Only with a foreign server that announces them; all values equal those read on one bearer."""
     asked: dict[int, int] = {}
 
     def note(bearer: att.Bearer, pdu: att.ATT_PDU) -> None:

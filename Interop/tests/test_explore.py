@@ -1,4 +1,4 @@
-"""`harald explore`: our host as central, on controllers that others wrote, with a peripheral that others wrote."""
+"""`harald explore`: Harald's host as central, on foreign controllers, with a foreign peripheral."""
 from __future__ import annotations
 
 import re
@@ -21,13 +21,13 @@ Capture = Callable[[str], Path]
 
 
 class Printed:
-    """What `explore` printed, by the UUIDs in its lines."""
+    """The output of `explore`, by the UUIDs in its lines."""
 
     def __init__(self, output: str) -> None:
         self.lines = output.splitlines()
 
     def of(self, uuid: object) -> str:
-        """The lines that name the UUID, in small letters; hexadecimal numbers without spaces between the octets."""
+        """The lines that contain the UUID, in lower case; hexadecimal numbers without spaces between the octets."""
         name = re.compile(rf"(?<![0-9a-f-]){text(uuid)}(?![0-9a-f-])", re.IGNORECASE)
         found = [line for line in self.lines if name.search(line)]
         assert found, f"no line names {text(uuid)}"
@@ -68,7 +68,7 @@ async def test_explores_the_foreign_peripheral(harald: Start, capture: Capture, 
 
 
 def check_exploration(path: Path, measurement: int) -> None:
-    """tshark reads the same in our capture and in Bumble's."""
+    """Checks that tshark finds the same in Harald's capture and in Bumble's."""
     assert values(path, NOTIFICATION, measurement)[:3] == FIRST_BEATS
     assert CCCD_NOTIFY in values(path, WRITE_REQUEST, measurement + 1)
     read = read_values(path)
@@ -129,7 +129,7 @@ async def test_picks_the_peripheral_that_was_asked_for(harald: Start) -> None:
 
 
 async def test_a_value_that_does_not_notify_is_not_followed(harald: Start) -> None:
-    """The characteristic that was asked for is there and never notifies; those that do are named, and the peer is not blamed."""
+    """A characteristic that exists but never notifies: the ones that do are named, and the peer is not blamed."""
     async with controllers() as air, peripheral(air.transport) as sensor:
         command = ("explore", "--controller", air.address, NAME, "--follow", text(BODY_SENSOR_LOCATION))
         async with harald(*command) as process:

@@ -1,4 +1,4 @@
-"""Extended advertising in both directions: our hosts and theirs, on our controllers and on theirs."""
+"""Extended advertising in both directions: Harald's and foreign hosts, on Harald's and foreign controllers."""
 from __future__ import annotations
 
 import re
@@ -20,7 +20,7 @@ from peers.ports import HOST
 Capture = Callable[[str], Path]
 NAME, ADDRESS = "Far reaching", "F0:9E:16:4A:03:01"
 DEVICE_NAME = UUID("2A00")
-# More than one command, one report or one PDU holds. rootcanal's limit is 512 octets.
+# More than one command, one report or one PDU can hold. rootcanal's limit is 512 octets.
 CHUNKS = [b"\xff\xff" + bytes((index * step) & 0xFF for index in range(220)) for step in (1, 3)]
 SHORT, LONG = with_manufacturer_data(NAME, CHUNKS[0][:40]), with_manufacturer_data(NAME, *CHUNKS)
 FLAGS = b"\x02\x01\x06"
@@ -34,7 +34,7 @@ AIRS = [
 
 @asynccontextmanager
 async def air_of(harald: Start, name: str) -> AsyncIterator[tuple[str, str]]:
-    """Where controllers are: as Harald takes it, and as Bumble does."""
+    """The controllers, in the formats of Harald and of Bumble."""
     if name == "ours":
         async with harald("controllers", "--listen", "0") as process:
             port = (await process.line(r"listening on .*?(\d+)\D*$"))[1]
@@ -49,13 +49,13 @@ def advertise(address: str, *options: str, chunks: list[bytes] = CHUNKS) -> list
     return ["advertise", "--controller", address, "--name", NAME, "--extended", *options, *data]
 
 
-# --- we advertise ----------------------------------------------------------------------------------------------------
+# --- Harald advertises ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["connectable", "scannable", "non-connectable"])
 @pytest.mark.parametrize("air_name", AIRS)
 async def test_bumble_hears_long_data(harald: Start, capture: Capture, air_name: str, mode: str) -> None:
-    # A connectable advertisement has no chain of packets (Core Vol 6 Part B 2.3.1.5): it all has to fit one.
+    # A connectable advertisement has no chain of packets (Core Vol 6 Part B 2.3.1.5): it must fit in one.
     chunks = [CHUNKS[0][:150]] if mode == "connectable" else CHUNKS
     data = (FLAGS if mode == "connectable" else b"") + with_manufacturer_data(NAME, *chunks)
     async with air_of(harald, air_name) as (address, transport):
@@ -83,7 +83,7 @@ async def test_bumble_connects_to_an_extended_advertisement(harald: Start, captu
             await process.line("disconnected")
 
 
-# --- they advertise --------------------------------------------------------------------------------------------------
+# --- foreign hosts advertise ------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -104,7 +104,7 @@ async def test_hears_long_data(harald: Start, capture: Capture, air_name: str, m
             assert await process.status() == 0
     line = next(line for line in process.out if f'"{NAME}"' in line)
     assert line.endswith(data.hex()) and "truncated" not in line
-    # rootcanal forgets the number of the set in a scan response.
+    # rootcanal omits the number of the set in a scan response.
     assert "set 3" in line or mode == "scannable"
     assert ("connectable" in line.split(", ")) == (mode == "connectable")
 

@@ -1,4 +1,4 @@
-"""What `harald` says, and with which exit status, when a controller or a peer does not do its part."""
+"""The messages and exit statuses of `harald` when a controller or a peer fails."""
 from __future__ import annotations
 
 import asyncio
@@ -20,7 +20,7 @@ Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 
 
 async def fails(harald: Start, status: int, *command: str, names: str | None = None) -> None:
-    """Ends with the status and one line on standard error, which names what went wrong."""
+    """Checks that the program ends with the status and one line on standard error that names the failure."""
     async with harald(*command) as process:
         assert await process.status() == status
     lines = [line for line in process.err if line.strip()]
@@ -56,7 +56,7 @@ async def test_wrong_usage(harald: Start, command: str) -> None:
 
 
 async def test_a_machine_without_an_adapter(harald: Start) -> None:
-    """Where no controller is named the first adapter is taken; here there is none."""
+    """Without a named controller the first adapter is used; here there is none."""
     if any(Path("/sys/class/bluetooth").glob("hci*")):
         pytest.skip("this machine has an adapter, which is not ours to take")
     async with harald("serve") as process:
@@ -73,7 +73,7 @@ def commands(address: str) -> list[tuple[str, ...]]:
 
 @asynccontextmanager
 async def pretender(behaviour: Behaviour) -> AsyncIterator[str]:
-    """A server which is no controller; gives its --controller address."""
+    """A server that is not a controller; provides its --controller address."""
     server = await asyncio.start_server(behaviour, HOST, 0)
     port = server.sockets[0].getsockname()[1]
     try:
@@ -109,7 +109,7 @@ async def answers_in_halves(reader: asyncio.StreamReader, writer: asyncio.Stream
 
 
 async def refuses_everything(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Unknown HCI Command is the answer to all, Reset included."""
+    """Unknown HCI Command is the response to every command, including Reset."""
     while command := await reader.read(1024):
         writer.write(bytes.fromhex("040f040101") + command[1:3])
 
@@ -137,7 +137,7 @@ async def test_what_listens_is_no_controller(harald: Start, behaviour: Behaviour
 
 
 async def test_what_listens_never_answers(harald: Start) -> None:
-    # At once, since each waits as long as a command may take.
+    # Concurrently, because each waits as long as a command may take.
     await asyncio.gather(turns_out_to_be_none(harald, says_nothing), turns_out_to_be_none(harald, answers_in_halves))
 
 
@@ -188,13 +188,13 @@ async def test_what_is_known_of_a_peer_that_hangs_up_is_printed(harald: Start) -
     table = process.out[told + 1 :]
     for service in ("Generic Access", "Heart Rate", "Battery"):
         assert any(f" {service}" in line for line in table), service
-    # The first value is that of the first service: its characteristic is there, and nothing behind it.
+    # The first value is that of the first service: its characteristic is printed, and nothing after it.
     assert any("characteristic" in line for line in table)
     assert "following" not in process.output
 
 
 async def until_stuck(explorer: asyncio.Task[None], sensor: Peripheral) -> None:
-    """Waits for the request which the peripheral leaves unanswered; an explorer that has ended by then has failed."""
+    """Waits for the request that the peripheral leaves unanswered; an explorer that has ended by then has failed."""
     stuck = asyncio.ensure_future(sensor.event("request"))
     await asyncio.wait([explorer, stuck], return_when=asyncio.FIRST_COMPLETED)
     if not stuck.done():
@@ -224,7 +224,7 @@ async def test_the_peers_process_ends(harald: Start, air_name: str) -> None:
 
 
 async def test_the_controller_goes_away_in_discovery(harald: Start) -> None:
-    """Not one of the peer's faults: the connection to the controller ends."""
+    """Not a fault of the peer: the connection to the controller ends."""
     async with controllers() as air, peripheral(air.transport, swallow_at=0x08) as sensor:
         command = ("explore", "--controller", air.address, NAME)
         port = air.address.split(":")[2]

@@ -1,4 +1,4 @@
-"""A service that nobody asks for anything leaves the machine alone."""
+"""An idle service leaves the machine alone."""
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +14,7 @@ SECONDS = 20.0
 
 
 async def test_an_idle_service_wakes_less_than_once_in_ten_seconds(harald: Start, binary: str, tmp_path: Path) -> None:
-    """Alone, and with an app that advertises where nobody is; a controller advertises by itself."""
+    """Alone, and with an app that advertises without any central around; the controller advertises by itself."""
     (tmp_path / "alone").mkdir()
     async with controllers() as air, service(harald, air.address, tmp_path) as host:
         async with service(harald, air.address, tmp_path / "alone") as alone:
@@ -25,7 +25,7 @@ async def test_an_idle_service_wakes_less_than_once_in_ten_seconds(harald: Start
 
 
 async def sleeps(*processes: int) -> None:
-    # What has begun comes to its end.
+    # Lets activity in progress finish.
     await asyncio.sleep(3)
     before = [wakes(each) for each in processes]
     await asyncio.sleep(SECONDS)

@@ -1,4 +1,4 @@
-"""`harald install`: the units by which systemd starts the service, read by systemd itself."""
+"""`harald install`: the units with which systemd starts the service, checked by systemd itself."""
 from __future__ import annotations
 
 import os
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.mark.parametrize("scope", ["user", "machine"])
 def test_systemd_takes_the_units(program: Path, tmp_path: Path, scope: str) -> None:
-    """No unknown setting, and a program that is there, although its name has a space and a percent sign."""
+    """All settings are known, and the program exists, although its name has a space and a percent sign."""
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         pytest.skip("there is no systemd-analyze")
@@ -32,14 +32,15 @@ def test_systemd_takes_the_units(program: Path, tmp_path: Path, scope: str) -> N
 
 
 def refusal(program: Path, *arguments: str) -> str:
-    """Why `harald install` refuses."""
+    """The reason for which `harald install` refuses."""
     tried = subprocess.run([str(program), "install", "--print", *arguments], capture_output=True, text=True)
     assert tried.returncode == 1 and tried.stdout == "", tried.stdout
     return tried.stderr
 
 
 def test_no_unit_runs_a_program_that_others_can_replace(program: Path) -> None:
-    """AB-G05: for all users of the machine only root's program runs, in directories of root's alone; for one user it may be anywhere."""
+    """AB-G05: for all users of the machine, only a program and directories owned by root are accepted; for one user,
+    any location is."""
     mine = ["--controller", "tcp:127.0.0.1:6402"]
     machine = [*mine, "--machine"]
     for place, mode in ((program, 0o777), (program.parent, 0o775), (program.parent.parent, 0o757)):
@@ -56,7 +57,8 @@ def test_no_unit_runs_a_program_that_others_can_replace(program: Path) -> None:
 
 
 def test_no_unit_names_what_it_hides(program: Path, tmp_path: Path) -> None:
-    """The private /tmp of the service and the hidden home directories have neither its program nor its controller."""
+    """The private /tmp of the service and the hidden home directories contain neither its program nor its
+    controller."""
     copy = tmp_path / "harald"
     shutil.copy2(program, copy)
     if tmp_path.is_relative_to("/tmp"):
@@ -70,7 +72,8 @@ def test_no_unit_names_what_it_hides(program: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("character", ["\n", "\r", "\r\n", "\t", "\x0b", "\x7f", "\x1b"])
 def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str) -> None:
-    """AB-G05: a control character in the address of a controller is written as an escape, and one in the program's path is refused."""
+    """AB-G05: a control character in the address of a controller is escaped, and one in the program's path is
+    refused."""
     controller = f"unix:/run/a{character}ExecStartPre=/bin/false"
     printed = subprocess.run(
         [str(program), "install", "--print", "--machine", "--controller", controller], check=True, capture_output=True,
@@ -86,7 +89,7 @@ def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str
 
 
 def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
-    """It names the class of Bluetooth controllers, for whoever sits at the machine, and for the service of the machine."""
+    """It covers the class of Bluetooth controllers, for the user at the machine and for the machine's service."""
     command = [binary, "install", "--udev", "--directory", str(tmp_path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "udevadm" in printed
@@ -95,6 +98,6 @@ def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
     subprocess.run([*command, "--machine"], check=True, capture_output=True)
     assert rule.read_text().count('GROUP="harald"') == 2
     udevadm = shutil.which("udevadm")
-    # Older ones cannot check a rule.
+    # Older versions cannot check a rule.
     if udevadm and subprocess.run([udevadm, "verify", "--help"], capture_output=True).returncode == 0:
         subprocess.run([udevadm, "verify", "--no-summary", str(rule)], check=True)

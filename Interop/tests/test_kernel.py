@@ -1,4 +1,5 @@
-"""`harald` on adapters of a real kernel by their user channel, in a machine with virtual adapters: two of ours, and BlueZ."""
+"""`harald` on adapters of a real kernel through their user channel, in a machine with virtual adapters: two Harald
+hosts, and BlueZ."""
 from __future__ import annotations
 
 import json
@@ -14,19 +15,19 @@ from peers import doctor
 from peers import machine as machines
 from peers.machine import BLUEZ, MANAGE, USER, Machine
 
-# Nothing is quick in a machine that is emulated.
+# Everything is slow in an emulated machine.
 pytestmark = pytest.mark.deadline(120)
 
 
 @pytest.fixture(scope="session")
 def binary(binary: str) -> str:
-    """As the machine sees it."""
+    """The path in the machine."""
     return machines.inside(binary)
 
 
 @asynccontextmanager
 async def adapters(machine: Machine, count: int = 2, taken: bool = False) -> AsyncIterator[None]:
-    """Virtual adapters, hci0 and so on, on an air of their own; of which a program takes some at once, or not."""
+    """Virtual adapters, hci0 and so on, on an air of their own. `taken`: a program takes some of them at once."""
     try:
         await plug(machine, count, taken)
         yield
@@ -37,7 +38,7 @@ async def adapters(machine: Machine, count: int = 2, taken: bool = False) -> Asy
 async def plug(machine: Machine, count: int = 2, taken: bool = False) -> None:
     await machine.run("[ -p /tmp/nobody ] || mkfifo -m 666 /tmp/nobody")
     await machine.begin("btvirt", f"{BLUEZ}/usr/bin/btvirt -l{count}")
-    # The kernel brings an adapter up when it comes, and takes it down again. One that a program has it does not list.
+    # The kernel brings a new adapter up, and takes it down again. It does not list one that a program uses.
     listed = "ls /sys/class/bluetooth | wc -l" if taken else f"{MANAGE} info | grep -c '^.addr'"
     await machine.until(f"[ $({listed}) = {count} ]", 60)
 
@@ -63,7 +64,7 @@ async def listed(machine: Machine, binary: str, user: str = "") -> list[dict]:
 
 
 async def test_programs_run_in_the_machine_wherever_they_lie(machine: Machine, tmp_path: Path) -> None:
-    """Below /tmp too, which the machine has one of its own of, and with spaces and other letters in the path."""
+    """Even below /tmp, which the machine has its own of, and with spaces and non-ASCII letters in the path."""
     place = tmp_path / "Ein Käfer"
     place.mkdir()
     (place / "program").write_text("#!/bin/sh\ncat \"$(dirname \"$0\")/größe 1\"\n")
@@ -76,7 +77,7 @@ async def test_programs_run_in_the_machine_wherever_they_lie(machine: Machine, t
 
 
 async def test_adapters_are_listed(machine: Machine, binary: str) -> None:
-    """For anybody, with who has them."""
+    """For any user, with the current owners."""
     assert "no Bluetooth adapter" in await machine.run(f"{binary} controllers")
     assert await listed(machine, binary) == []
     async with adapters(machine):
@@ -98,11 +99,11 @@ def found_in(information: str) -> list[str]:
 
 
 async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
-    """Over two adapters that nobody named by a number; and both go back to the kernel."""
+    """Over two adapters selected automatically; both return to the kernel afterwards."""
     async with adapters(machine):
         address = (await listed(machine, binary))[1]["address"]
         async with sensor(machine, binary, f"hci:{address}"):
-            # Without --controller, the first that can be had.
+            # Without --controller, the first available adapter.
             text = await machine.run(f"{binary} explore 'Harald HR'", 60)
             for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "value of 2A37"):
                 assert said in text
@@ -112,9 +113,9 @@ async def test_two_of_ours_meet(machine: Machine, binary: str) -> None:
 
 
 async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
-    """The kernel's own host with bluetoothd on one adapter, ours on the other."""
+    """The kernel's own host with bluetoothd on one adapter, and Harald on the other."""
     async with adapters(machine), machine.bluetoothd(2):
-        # What it has powered off it lets go of.
+        # It releases adapters that are powered off.
         await machine.run(f"{MANAGE} --index 0 power off")
         await machine.run(f"{MANAGE} --index 1 name 'Foreign BlueZ'")
         for setting in ("connectable on", "advertising on"):
@@ -125,7 +126,7 @@ async def test_bluez_is_explored(machine: Machine, binary: str) -> None:
 
 
 async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> None:
-    """Each reason is told, with what to do; also by `harald doctor`, which is not stopped by it."""
+    """Each reason is reported with advice; `harald doctor` reports it too, and continues."""
     async with adapters(machine):
         scan = f"{binary} scan --controller hci0"
         assert await doctor.problems(machine, binary) == []
@@ -150,7 +151,7 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
         async with machine.bluetoothd(2):
             status, text = await machine.ask(scan)
             assert status == 3 and "bluetoothd uses hci0" in text and "systemctl stop bluetooth" in text
-            # It is still there, and on.
+            # It is still present, and powered on.
             assert [each["holder"] for each in await listed(machine, binary)] == ["bluetoothd", "bluetoothd"]
             assert await doctor.problems(machine, binary) == [("bluetoothd", "hci0"), ("bluetoothd", "hci1")]
             said = await doctor.words(machine, binary)
@@ -158,7 +159,8 @@ async def test_an_adapter_that_cannot_be_had(machine: Machine, binary: str) -> N
 
 
 async def test_what_drivers_complain_of_is_found(machine: Machine, binary: str) -> None:
-    """In the kernel's own log: firmware that is missing, with its file and package, and who may not read the log is told that."""
+    """From the kernel's log: missing firmware, with its file and package; a user who may not read the log is told
+    so."""
     before = await doctor.findings(machine, binary)
     assert ("no-adapter", "this machine") in [(each.code, each.place) for each in before]
     assert not any(each.code.startswith("firmware") or each.code == "log-unreadable" for each in before)
@@ -177,12 +179,12 @@ async def test_what_drivers_complain_of_is_found(machine: Machine, binary: str) 
 
 
 async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, binary: str) -> None:
-    """In the middle, without a word; and when it is back the sensor goes on by itself."""
+    """In the middle of a session, without warning; when it is back, the sensor continues by itself."""
     await plug(machine)
     async with sensor(machine, binary, "hci1"):
         await unplug(machine)
         await machine.wait("serve", "resetting|unsupported")
-        # What it has said so far is not what it says now.
+        # Discards the output so far.
         await machine.run(": > /tmp/serve.log")
         async with adapters(machine, taken=True):
             await machine.wait("serve", "advertising as", 40)
@@ -191,7 +193,8 @@ async def test_an_adapter_that_is_unplugged_is_found_again(machine: Machine, bin
 
 
 async def test_a_controller_is_kept_over_a_crash_of_the_service(machine: Machine, binary: str) -> None:
-    """Nobody else can take it before the service is back, and it goes back to the kernel when the service ends in good order."""
+    """No other program can take it before the service is back, and it returns to the kernel when the service ends in
+    good order."""
     script = machines.inside(machines.ROOT / "Interop/peers/descriptor_store.py")
     async with adapters(machine, 1):
         said = await machine.run(f"HOME=/tmp {machines.inside(sys.executable)} {script} {binary} /tmp/kept hci0", 100)

@@ -1,4 +1,4 @@
-"""Foreign peers against each other. When these fail, the harness is to blame and not Harald."""
+"""Foreign peers against each other. If these fail, the harness is to blame, not Harald."""
 from __future__ import annotations
 
 import asyncio
@@ -48,7 +48,7 @@ async def test_tshark_reads_the_advertising_data(capture: Capture) -> None:
 
 def test_tshark_finds_a_malformed_packet(tmp_path: Path) -> None:
     path = tmp_path / "malformed.btsnoop"
-    # An ATT Read Request of which the handle is cut off.
+    # An ATT Read Request with a truncated handle.
     packet = bytes.fromhex("02 0100 0600 0200 0400 0a03".replace(" ", ""))
     record = b"".join(value.to_bytes(4, "big") for value in (len(packet), len(packet), 0, 0)) + bytes(8) + packet
     path.write_bytes(b"btsnoop\0" + (1).to_bytes(4, "big") + (1002).to_bytes(4, "big") + record)

@@ -1,4 +1,5 @@
-"""The units of `harald install --machine` as a systemd of the system runs them, with all that confines the service, on an adapter of a kernel."""
+"""The units of `harald install --machine`, run by a systemd system manager with all their restrictions on the
+service, on a kernel adapter."""
 from __future__ import annotations
 
 import json
@@ -15,12 +16,12 @@ from peers.system_manager import SYSTEMD, UNITS, SystemManager, system_manager
 from test_kernel import adapters, sensor
 
 SOCKET = "/run/harald/service"
-EXPOSURE = 2.0  # as systemd-analyze counts: 10 is everything
+EXPOSURE = 2.0  # on the scale of systemd-analyze, where 10 is everything
 
 
 @pytest.mark.deadline(300)
 async def test_a_confined_service_does_all_that_it_does(machine: Machine, binary: str) -> None:
-    """It takes the adapter and keeps it over a crash, serves an app of another user, and writes down what it has to."""
+    """It uses the adapter and keeps it across a crash, serves an app of another user, and saves its state."""
     reason = machine_reason(binary)
     if reason:
         pytest.skip(reason)
@@ -52,7 +53,7 @@ async def test_a_confined_service_does_all_that_it_does(machine: Machine, binary
 
 
 def machine_reason(binary: str) -> str | None:
-    """Why the unit cannot run the program of this build; None where it can."""
+    """Why the unit cannot run the program of this build, or None if it can."""
     if not SYSTEMD.exists():
         return "there is no systemd"
     directory = Path(binary).parent
@@ -65,7 +66,7 @@ def machine_reason(binary: str) -> str | None:
 
 
 async def until_on(system: SystemManager, binary: str) -> None:
-    """Asking is what starts it."""
+    """The first query starts the service."""
     await system.until(f"{binary} status --service {SOCKET} --json | grep -q '\"state\" *: *\"poweredOn\"'", 60)
 
 
@@ -80,7 +81,7 @@ async def check_confinement(system: SystemManager) -> None:
 
 
 async def check_values(machine: Machine, system: SystemManager, binary: str) -> None:
-    """An app of another user, who belongs to the group of the service, is told what a sensor sends."""
+    """An app of another user, who belongs to the service's group, receives a sensor's values."""
     app = Path(binary).with_name("interop-app")
     command = f"{app} gateway {text(HEART_RATE)} {text(HEART_RATE_MEASUREMENT)} /tmp/app.out"
     user = "setpriv --reuid 1000 --regid 1000 --groups 900"
@@ -97,7 +98,7 @@ async def check_values(machine: Machine, system: SystemManager, binary: str) -> 
 
 @pytest.mark.parametrize("controller", ["hci0", "usb", "tcp:127.0.0.1:6402", "serial:/dev/ttyUSB0", "unix:/run/controller"])
 def test_the_unit_is_confined(program: Path, tmp_path: Path, controller: str) -> None:
-    """systemd itself says how much the service could do."""
+    """systemd itself rates the exposure of the service."""
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         pytest.skip("there is no systemd-analyze")
@@ -111,7 +112,7 @@ def test_the_unit_is_confined(program: Path, tmp_path: Path, controller: str) ->
     exposure = float(checked.stdout.split("Overall exposure level for harald.service:")[1].split()[0])
     assert exposure < EXPOSURE and checked.returncode == 0, checked.stdout
     settings = unit.read_text().splitlines()
-    # Nothing that another way to controllers needs.
+    # Nothing that only another transport needs.
     assert ("AmbientCapabilities=CAP_NET_ADMIN" in settings) == (controller == "hci0")
     assert ("IPAddressDeny=any" in settings) == (not controller.startswith("tcp"))
     assert ("DeviceAllow=/dev/ttyUSB0 rw" in settings) == controller.startswith("serial")

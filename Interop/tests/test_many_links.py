@@ -1,4 +1,4 @@
-"""Many links at once: our gateway with twenty foreign sensors, our sensor with several foreign centrals."""
+"""Many links at once: Harald's gateway with twenty foreign sensors, Harald's sensor with several foreign centrals."""
 from __future__ import annotations
 
 import asyncio
@@ -49,7 +49,8 @@ async def test_twenty_foreign_sensors_on_foreign_controllers(harald: Start, capt
 
 
 async def test_twenty_foreign_sensors_on_our_controllers(harald: Start, capture: Capture) -> None:
-    # No captures of the controllers: a notification of Bumble's may cross the end of its link, which tshark objects to.
+    # Without captures of the controllers: a notification of Bumble's may cross the end of its link, which tshark
+    # reports as an error.
     async with harald("controllers", "--listen", "0") as process:
         port = (await process.line(r"listening on .*?(\d+)\D*$"))[1]
         async with sensors(f"tcp-client:{HOST}:{port}") as found:
@@ -71,7 +72,7 @@ async def test_several_foreign_centrals_follow_our_sensor(harald: Start, capture
             await client.discover()
             clients.append(client)
         followed = await asyncio.gather(*(client.follow(HEART_RATE_MEASUREMENT, 2) for client in clients))
-        # The sensor measures once for all of them.
+        # The sensor sends the same measurements to all of them.
         assert all(len(each) == 2 for each in followed)
         assert len({each[-1] for each in followed}) == 1
         for client in clients:

@@ -1,4 +1,4 @@
-"""Android's netsim, whose packet streamer is gRPC: Bumble's bridge stands between it and H4 over TCP, in either direction."""
+"""Android's netsim, whose packet streamer is gRPC: Bumble's bridge connects it to H4 over TCP, in either direction."""
 from __future__ import annotations
 
 import sys
@@ -17,21 +17,21 @@ PEER = Path(__file__).parents[1] / "peer"
 @asynccontextmanager
 async def bridge(host: str, controller: str, listens: int, directory: Path) -> AsyncIterator[None]:
     program = str(Path(sys.executable).with_name("bumble-hci-bridge"))
-    # It writes there on which port it is.
+    # It writes its port there.
     command = ["env", f"XDG_RUNTIME_DIR={directory}", program, host, controller]
     async with running(*command, name="bridge") as process:
-        # What comes before it has both is lost.
+        # Packets sent before both sides are connected are lost.
         await process.lines(">>> connected", 2)
         await wait_until_listening([listens])
         yield
 
 
 async def test_an_android_emulators_host_has_our_radio(harald: Start, tmp_path: Path) -> None:
-    """A client of netsim's, as the emulator is one, connects to our sensor."""
+    """A client of netsim's, like the emulator, connects to Harald's sensor."""
     async with controllers(harald) as port:
         (netsim,) = free_ports(1)
         async with bridge(f"android-netsim:127.0.0.1:{netsim},mode=controller", f"tcp-client:127.0.0.1:{port}", netsim, tmp_path):
-            # Not in this process: gRPC has threads there that stand in the way of those who fork.
+            # Not in this process: gRPC starts threads, which conflict with forking.
             command = (str(PEER), "central", f"android-netsim:127.0.0.1:{netsim}", "Along the way")
             async with running(*command, name="client") as client:
                 assert await client.status(30) == 0
@@ -39,7 +39,7 @@ async def test_an_android_emulators_host_has_our_radio(harald: Start, tmp_path: 
 
 
 async def test_our_host_has_a_controller_of_netsims(harald: Start, tmp_path: Path) -> None:
-    """A server of netsim's, as netsimd is one, is led to one of our controllers by another bridge."""
+    """A server of netsim's, like netsimd, is connected to one of Harald's controllers by another bridge."""
     async with controllers(harald) as port:
         netsim, ours = free_ports(2)
         async with bridge(f"android-netsim:127.0.0.1:{netsim},mode=controller", f"tcp-client:127.0.0.1:{port}", netsim, tmp_path):

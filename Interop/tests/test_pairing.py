@@ -1,4 +1,5 @@
-"""Pairing with a stack that others wrote: every way, both roles, old and new, and what is left after a restart."""
+"""Pairing with a foreign stack: every method, both roles, legacy and Secure Connections, and the bonds after a
+restart."""
 from __future__ import annotations
 
 import asyncio
@@ -25,12 +26,12 @@ from peers.rootcanal import rootcanal
 EMAIL, EMAIL_VALUE = UUID("2A87"), b"wearer@example.org"  # for trusted centrals only
 SERVED = "Harald HR"
 NOT_SECURED = 7  # an exit status
-PORT = free_ports(1)[0]  # of one air after another: bonds belong to a controller at one place
+PORT = free_ports(1)[0]  # reused by all airs: bonds belong to a controller at one place
 
 
 @asynccontextmanager
 async def air(name: str, harald: Start) -> AsyncIterator[tuple[str, str]]:
-    """Controllers, as Harald's --controller and as Bumble take them."""
+    """Controllers, in the formats of Harald's --controller and of Bumble."""
     if name == "harald":
         async with harald("controllers", "--listen", str(PORT)) as process:
             await process.line("listening on")
@@ -45,7 +46,7 @@ AIRS = [pytest.param("harald", id="harald"), pytest.param("rootcanal", marks=pyt
 
 @dataclass
 class Way:
-    """A way to pair: who can do what, and what the two persons do."""
+    """A pairing method: the capabilities of both sides, and the actions of the two users."""
 
     name: str
     ours: str  # --io-capability
@@ -119,7 +120,7 @@ async def test_pairs_as_central_and_is_known_after_a_restart(
         assert (keys.ltk is None) == way.legacy
         assert (keys.ltk or keys.ltk_peripheral).authenticated == way.is_authenticated
 
-    # Both begin anew, and nobody is asked anything. New controllers have the addresses of the old ones.
+    # Both restart, and no user is asked. New controllers have the addresses of the old ones.
     async with air(air_name, harald) as (controller, transport):
         command = exploring(controller, tmp_path / "bonds", "--io-capability", way.ours)
         again = Pairing(way.theirs, legacy=way.legacy, keys=tmp_path / "keys.json")
@@ -140,10 +141,10 @@ def asked(process: Process) -> str:
 
 
 async def expect_known_as_central(harald: Start, tmp_path: Path, air_name: str, legacy: bool) -> None:
-    """After a restart of both, and without what was carried before."""
+    """After a restart of both, without the out-of-band data."""
     again = Pairing(legacy=legacy, keys=tmp_path / "keys.json")
     async with air(air_name, harald) as (controller, transport):
-        # Controllers get their addresses in the order in which they are used.
+        # Controllers get their addresses in the order of their use.
         if legacy:
             command = exploring(controller, tmp_path / "bonds")
             async with peripheral(transport, pairing=again), harald(*command) as process:
@@ -165,7 +166,7 @@ async def test_pairs_out_of_band_as_central(harald: Start, tmp_path: Path, air_n
         command = exploring(controller, tmp_path / "bonds", *options)
         async with harald(*command) as process:
             theirs.peer_data = shared_data((await process.line(r"out of band: ([0-9a-f]{64})"))[1])
-            # It is searched for all the while.
+            # It is being searched for all the time.
             async with peripheral(transport, pairing=theirs):
                 assert await process.status() == 0
                 await theirs.paired.get()
@@ -216,7 +217,7 @@ async def test_no_is_no(harald: Start, tmp_path: Path) -> None:
 
 
 async def test_a_second_run_on_our_controllers_finds_its_bonds(harald: Start, tmp_path: Path) -> None:
-    """Both leave and come back, while the controllers go on."""
+    """Both disconnect and reconnect, while the controllers keep running."""
     keys, store = tmp_path / "keys.json", tmp_path / "bonds"
     async with air("harald", harald) as (controller, transport):
         for run in range(3):
@@ -240,7 +241,7 @@ async def test_what_is_typed_before_the_question_is_no_answer(
             command = exploring(controller, tmp_path / "bonds", "--io-capability", "none")
             async with running(binary, *command, name="harald explore", keyboard=theirs) as process:
                 await process.line(r"\[ pair with .*\?")
-                # The end of the line that was begun, if there was one; then somebody has read the question.
+                # Completes the typed line, if any; then the question has been shown.
                 if not early.endswith("\n"):
                     os.write(ours, b"s\n" if early == "ye" else b"\n")
                 await asyncio.sleep(0.5)
@@ -274,7 +275,7 @@ async def test_bonds_stay_where_they_were_made_until_a_person_says_otherwise(har
         command = exploring(controller, store, "--answer", "yes")
         async with peripheral(transport, pairing=Pairing()), harald(*command) as process:
             assert await process.status() == 0
-    # Controllers with the same addresses elsewhere.
+    # Controllers with the same addresses at another place.
     async with harald("controllers", "--listen", "0") as others:
         port = (await others.line(r"listening on .*?(\d+)\D*$"))[1]
         controller, transport = f"tcp:127.0.0.1:{port}", f"tcp-client:127.0.0.1:{port}"
@@ -284,7 +285,7 @@ async def test_bonds_stay_where_they_were_made_until_a_person_says_otherwise(har
             assert f"at tcp:127.0.0.1:{PORT}" in refused.errors and "harald bonds adopt" in refused.errors
             async with harald("bonds", "adopt", "--store", str(store), "--controller", controller) as adopting:
                 assert await adopting.status() == 0
-            # They can be looked at while a program has them.
+            # They can be listed while a program uses them.
             async with harald("serve", "--controller", controller, "--store", str(store)) as serving:
                 await serving.line("(?i)advertising|cannot be used")
                 async with harald("bonds", "list", "--store", str(store)) as listing:
@@ -324,10 +325,10 @@ async def test_pairs_as_peripheral_and_is_known_after_a_restart(
             await peer.connection.pair()
             await acting
             if way.is_authenticated or way.ours == "none":
-                # A sensor with neither display nor keyboard cannot ask for more than encryption.
+                # A sensor with neither display nor keyboard can require no more than encryption.
                 assert await read_protected(client) == EMAIL_VALUE
             else:
-                # Values for trusted centrals are for those that paired with a code (behaviour 6.9).
+                # Values for trusted centrals require pairing with a code (behaviour 6.9).
                 with pytest.raises(att.ATT_Error):
                     await read_protected(client)
             await client.disconnect()
@@ -366,7 +367,7 @@ async def test_pairs_out_of_band_as_peripheral(harald: Start, tmp_path: Path, ai
                 assert await read_protected(client) == EMAIL_VALUE
                 await client.disconnect()
     assert asked(process) == ""
-    # Both begin anew and know each other.
+    # Both restart, and use the bond.
     async with air(air_name, harald) as (controller, transport):
         again = Pairing(legacy=legacy, keys=keys)
         async with harald("serve", "--controller", controller, "--store", str(store)) as process:

@@ -1,4 +1,4 @@
-"""Link-layer privacy: Bumble's hosts leave it to controllers, to ours and to rootcanal's."""
+"""Link-layer privacy: Bumble's hosts offload it to controllers, Harald's and rootcanal's."""
 from __future__ import annotations
 
 import asyncio
@@ -54,7 +54,7 @@ class Hosts(AsyncExitStack):
         return await self.enter_async_context(device)
 
     async def offloading(self, address: str, *knows: str) -> Device:
-        """A host whose controller makes and resolves its private addresses."""
+        """A host whose controller generates and resolves its private addresses."""
         return await self.host(address, *knows, address_resolution_offload=True, address_generation_offload=True)
 
 
@@ -86,7 +86,7 @@ async def advertise(
 
 
 async def heard(device: Device, seconds: float = 1.0) -> set[hci.Address]:
-    """Who advertises, as the controller tells it. On rootcanal's air there are beacons as well."""
+    """The advertisers that the controller reports. On rootcanal's air there are beacons too."""
     addresses: list[hci.Address] = []
     device.host.on("advertising_report", lambda report: addresses.append(report.address))
     await device.start_scanning(active=True, filter_duplicates=False)
@@ -114,7 +114,7 @@ async def test_who_has_the_key_sees_the_identity(harald: Start, capture: Capture
         knowing = await hosts.offloading(KNOWING, HIDDEN)
         stranger = await hosts.offloading(STRANGER)
         await advertise(hidden, RESOLVABLE)
-        # rootcanal tells the identity as if it had been on the air.
+        # rootcanal reports the identity as if it had been on the air.
         assert kinds(await heard(knowing)) == (IDENTITY if air_name == "ours" else {(HIDDEN, 1)})
         (address,) = await heard(stranger)
         assert is_made_by(address, HIDDEN)
@@ -152,7 +152,7 @@ async def test_the_address_changes(harald: Start, capture: Capture) -> None:
         assert kinds(identities) == IDENTITY
 
 
-# rootcanal answers whoever shows an identity that should be hidden: it has no privacy modes yet.
+# rootcanal responds to peers that use an identity that should be hidden: it has no privacy modes yet.
 @pytest.mark.parametrize("mode", ["network", "device"])
 async def test_an_identity_that_should_be_hidden(harald: Start, capture: Capture, mode: str) -> None:
     async with air_of(harald, "ours") as transport, Hosts(transport, capture) as hosts:
@@ -187,7 +187,7 @@ async def test_connects_by_identity(harald: Start, capture: Capture, air_name: s
                 assert is_made_by(connection.peer_resolvable_address, peer)
         if air_name == "ours":
             assert ours.self_resolvable_address == theirs.peer_resolvable_address
-        # And it carries data.
+        # The link also carries data.
         await Peer(ours).discover_services()
         await ours.disconnect()
 
@@ -196,7 +196,7 @@ async def test_connects_by_identity(harald: Start, capture: Capture, air_name: s
 
 
 def command(number: int, parameters: bytes = b"") -> hci.HCI_Command:
-    """Bumble does not know all of them."""
+    """Builds a command by number; Bumble does not support all of them."""
     return hci.HCI_Command(parameters, op_code=hci.hci_command_op_code(0x08, number))
 
 
@@ -260,7 +260,7 @@ ROWS = [
 
 
 async def statuses(transport: str) -> list[tuple[str, int]]:
-    """What a controller answers to a row of commands."""
+    """The statuses of a controller's responses to a series of commands."""
     found = []
     async with powered_device(transport, NAME, STRANGER, None) as device:
         for name, each in ROWS:

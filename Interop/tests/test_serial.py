@@ -1,4 +1,5 @@
-"""Controllers behind serial ports, which are terminals of this machine here: H4 and the three-wire protocol, and a foreign host on ours."""
+"""Controllers on serial ports, which are terminals of this machine here: H4 and the three-wire protocol, and a
+foreign host on Harald's controller."""
 from __future__ import annotations
 
 import re
@@ -16,7 +17,7 @@ LISTENING = r"listening on (serial:\S+)"
 
 @asynccontextmanager
 async def terminals(harald: Start, *kinds: str) -> AsyncIterator[list[str]]:
-    """Virtual controllers on one radio, each behind a terminal; where they are."""
+    """Virtual controllers on one radio, each on a terminal; provides their paths."""
     arguments = [each for kind in kinds for each in ("--terminal", kind)]
     async with harald("controllers", *arguments) as process:
         yield [found[1] for found in await process.lines(LISTENING, len(kinds))]
@@ -24,7 +25,7 @@ async def terminals(harald: Start, *kinds: str) -> AsyncIterator[list[str]]:
 
 @pytest.mark.parametrize("kinds", [("h4", "h4"), ("h5", "h5"), ("h4", "h5")])
 async def test_two_of_ours_talk_over_serial_ports(harald: Start, kinds: tuple[str, str]) -> None:
-    """One serves a battery and the other one reads it, twice: whoever comes after another finds the controller again."""
+    """One serves a battery level and the other reads it, twice: a new host finds the controller again."""
     async with terminals(harald, *kinds) as (first, second):
         for _ in range(2):
             async with harald("serve", "--controller", first, "--name", "Behind a wire") as server:
@@ -42,14 +43,14 @@ async def test_the_rate_of_a_port_is_found_out(harald: Start) -> None:
 
 
 async def test_a_foreign_host_has_our_controller_behind_a_terminal(harald: Start) -> None:
-    """Bumble's serial transport, which speaks H4 with another parser."""
+    """Bumble's serial transport, which parses H4 independently."""
     async with terminals(harald, "h4", "h5") as (first, second):
         path = first.removeprefix("serial:").split(",")[0]
         async with await open_transport(f"serial:{path},115200") as transport:
             device = Device.with_hci("Bumble", "F0:9E:16:4A:00:07", transport.source, transport.sink)
             await device.power_on()
             await device.start_advertising(auto_restart=True)
-            # It advertises once a second by itself.
+            # The controller itself advertises once a second.
             async with harald("scan", "--controller", second, "--seconds", "25", "--until", "Bumble") as scanner:
                 assert await scanner.status(40) == 0
                 assert "Bumble" in scanner.output, scanner.output

@@ -1,4 +1,4 @@
-"""`harald serve`: our heart rate sensor on controllers that others wrote, with a central that others wrote."""
+"""`harald serve`: Harald's heart rate sensor on foreign controllers, with a foreign central."""
 from __future__ import annotations
 
 import signal
@@ -125,10 +125,10 @@ async def test_ends_in_order_on_a_signal(harald: Start, capture: Capture, sent: 
         async with central(air.transport) as client:
             await client.connect(DEFAULT_NAME)
             assert await process.stop(sent) == 0
-        # Whoever ends it is told nothing of what comes of that.
+        # A user who ends it gets no messages about the consequences.
         assert process.errors == ""
         assert "Bluetooth is" not in process.output
-    # The controller is left as it was found: its Reset ends the advertising.
+    # The controller is left clean: its Reset ends the advertising.
     assert captures.commands(log)[-1] == RESET
 
 
@@ -159,7 +159,8 @@ async def test_a_capture_is_for_the_user_alone(harald: Start, tmp_path: Path) ->
 
 
 async def test_the_controllers_process_is_killed_and_started_again(harald: Start, capture: Capture, tmp_path: Path) -> None:
-    """Behaviours 1.4 and 1.13: the sensor waits for its controller, is the same one on it, and its centrals come back."""
+    """Behaviours 1.4 and 1.13: the sensor waits for its controller, keeps its identity on it, and its centrals
+    reconnect."""
     (port,) = free_ports(1)
     log, store = capture("serve"), tmp_path / "bonds"
 

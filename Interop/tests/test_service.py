@@ -1,4 +1,4 @@
-"""`harald service` with apps as processes of their own, and peers that others wrote: who dies, and what comes back."""
+"""`harald service` with apps in processes of their own, and foreign peers: crashes and recovery."""
 from __future__ import annotations
 
 import asyncio
@@ -26,7 +26,7 @@ from peers.processes import Process
 NOTES, NOTE = (UUID(f"6E6F7465-000{each}-4861-7261-6C6420303031") for each in (0, 1))
 RESETTING, UNSUPPORTED, POWERED_ON = "state 1", "state 2", "state 5"
 NOBODY = 65534
-# CI takes some of them; HARALD_INSTANTS=100 in the environment takes a hundred, by hand.
+# CI runs a few of them; HARALD_INSTANTS=100 in the environment runs a hundred, by hand.
 INSTANTS = int(os.environ.get("HARALD_INSTANTS", "8"))
 
 
@@ -61,16 +61,16 @@ async def test_app_is_launched_for_a_value_after_its_process_was_killed(
                 await app.line(POWERED_ON)
                 value = await app.line(r"(\d+) value")
             assert int(value[1]) == app.processes[1] != first.child.pid
-            # The peripheral has seen one connection, and nobody unsubscribed.
+            # The peripheral had one connection, and no central unsubscribed.
             assert len(sensor.seen("connection")) == 1
             assert len(sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT))) == 1
-            # A service that ends in good order leaves the programs that it has launched alone.
+            # A service that ends in good order leaves the programs that it has launched running.
             assert await host.gone(signal.SIGTERM) == 0
             assert int((await app.line(rf"(\d+) {RESETTING}"))[1]) == app.processes[1]
 
 
 async def test_what_the_service_counts_is_written(harald: Start, binary: str, tmp_path: Path) -> None:
-    """As Prometheus reads it, from the beginning."""
+    """In Prometheus's format, from the start."""
     async with controllers() as air, service(harald, air.address, tmp_path, "--metrics", str(tmp_path / "metrics")):
         text = (tmp_path / "metrics").read_text()
     assert "# TYPE harald_requests_total counter\nharald_requests_total 0\n" in text
@@ -96,7 +96,7 @@ async def test_app_is_launched_for_a_read_after_its_process_was_killed(
 
 
 async def test_twenty_apps_share_one_service(harald: Start, binary: str, tmp_path: Path) -> None:
-    """One link for all of them, and each is told every value from its subscription on."""
+    """They share one link, and each gets every value from its subscription on."""
     uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
     async with controllers() as air, peripheral(air.transport) as sensor, service(harald, air.address, tmp_path):
         async with AsyncExitStack() as stack:
@@ -107,13 +107,13 @@ async def test_twenty_apps_share_one_service(harald: Start, binary: str, tmp_pat
                 )
                 apps.append(stack.enter_context(installation))
                 await stack.enter_async_context(apps[-1].opened())
-                # Who is connected advertises no more: the others find the link that there is.
+                # A connected sensor does not advertise: the other apps use the existing link.
                 if number == 0:
                     await apps[0].line("value")
             for app in apps[1:]:
                 await app.line("value")
             told = [await app.line(r"value (.*)") for app in apps]
-            # The last value that the last app was told, all the others were told too.
+            # The last value of the last app reached all the others too.
             for app in apps:
                 if f"value {told[-1][1]}" not in app.log.read_text():
                     await app.line(f"value {told[-1][1]}")
@@ -123,9 +123,9 @@ async def test_twenty_apps_share_one_service(harald: Start, binary: str, tmp_pat
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 async def test_app_of_another_user_is_told_what_to_do(harald: Start, binary: str, tmp_path: Path) -> None:
-    """AB-G05: first the bits of the socket, then the service itself keep others out."""
+    """AB-G05: first the permissions of the socket, then the service itself keeps other users out."""
     uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
-    # Reached by others, as a socket in /run is.
+    # Accessible to other users, like a socket in /run.
     shared = Path(tempfile.mkdtemp(prefix="harald-"))
     shared.chmod(0o755)
     try:
@@ -149,7 +149,7 @@ async def test_app_of_another_user_is_told_what_to_do(harald: Start, binary: str
 async def test_everything_comes_back_after_the_service_was_killed(
     harald: Start, binary: str, tmp_path: Path, managed: bool
 ) -> None:
-    """The service is killed at random instants, with and without its app: what was asked for is found by the next one."""
+    """The service is killed at random instants, with and without its app: the next one restores the requests."""
     random = Random(1)
     uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
     async with controllers() as air, peripheral(air.transport) as sensor:
@@ -173,14 +173,14 @@ async def test_everything_comes_back_after_the_service_was_killed(
 
 
 def refusal(binary: str, *arguments: str) -> str:
-    """What a service says that does not begin."""
+    """The message of a service that does not start."""
     tried = subprocess.run([binary, "service", *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
     assert tried.returncode == 1 and "listening at" not in tried.stdout, tried.stdout
     return tried.stderr
 
 
 async def test_a_second_service_says_what_it_cannot_have(harald: Start, binary: str, tmp_path: Path) -> None:
-    """AB-G05: the store or the socket of another service, a file, or a place that others can take from it."""
+    """AB-G05: the store or the socket of another service, a file, or a place that other users can take over."""
     async with controllers() as air, service(harald, air.address, tmp_path) as host:
         second = ("--controller", air.address, "--store", str(tmp_path / "store"))
         said = await asyncio.to_thread(refusal, binary, *second, "--socket", str(tmp_path / "second"))

@@ -1,4 +1,4 @@
-"""What persons do with `harald service`: they look, they answer, they decide beforehand, and they open and end apps."""
+"""What users do with `harald service`: inspect it, answer questions, set policies, and open and end apps."""
 from __future__ import annotations
 
 import asyncio
@@ -26,7 +26,7 @@ PROTECTED = (text(WORKSHOP), text(SECRET))
 
 
 def running_still(process: int) -> bool:
-    """Whether a program still runs, one that has ended and that nobody asked for aside."""
+    """Whether a program is still running; a zombie does not count."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -47,7 +47,7 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
     async with controllers() as air, peripheral(air.transport) as sensor, service(harald, air.address, tmp_path):
         socket = str(tmp_path / "service")
         async with harald("monitor", "--json", "--kinds", "links,managers", "--service", socket) as monitor:
-            # The monitor is there before the app.
+            # The monitor starts before the app.
             while not json.loads(await tool(harald, tmp_path, "status", "--json"))["state"] == "poweredOn":
                 await asyncio.sleep(0.1)
             with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART) as app:
@@ -65,7 +65,7 @@ async def test_status_and_monitor_and_devices_tell_what_happens(harald: Start, b
 
 
 def read_end_closed(*command: str, lines: int) -> subprocess.Popen[bytes]:
-    """A command whose reader goes after so many lines, as `head` does."""
+    """A command whose reader exits after `lines` lines, like `head`."""
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=die_with_parent)
     for _ in range(lines):
         assert child.stdout.readline()
@@ -79,7 +79,7 @@ def listens(place: str) -> bool:
 
 
 async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_path: Path) -> None:
-    """By SIGPIPE and without a word, whether or not anything else happens in the service."""
+    """By SIGPIPE and silently, whether or not further events occur in the service."""
     async with controllers() as air, service(harald, air.address, tmp_path):
         command = (binary, "monitor", "--kinds", "managers", "--service", str(tmp_path / "service"))
         monitor = await asyncio.to_thread(lambda: read_end_closed(*command, lines=0))
@@ -88,7 +88,7 @@ async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_pa
 
 
 async def test_commands_end_with_their_reader(binary: str) -> None:
-    """A command that goes on printing ends at its next line."""
+    """A command that keeps printing ends at its next line."""
     async with controllers() as air, peripheral(air.transport):
         for command in (("scan", "--seconds", "60"), ("explore", NAME, "--notifications", "1000")):
             child = await asyncio.to_thread(
@@ -122,7 +122,7 @@ async def test_a_tool_without_a_service_says_where_it_looked(harald: Start, tmp_
 
 
 async def test_what_waits_for_a_suspended_app_comes_in_order(harald: Start, binary: str, tmp_path: Path) -> None:
-    """Behaviours 9.1 and 9.4, with processes and in no time: the person leaves the app, and opens it."""
+    """Behaviours 9.1 and 9.4, with processes and without waiting: the user leaves the app, and opens it."""
     async with controllers() as air, peripheral(air.transport), service(harald, air.address, tmp_path):
         with installed(binary, tmp_path, tmp_path / "service", "gateway", HEART, modes=()) as app:
             async with app.opened():
@@ -166,7 +166,7 @@ async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
                 await tool(harald, tmp_path, "app", "force-quit", app.name)
                 while running_still(app.processes[0]):
                     await asyncio.sleep(0.02)
-                # In good order: the service takes five seconds to lose its patience.
+                # In good order: the service waits five seconds before it uses force.
                 assert time.monotonic() - quitting < 4
                 await sensor.event("disconnection")
                 apps = json.loads(await tool(harald, tmp_path, "app", "list", "--json"))
@@ -180,7 +180,7 @@ async def test_an_app_that_a_person_ends_stays_away_until_it_is_opened(
 
 @pytest.mark.parametrize("ruling", ["yes", "no", "none"])
 async def test_a_policy_decides_who_pairs(harald: Start, binary: str, tmp_path: Path, ruling: str) -> None:
-    """AB-A14: where nobody is there and no rule says yes, the answer is no."""
+    """AB-A14: without a prompter and a rule that says yes, the answer is no."""
     policy = tmp_path / "policy"
     policy.write_text("# nothing\n" if ruling == "none" else f'pair app=com.example.* peer="{NAME}" {ruling}\n')
     policy.chmod(0o600)
@@ -197,7 +197,7 @@ async def test_a_policy_decides_who_pairs(harald: Start, binary: str, tmp_path: 
 
 
 async def test_a_policy_that_was_changed_is_read_again_on_request(harald: Start, binary: str, tmp_path: Path) -> None:
-    """SIGHUP; a file that is wrong, or that others could have written, leaves what was decided before."""
+    """On SIGHUP; an invalid file, or one that other users could have written, leaves the old policy in force."""
     policy = tmp_path / "policy"
     policy.write_text("pair no\n")
     policy.chmod(0o600)

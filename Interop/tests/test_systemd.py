@@ -1,4 +1,4 @@
-"""`harald service` as systemd runs it: the user's own, in a tree of control groups of its own."""
+"""`harald service` under systemd: the user's manager, in a separate tree of control groups."""
 from __future__ import annotations
 
 import asyncio
@@ -21,8 +21,8 @@ from peers.processes import Process, running
 SYSTEMD = Path("/lib/systemd/systemd")
 HEART = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
 
-# A tree of control groups that this systemd alone sees, in a mount namespace: its own part of the whole one. It looks for the first of
-# these directories to know whether groups can be frozen.
+# A tree of control groups for this systemd only, in a mount namespace: its own part of the whole one. systemd checks
+# the first of these directories to find out whether groups can be frozen.
 PREPARE = """
 set -e
 umount -R /sys/fs/cgroup 2>/dev/null || umount -l /sys/fs/cgroup
@@ -45,7 +45,7 @@ class UserManager:
     process: Process
 
     async def run(self, *command: str) -> str:
-        """Does something as the user does."""
+        """Runs a command as the user."""
         child = await asyncio.create_subprocess_exec(
             *command, env=self.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
@@ -65,7 +65,7 @@ class UserManager:
 
 
 def reason_against() -> str | None:
-    """Why no systemd can be run here; None where it can."""
+    """Why no systemd can run here, or None if it can."""
     if os.geteuid() != 0 or not SYSTEMD.exists() or not shutil.which("unshare"):
         return "it takes root, systemd and unshare to run a systemd of its own"
     tried = subprocess.run(
@@ -86,7 +86,7 @@ async def user_manager(directory: Path) -> AsyncIterator[UserManager]:
         "HOME": str(home), "XDG_RUNTIME_DIR": str(runtime), "PATH": os.environ["PATH"], "SYSTEMD_LOG_TARGET": "console",
         "GROUP": f"harald-{os.getpid()}-{id(directory)}", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
     }  # fmt: skip
-    # It is done when its own units are there; sd_booted(3) is the directory that its tools look for.
+    # It is ready when its own units are loaded; sd_booted(3) is the directory that its tools check.
     command = f"{PREPARE}\nmkdir -p /run/systemd/system\nexec {SYSTEMD} --user"
     assigned = [f"{name}={value}" for name, value in environment.items()]
     async with running("env", "-i", *assigned, "unshare", "--mount", "sh", "-c", command, name="systemd") as process:
@@ -125,12 +125,12 @@ async def test_a_service_of_systemd_launches_apps_as_units_and_has_them_frozen(b
             await app.line("value")
             heard = beats(app)
             assert len(heard) > before and heard == list(range(heard[0], heard[0] + len(heard)))
-            # However the service ends, apps that it had frozen run again.
+            # However the service ends, the apps that it had frozen resume.
             await user.run(binary, "app", "suspend", app.name)
             await user.until_frozen(unit, True)
             await user.run("systemctl", "--user", "kill", "-s", "KILL", "harald.service")
             await user.until_frozen(unit, False)
-            # A process that is frozen ends in good order all the same, and what it had is found again.
+            # A frozen process still ends in good order, and its state is restored.
             await user.run(binary, "app", "foreground", app.name)
             await user.run(binary, "app", "suspend", app.name)
             await user.until_frozen(unit, True)

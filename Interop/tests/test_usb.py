@@ -1,4 +1,5 @@
-"""Controllers on USB in a machine of their own: our virtual controllers as dongles, which its kernel takes for real ones, behind `btusb` and by libusb."""
+"""Controllers on USB in a machine of their own: Harald's virtual controllers as dongles, which the kernel treats as
+real ones, through `btusb` and libusb."""
 from __future__ import annotations
 
 import json
@@ -13,32 +14,32 @@ from peers import doctor, sleep
 from peers import machine as machines
 from peers.machine import BLUEZ, LIBRARIES, MANAGE, USER, Machine
 
-# Nothing is quick in a machine that is emulated.
+# Everything is slow in an emulated machine.
 pytestmark = pytest.mark.deadline(420)
 
-# How often the kernel may give a controller up.
+# The number of times the kernel may give up on a controller.
 ATTEMPTS = 2
 SOCKET = "/tmp/mended.socket"
-# More commands than the kernel has for a controller that it finds (22), and fewer than with those of our host (43).
+# More commands than the kernel sends to a new controller (22), and fewer than with those of Harald's host (43).
 MUTE = 32
 
 # Seconds.
 IDLE = 30
 
-# Which unplugging is tried each time.
+# The unplugging that every run tests.
 QUICK = [("usb:1-2", "pairing")]
-# All of them take minutes: `.ci/run` has some of each kind.
+# All of them take minutes; `.ci/run` tests some of each kind.
 needs_time = pytest.mark.skipif(not os.environ.get("HARALD_THOROUGH"), reason="takes long; HARALD_THOROUGH=1 runs it")
 
-# Both compare codes, and say yes or no.
+# Both users compare codes, and answer yes or no.
 PERSON = "--io-capability display-yes-no"
-# Modules are the machine's own, beside the files that it sees of this one.
+# The machine has its own modules, next to the files it shares with this one.
 MODULES = "for each in vhci-hcd btusb; do chroot /proc/1/root /bin/modprobe $each || exit 1; done"
 
 
 @pytest.fixture(scope="session")
 def binary(binary: str) -> str:
-    """As the machine sees it."""
+    """The path in the machine."""
     return machines.inside(binary)
 
 
@@ -57,8 +58,9 @@ async def dongles(machine: Machine, binary: str, *arguments: str, count: int = 2
 
 
 async def ready(machine: Machine, count: int) -> None:
-    """Waits until the kernel's driver has this many adapters and is ready with them. The kernel gives up a controller for good that does not
-    answer Reset within 10 s, as it may not on a busy machine, and never lists it; then its driver is given it anew."""
+    """Waits until the kernel's driver has this many adapters and is ready with them. The kernel gives up for good on
+    a controller that does not respond to Reset within 10 s, which may happen on a busy machine, and never lists
+    it; the driver is then bound to it again."""
     listed = f"[ $({MANAGE} info | grep -c '^.addr') = {count} ]"
     for _ in range(ATTEMPTS):
         if await machine.comes(listed, 40):
@@ -69,7 +71,7 @@ async def ready(machine: Machine, count: int) -> None:
 
 @asynccontextmanager
 async def sensor(machine: Machine, binary: str, controller: str, *arguments: str) -> AsyncIterator[None]:
-    """`harald serve`, whose person agrees to everything."""
+    """`harald serve`, with a user who accepts everything."""
     options = f"{PERSON} --answer yes {' '.join(arguments)}"
     await machine.begin("serve", f"{binary} serve --controller {controller} {options}")
     try:
@@ -81,7 +83,7 @@ async def sensor(machine: Machine, binary: str, controller: str, *arguments: str
 
 
 async def explored(machine: Machine, binary: str, controller: str) -> str:
-    """Connects, discovers, pairs, reads and hears values, all from the other dongle."""
+    """Connects, discovers, pairs, reads and receives values, all from the other dongle."""
     options = f"--timeout 30 --pair {PERSON} --answer yes --notifications 2"
     text = await machine.run(f"{binary} explore --controller {controller} {options} 'Harald HR'", 150)
     for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "bonded with", "value of 2A37"):
@@ -91,7 +93,7 @@ async def explored(machine: Machine, binary: str, controller: str) -> str:
 
 
 async def plug_or_unplug(machine: Machine) -> None:
-    """The last dongle."""
+    """Plugs or unplugs the last dongle."""
     await machine.run("kill -USR1 $(cat /tmp/dongles.pid)")
 
 
@@ -102,7 +104,8 @@ async def adapters(machine: Machine, binary: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("delay", [pytest.param(0, marks=needs_time), pytest.param(5, marks=needs_time), 20])
 async def test_our_host_behind_btusb(machine: Machine, binary: str, delay: int) -> None:
-    """On the user channel of the kernel's driver, which has a dongle whose events come late and whose transfers are cut by lot."""
+    """On the user channel of the kernel's driver, which uses a dongle with delayed events and randomly split
+    transfers."""
     async with dongles(machine, binary, f"--event-delay {delay} --split --seed {delay}"):
         async with sensor(machine, binary, "hci1"):
             await explored(machine, binary, "hci0")
@@ -124,7 +127,7 @@ async def test_our_host_on_libusb(machine: Machine, binary: str, delay: int) -> 
 
 @needs_time
 async def test_bulk_serialization_mode(machine: Machine, binary: str) -> None:
-    """Chosen where it is offered, and left at the end: this kernel's driver knows nothing of it."""
+    """Selected if offered, and left at the end: this kernel's driver does not support it."""
     async with dongles(machine, binary, "--bulk-serialization", "--split"):
         async with sensor(machine, binary, "usb:1-2"):
             assert (await machine.run("cat /sys/bus/usb/devices/1-2:1.0/bAlternateSetting")).strip() == "1"
@@ -134,7 +137,7 @@ async def test_bulk_serialization_mode(machine: Machine, binary: str) -> None:
 
 
 async def test_the_kernels_own_host_has_our_radio(machine: Machine, binary: str) -> None:
-    """BlueZ on one dongle hears our sensor on the other."""
+    """BlueZ on one dongle discovers Harald's sensor on the other."""
     async with dongles(machine, binary), sensor(machine, binary, "hci1"):
         await machine.run(f"{MANAGE} --index 0 le on; {MANAGE} --index 0 power on")
         heard = await machine.run(f"(sleep 15) | timeout 20 env {LIBRARIES} {BLUEZ}/usr/bin/btmgmt --index 0 find -l || true", 60)
@@ -149,7 +152,8 @@ async def test_the_kernels_own_host_has_our_radio(machine: Machine, binary: str)
     ],
 )
 async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, controller: str, moment: str) -> None:
-    """In the middle, without a word: the other side hears that it is gone, and when it is back the sensor goes on by itself."""
+    """In the middle of a session, without warning: the other side notices the loss, and when the dongle is back, the
+    sensor continues by itself."""
     options, sign = {
         "connection": ("--notifications 500", "value of 2A37"),
         "discovery": ("--notifications 500", "^connected"),
@@ -157,7 +161,7 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
     }[moment]
     async with dongles(machine, binary, "--event-delay 5"), sensor(machine, binary, controller):
         explore = f"{binary} explore --controller hci0 --timeout 30 {options} 'Harald HR'"
-        # Nobody answers here.
+        # No user answers here.
         await machine.begin("explore", f"sh -c \"sleep 200 | {explore}; echo ended with \\$?\"")
         await machine.wait("explore", sign, 60)
         await plug_or_unplug(machine)
@@ -165,7 +169,7 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
             assert "value of" not in await machine.run("cat /tmp/explore.log")
         await machine.wait("serve", "resetting|unsupported", 30)
         await machine.wait("explore", "was lost|not secured|disconnected", 60)
-        # What it has said so far is not what it says now.
+        # Discards the output so far.
         await machine.run(": > /tmp/serve.log")
         await plug_or_unplug(machine)
         await machine.wait("serve", "advertising as", 60)
@@ -175,7 +179,8 @@ async def test_unplugged_and_plugged_in_again(machine: Machine, binary: str, con
 
 @needs_time
 async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, binary: str) -> None:
-    """Nobody gives it back when a program is killed; it is listed without a driver, `harald doctor` says how the driver gets it back, and that works."""
+    """A killed program cannot return it: it is listed without a driver, `harald doctor` explains how to rebind the
+    driver, and that works."""
     async with dongles(machine, binary, count=1):
         await machine.begin("serve", f"{binary} serve --controller usb")
         await machine.wait("serve", "advertising as", 60)
@@ -185,7 +190,7 @@ async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, bin
         found = {each.code: each for each in await doctor.findings(machine, binary)}
         detached = found["driver-detached"]
         assert detached.severity == "problem" and detached.place == "usb-1-1" and "no-adapter" not in found
-        # Both ways that it names.
+        # Both remedies that it names.
         bind = re.search(r"echo \S+ \| sudo tee /sys/bus/usb/drivers/btusb/bind", detached.remedy)[0]
         scan = re.search(r"harald (scan --controller usb:1-1 --seconds 1)", detached.remedy)[1]
         await machine.run(f"{binary} {scan}", 60)
@@ -200,7 +205,8 @@ async def test_a_driver_has_its_adapter_back_after_a_crash(machine: Machine, bin
 @needs_time
 @pytest.mark.parametrize("controller", ["usb:1-1", "hci0"])
 async def test_a_controller_that_falls_silent_is_mended_by_a_reset_of_its_port(machine: Machine, binary: str, controller: str) -> None:
-    """Neither a Reset nor a new line helps; the service comes to the third step by itself, and then its controller works."""
+    """Neither a Reset nor a reopened transport helps; the service reaches the third step by itself, and then its
+    controller works."""
     async with dongles(machine, binary, f"--mute-after {MUTE}", count=1):
         command = f"{binary} service --controller {controller} --socket {SOCKET} --store /tmp/mended"
         async with machine.running("service", command, "listening at"):
@@ -213,7 +219,7 @@ async def test_a_controller_that_falls_silent_is_mended_by_a_reset_of_its_port(m
 @needs_time
 @pytest.mark.parametrize("controller", ["hci0", "usb:1-1"])
 async def test_an_idle_service_wakes_less_than_once_in_ten_seconds(machine: Machine, binary: str, controller: str) -> None:
-    """Reads that wait for packets that do not come cost nothing, by the kernel's driver and by libusb."""
+    """Pending reads without packets cost nothing, through the kernel's driver and through libusb."""
     async with dongles(machine, binary, count=1):
         command = f"{binary} service --controller {controller} --socket {SOCKET} --store /tmp/idle"
         async with machine.running("service", command, "listening at"):
@@ -224,7 +230,7 @@ async def test_an_idle_service_wakes_less_than_once_in_ten_seconds(machine: Mach
 
 
 async def test_a_controller_that_cannot_be_had(machine: Machine, binary: str) -> None:
-    """Each reason is told, with what to do."""
+    """Each reason is reported, with advice."""
     await machine.run(MODULES)
     status, text = await machine.ask(f"{binary} scan --controller usb", 60)
     assert status == 3 and "no USB Bluetooth controller" in text

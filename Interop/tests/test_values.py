@@ -1,4 +1,4 @@
-"""Values that take several packets, values that are indicated, and services that change: each in both directions."""
+"""Values that take several packets, indicated values, and changing services: each in both directions."""
 from __future__ import annotations
 
 import asyncio
@@ -28,7 +28,7 @@ NOTE = UUID("6E6F7465-0001-4861-7261-6C6420303031")  # of `harald serve`
 SERVICE_CHANGED = UUID("2A05")
 
 
-# --- our client ------------------------------------------------------------------------------------------------------
+# --- Harald's client --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("air_name", FOREIGN_AIRS)
@@ -91,7 +91,7 @@ async def test_says_which_characteristic_is_missing(harald: Start) -> None:
     assert re.search("no characteristic FFF0", process.errors)
 
 
-# --- our server ------------------------------------------------------------------------------------------------------
+# --- Harald's server --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("air_name", FOREIGN_AIRS)
@@ -104,7 +104,7 @@ async def test_indicates_a_note_to_who_has_subscribed(harald: Start, capture: Ca
             notes = await client.subscribe(NOTE)
             for note in (b"short", NEW_LONG_VALUE, b""):
                 await client.write(NOTE, note)
-                # What is indicated ends where the packet does; the rest is there to be read (Vol 3 Part F 3.4.7.2).
+                # An indication is truncated to the packet; the rest can be read (Vol 3 Part F 3.4.7.2).
                 assert await asyncio.wait_for(notes.get(), 10) == note[: client.mtu - 3]
                 assert await client.read(NOTE) == note
             await client.unsubscribe(NOTE)

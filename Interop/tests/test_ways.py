@@ -1,4 +1,5 @@
-"""Controllers behind Unix sockets, and behind the standard input and output: each is led to one of ours over TCP by the test."""
+"""Controllers behind Unix sockets, and behind standard input and output: the test connects each to one of Harald's
+over TCP."""
 from __future__ import annotations
 
 import asyncio
@@ -23,7 +24,7 @@ async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 @asynccontextmanager
 async def controllers(harald: Start) -> AsyncIterator[int]:
-    """Virtual controllers with somebody who advertises on one of them; the port for another."""
+    """Virtual controllers, one of which advertises; provides the port for another."""
     async with harald("controllers", "--listen", "0") as offer:
         port = int((await offer.line(r"listening on tcp:127.0.0.1:(\d+)"))[1])
         async with harald("serve", "--controller", f"tcp:127.0.0.1:{port}", "--name", "Along the way") as server:
@@ -47,7 +48,7 @@ async def test_a_controller_behind_a_unix_socket(harald: Start, tmp_path: Path) 
 
 
 async def test_a_controller_behind_the_standard_input_and_output(harald: Start, binary: str) -> None:
-    """What the tool says goes to its standard error, where it cannot be taken for a packet."""
+    """The tool's messages go to standard error, where they cannot be taken for packets."""
     async with controllers(harald) as port:
         there = await asyncio.open_connection("127.0.0.1", port)
         scanner = await asyncio.create_subprocess_exec(
