@@ -1,9 +1,9 @@
-// What ThreadSanitizer does not see of `Synchronization.Mutex`, told to it.
+// Reports the slow path of `Synchronization.Mutex` to ThreadSanitizer.
 //
-// Taking a free mutex and giving it back are inlined into the code that does it, and so they are watched. When two
-// threads meet, the waiting and the waking are in the standard library, which is not, and what one thread has done
-// before it let go looks unordered with what the other does next. This library is loaded in front of that one.
-// Whatever a toolchain calls these two functions otherwise is not told; Races/run tries that first.
+// Acquiring a free mutex and releasing it are inlined into the caller, and so they are instrumented. Under contention,
+// waiting and waking happen in the standard library, which is not instrumented, so that the accesses of the two threads
+// look unordered. This library is loaded in front of it. If a toolchain names these two functions differently, nothing
+// is reported; Races/run checks that first.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// Not there in programs that are not sanitized and are loaded with it, as `swift test` is.
+// Missing in programs that are not sanitized but loaded with this library, such as `swift test`.
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 

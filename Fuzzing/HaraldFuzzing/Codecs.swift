@@ -6,7 +6,7 @@ enum Codec {
     static func read<Value: Equatable>(_ input: FuzzInput, _ decode: (PacketBuffer) throws -> Value) -> Value? {
         let value = try? decode(input.whole)
         let embedded = try? decode(input.embedded)
-        hold(value == embedded, "what is read depends on octets outside of the packet")
+        hold(value == embedded, "the result depends on octets outside of the packet")
         return value
     }
 
@@ -18,10 +18,10 @@ enum Codec {
     ) {
         let octets = encode(value)
         let again = try? decode(octets)
-        hold(again != nil, "\(octets) is written and cannot be read")
+        hold(again != nil, "\(octets) was encoded and cannot be decoded")
         guard let again else { return }
-        hold(again == value, "\(octets) reads as something else than was written")
-        hold(encode(again) == octets, "\(octets) is written in two ways")
+        hold(again == value, "\(octets) decodes to a different value than was encoded")
+        hold(encode(again) == octets, "\(octets) has two encodings")
     }
 
     /// Checks both for a packet that is described by its fields, and that its description is bounded.

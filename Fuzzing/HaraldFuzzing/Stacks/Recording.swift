@@ -27,7 +27,7 @@ struct Recording: Sendable {
             return [packet]
         }
         world.radio.onSend = { frames.append(($0.accessAddress, $0.pdu)) }
-        hold(world.runSession(limit: .seconds(60)), "the session does not go well by itself")
+        hold(world.runSession(limit: .seconds(60)), "an undisturbed session fails")
         world.end()
         hostPackets = down
         controllerPackets = up

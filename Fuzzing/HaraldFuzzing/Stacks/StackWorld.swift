@@ -101,7 +101,7 @@ final class StackWorld {
     func run(for duration: Duration, until condition: () -> Bool) -> Bool {
         loop.run(until: loop.now + duration) {
             tasks += 1
-            hold(tasks <= Self.maximumTasks, "\(tasks) things happen in one session")
+            hold(tasks <= Self.maximumTasks, "\(tasks) tasks in one session")
             return condition()
         }
     }

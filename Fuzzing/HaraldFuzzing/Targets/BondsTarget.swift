@@ -26,7 +26,7 @@ extension FuzzTarget {
         guard let state = Codec.read(input, { try StoredBonds(reading: $0) }) else { return }
         var again = PacketBuffer(headroom: 0)
         state.write(to: &again)
-        hold(again == input.whole, "a state is written in two ways")
+        hold(again == input.whole, "a state has two encodings")
         Codec.survives(state, encode: encode, decode: decode)
         hold("\(state.bonds)".utf8.count <= 64 * 1024, "a description of 64 KiB")
     }

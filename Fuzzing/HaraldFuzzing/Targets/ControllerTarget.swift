@@ -98,7 +98,7 @@ private final class ControllerScene {
         }
         let isAnswered = answers == [packet.opcode]
         let mayBeSilent = packet.opcode == HostNumberOfCompletedPackets.opcode && answers == []
-        hold(isAnswered || mayBeSilent, "\(answers) answers \(packet)")
+        hold(isAnswered || mayBeSilent, "\(packet) got the response \(answers)")
     }
 
     private func pass(_ duration: Duration) {

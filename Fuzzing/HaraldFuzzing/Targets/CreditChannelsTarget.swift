@@ -38,7 +38,7 @@ private final class CreditChannelsScene {
         for number in [0x27, 0x80] as [UInt16] {
             let parameters = ChannelParameters(mtu: Self.mtu, mps: 64, window: 4)
             let server = try? servers.listen(on: SPSM(rawValue: number), parameters: parameters)
-            hold(server != nil, "nobody can listen")
+            hold(server != nil, "listening fails")
             server?.onOpen = { [unowned self] in add($0) }
         }
         loop.run(for: .zero)
@@ -75,10 +75,10 @@ private final class CreditChannelsScene {
         }
         loop.run(for: .zero)
         for channel in channels {
-            hold(channel.queuedPDUs <= L2CAPCreditBasedChannel.maximumQueuedSDUs, "too many SDUs wait")
-            hold(channel.closure == nil, "a closed channel has not said so")
+            hold(channel.queuedPDUs <= L2CAPCreditBasedChannel.maximumQueuedSDUs, "too many SDUs are queued")
+            hold(channel.closure == nil, "a closed channel did not report its end")
         }
-        hold(link.queuedPDUs <= 4_096, "\(link.queuedPDUs) PDUs wait")
+        hold(link.queuedPDUs <= 4_096, "\(link.queuedPDUs) PDUs are queued")
         sent += link.takeSent(on: 5).count
         hold(sent <= 8_192, "the signalling channel is flooded")
     }
@@ -123,7 +123,7 @@ private final class CreditChannelsScene {
     func end() {
         link.isHeld = false
         loop.run(for: .seconds(400))
-        hold(answered == asked, "\(asked) requests, \(answered) answers")
+        hold(answered == asked, "\(asked) requests, \(answered) responses")
         connection.close()
         hold(channels.isEmpty && opened == closed, "\(opened) channels, \(closed) ends")
     }

@@ -47,7 +47,7 @@ private final class GATTClientScene {
     /// attributes are found.
     private func answer(_ opcode: UInt8) {
         requests += 1
-        hold(requests <= Self.maximumRequests, "the client does not come to an end")
+        hold(requests <= Self.maximumRequests, "the client does not terminate")
         guard ATTOpcode(rawValue: opcode).kind == .request else { return }
         guard !input.isAtEnd else { return peer.inject([0x01, opcode, 1, 0, 0x0A], on: 4) }
         let kind = input.octet()

@@ -93,7 +93,7 @@ private final class GATTServerScene: GATTServerDelegate {
         ]
         for service in services {
             let handles = try? database.add(service)
-            hold(handles != nil, "the database does not take a service")
+            hold(handles != nil, "the database rejects a service")
             notifying = handles?.characteristics.first?.value ?? 0
             protected = handles?.characteristics.dropFirst(3).first?.value ?? 0
         }
@@ -169,8 +169,8 @@ private final class GATTServerScene: GATTServerDelegate {
             hold((try? ATTPDU(reading: PacketBuffer(pdu))) != nil, "\(PacketBuffer(pdu)) cannot be read")
             if ATTOpcode(rawValue: pdu.first ?? 0).kind == .response { answers += 1 }
         }
-        hold(answers <= requests, "\(answers) answers to \(requests) requests")
-        hold(link.queuedPDUs <= 128, "\(link.queuedPDUs) PDUs wait")
+        hold(answers <= requests, "\(answers) responses to \(requests) requests")
+        hold(link.queuedPDUs <= 128, "\(link.queuedPDUs) PDUs are queued")
         hold(session.configurations.count <= 16, "\(session.configurations.count) configurations")
     }
 
@@ -208,8 +208,8 @@ private final class GATTServerScene: GATTServerDelegate {
             loop.run(for: .zero)
             account()
         }
-        hold(reads.isEmpty && writes.isEmpty, "requests are left to the app")
-        if session.bearer.closure == nil { hold(answers == requests, "\(answers) answers to \(requests) requests") }
+        hold(reads.isEmpty && writes.isEmpty, "requests for the app are left over")
+        if session.bearer.closure == nil { hold(answers == requests, "\(answers) responses to \(requests) requests") }
         connection.close()
         loop.run(for: .seconds(60))
         hold(server.sessions.isEmpty, "a session outlives its link")
@@ -238,13 +238,13 @@ private final class GATTServerScene: GATTServerDelegate {
 
 extension GATTServerScene {
     func server(_ server: GATTServer, didReceiveRead request: GATTReadRequest) {
-        hold(request.handle != protected || mayRead, "a request in the clear reads what is protected")
+        hold(request.handle != protected || mayRead, "an unencrypted request reads a protected value")
         reads.append(request)
         if !isSlow { answer(10) }
     }
 
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
-        hold(!request.writes.isEmpty, "a write of nothing")
+        hold(!request.writes.isEmpty, "an empty write")
         hold(
             mayWrite || request.writes.allSatisfy { $0.handle != protected },
             "a write in the clear of what is protected"
@@ -260,7 +260,7 @@ extension GATTServerScene {
         from old: ClientConfiguration,
         to new: ClientConfiguration
     ) {
-        hold(old != new, "a change that is none")
+        hold(old != new, "a change without a difference")
     }
 
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}

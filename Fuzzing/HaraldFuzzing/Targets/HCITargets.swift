@@ -62,7 +62,7 @@ extension FuzzTarget {
         let packets = whole.take(stream)
         hold(
             packets.reduce(0) { $0 + 1 + $1.bytes.count } + whole.pendingLength <= stream.count,
-            "octets out of nothing"
+            "octets without input for them"
         )
         var parser = H4Parser()
         var found: [HCIPacket] = []
@@ -77,21 +77,21 @@ extension FuzzTarget {
         }
         hold(found == packets, "the cuts change the packets")
         hold(parser.failure == whole.failure, "the cuts change the failure")
-        if whole.failure == nil { hold(parser.pendingLength == whole.pendingLength, "the cuts change what is kept") }
+        if whole.failure == nil { hold(parser.pendingLength == whole.pendingLength, "the cuts change the kept octets") }
         for packet in packets.prefix(8) { _ = PacketPrinter.describe(packet) }
     }
 
     /// Capture files, as an attacker may write them.
     static let snoop = FuzzTarget("btsnoop", maximumLength: 4_096, seeds: Recording.session.captures) { input in
         guard let records = readAll(input.whole) else { return }
-        hold(readAll(input.embedded) == records, "what is read depends on octets outside of the file")
+        hold(readAll(input.embedded) == records, "the result depends on octets outside of the file")
         var octets = 0
         for record in records {
             octets += record.packet.bytes.count + 1
             if records.count <= 16 { _ = PacketPrinter.line(record.packet, record.direction) }
         }
-        hold(octets <= input.octets.count, "packets out of nothing")
-        hold(readAll(write(records)) == records, "what is written reads as something else")
+        hold(octets <= input.octets.count, "packets without input for them")
+        hold(readAll(write(records)) == records, "an encoded value decodes to something else")
     }
 
     private static func write(_ records: [BTSnoop.Record]) -> PacketBuffer {

@@ -65,7 +65,7 @@ private final class HostScene {
 
     private func disconnected(_ connection: HCIConnection) {
         guard let (l2cap, session) = connections.removeValue(forKey: ObjectIdentifier(connection)) else {
-            return hold(false, "a connection ended that was not there")
+            return hold(false, "an unknown connection ended")
         }
         l2cap.close()
         server.detach(session)
@@ -127,7 +127,7 @@ private final class HostScene {
     private func check() {
         hold(host.freeBuffers >= 0 && host.freeBuffers <= 4, "\(host.freeBuffers) of 4 buffers are free")
         hold(ended <= started, "a command has ended twice")
-        hold(host.connections.count == connections.count, "connections are not told of")
+        hold(host.connections.count == connections.count, "a connection is not reported")
     }
 
     /// Checks that every command ends, and that bring-up succeeds once the controller behaves.

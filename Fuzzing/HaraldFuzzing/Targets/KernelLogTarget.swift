@@ -8,17 +8,17 @@ extension FuzzTarget {
         let octets = input.rest()
         let record = KernelRecord.message(in: octets)
         if let record {
-            hold(record.utf8.count <= 3 * octets.count, "a line out of nothing")
-            hold(!record.contains("\n"), "two lines in one")
+            hold(record.utf8.count <= 3 * octets.count, "a line without input for it")
+            hold(!record.contains("\n"), "a line break within a line")
         }
         for line in [record, String(decoding: octets, as: UTF8.self)].compactMap(\.self) {
             guard let complaint = KernelComplaint(line) else { continue }
-            hold(complaint.words.count <= KernelComplaint.maximumWords, "words without end")
+            hold(complaint.words.count <= KernelComplaint.maximumWords, "text without a limit")
             if let adapter = complaint.adapter {
-                hold(adapter.hasPrefix("hci") && adapter.count <= 6, "an adapter that is none")
-                hold(line.contains(adapter), "an adapter out of nothing")
+                hold(adapter.hasPrefix("hci") && adapter.count <= 6, "an invalid adapter")
+                hold(line.contains(adapter), "an adapter without input for it")
             }
-            if case .firmwareMissing(let file?) = complaint.kind { hold(line.contains(file), "a file out of nothing") }
+            if case .firmwareMissing(let file?) = complaint.kind { hold(line.contains(file), "an invented file") }
         }
     }
 

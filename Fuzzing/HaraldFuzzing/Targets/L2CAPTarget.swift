@@ -82,7 +82,7 @@ private final class L2CAPScene {
         loop.run(for: .seconds(60))
         received = []
         receiveWhole([1, 2, 3], on: .attribute)
-        hold(received == [[1, 2, 3]], "a whole PDU is not understood any more")
+        hold(received == [[1, 2, 3]], "a whole PDU is not received any more")
         hold(outcomes == asked, "\(asked) requests, \(outcomes) outcomes")
         connection.close()
     }

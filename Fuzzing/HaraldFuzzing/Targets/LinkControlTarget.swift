@@ -52,15 +52,15 @@ private struct LinkControlScene {
                 counter &+= 1
                 take(machine.begin(counter: counter), most: 2)
                 let isLate = machine.pending.map { $0.instant &- counter >= 32_767 || $0.instant == counter } ?? false
-                hold(!isLate, "an instant has passed unnoticed")
+                hold(!isLate, "an instant was missed")
             }
         case 5: take(request(&input).flatMap { machine.request($0) } ?? [], most: 2)
         case 6: take(machine.accept(parameters(&input)) ?? [], most: 2)
         default: take(machine.decline(HCIStatus(rawValue: input.octet())) ?? [], most: 2)
         }
         // A channel map may come in addition.
-        hold(machine.requests.count <= LinkControl.maximumRequests + 1, "too many requests wait")
-        hold(machine.timing.isValid, "the timing became impossible")
+        hold(machine.requests.count <= LinkControl.maximumRequests + 1, "too many requests are queued")
+        hold(machine.timing.isValid, "the timing became invalid")
         hold(machine.actions.isEmpty, "actions are left behind")
     }
 

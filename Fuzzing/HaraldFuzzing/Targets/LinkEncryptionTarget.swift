@@ -39,7 +39,7 @@ private final class DataPath: ACLLink {
     init() {
         channel.onReceive = { [unowned self] payload, moment in
             let isTrusted = history.weakest(since: moment).isEncrypted
-            hold(!isTrusted || payload.elementsEqual(LinkEnd.honest), "\(payload) passes for the other end's")
+            hold(!isTrusted || payload.elementsEqual(LinkEnd.honest), "\(payload) is accepted as the other end's")
         }
         loop.run(for: .zero)
     }
@@ -111,7 +111,7 @@ private struct LinkEnd {
         guard !outgoing.payload.isEmpty else { return nil }
         let header = outgoing.content.rawValue
         guard transmit != nil else {
-            hold(outgoing.content == .control || !isTrusted, "data leave an encrypted link in the clear")
+            hold(outgoing.content == .control || !isTrusted, "data leaves an encrypted link unencrypted")
             return AirPDU(header: header, payload: outgoing.payload)
         }
         return transmit?.seal(outgoing.payload, header: header).map { AirPDU(header: header, payload: $0) }
@@ -130,7 +130,7 @@ private struct LinkEnd {
         }
         guard control.admitsData else { return isOver = true }
         // On a link that the host considers encrypted, only data of the other end is delivered.
-        hold(!isTrusted || receive != nil, "data are taken in the clear")
+        hold(!isTrusted || receive != nil, "unencrypted data is accepted")
         hold(!isTrusted || Self.isPiece(payload), "\(payload) was never sent")
         data.onReceive?(payload, pdu.header & 0b11 == DataHeader.Content.start.rawValue)
     }
@@ -201,8 +201,8 @@ private struct LinkEncryptionScene {
 
     private func check() {
         for index in ends.indices {
-            hold(ends[index].control.requests.count <= LinkControl.maximumRequests, "too many requests wait")
-            hold(ends[index].control.postponed.count <= LinkControl.maximumPostponedPDUs, "too many PDUs wait")
+            hold(ends[index].control.requests.count <= LinkControl.maximumRequests, "too many requests are queued")
+            hold(ends[index].control.postponed.count <= LinkControl.maximumPostponedPDUs, "too many PDUs are queued")
             hold(ends[index].control.actions.isEmpty, "actions are left behind")
         }
     }

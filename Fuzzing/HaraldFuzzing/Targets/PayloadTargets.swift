@@ -13,11 +13,11 @@ extension FuzzTarget {
         seeds: [everyStructure.encoded.bytes] + Recording.session.advertisingData
     ) { input in
         let data = AdvertisingData(parsing: input.embedded)
-        hold(data == AdvertisingData(parsing: input.whole), "what is read depends on octets outside of the packet")
-        hold(data.encoded == input.whole.prefix(upTo: data.encodedLength), "octets that were read are not those")
-        hold(AdvertisingData(parsing: data.encoded) == data, "what is written reads as something else")
-        hold(data.serviceUUIDs.count * 2 <= input.octets.count, "UUIDs out of nothing")
-        hold(data.serviceData.count <= data.structures.count, "service data out of nothing")
+        hold(data == AdvertisingData(parsing: input.whole), "the result depends on octets outside of the packet")
+        hold(data.encoded == input.whole.prefix(upTo: data.encodedLength), "the octets read are not those received")
+        hold(AdvertisingData(parsing: data.encoded) == data, "an encoded value decodes to something else")
+        hold(data.serviceUUIDs.count * 2 <= input.octets.count, "UUIDs without input for them")
+        hold(data.serviceData.count <= data.structures.count, "service data without input for it")
         _ = (data.flags, data.localName, data.solicitedServiceUUIDs, data.manufacturerData, data.txPowerLevel)
         _ = (data.appearance, data.manufacturerData(of: .apple), data.description, data.merged(with: data).encoded)
     }
@@ -41,7 +41,7 @@ extension FuzzTarget {
     ) { input in
         guard let pdu = Codec.read(input, { try ATTPDU(reading: $0) }) else { return }
         Codec.survives(pdu, encode: { $0.encoded() }, decode: { try ATTPDU(reading: $0) })
-        hold(pdu.encoded() == input.whole, "\(pdu) has other octets than those that it was read from")
+        hold(pdu.encoded() == input.whole, "\(pdu) encodes to other octets than it was decoded from")
         hold(pdu.description.utf8.count <= 64 * 1024, "a description of 64 KiB")
     }
 
@@ -57,12 +57,12 @@ extension FuzzTarget {
             encode: { PacketBuffer($0.encoded()) },
             decode: { try AdvertisingPDU(reading: $0) }
         )
-        hold(pdu.encoded().count <= input.octets.count, "octets out of nothing")
+        hold(pdu.encoded().count <= input.octets.count, "octets without input for them")
         guard case .extended(let body) = pdu,
             let responses = try? ResponseTiming.find(in: body.extended.controllerData)
         else { return }
         let again = try? ResponseTiming.find(in: responses.controllerData)
-        hold(again == responses, "\(responses) is written as something else")
+        hold(again == responses, "\(responses) encodes to something else")
         _ = (responses.timing.isUsable(within: .max), responses.timing.hasSlot(.max))
     }
 

@@ -97,10 +97,10 @@ private final class Session {
 
     func end() {
         honest.take(Self.frame(AppMessage.query(ManagerID(1), number: 7, .peripherals(identifiers: []))))
-        hold(honest.isOpen && answers == 1, "an honest app is answered")
+        hold(honest.isOpen && answers == 1, "an honest app gets no response")
         liar.lost(.closedByPeer)
         pass(.seconds(60))
-        hold(clients.callers.count == 1, "a process that is gone leaves nothing behind")
+        hold(clients.callers.count == 1, "an ended process leaves state behind")
         clients.close()
         world.end()
     }

@@ -6,7 +6,7 @@ extension FuzzTarget {
     static let propertyLists = FuzzTarget("property-lists", maximumLength: 4_096, seeds: propertyListSeeds) { input in
         var input = input
         guard let list = try? PropertyList.dictionary(input.rest()) else { return }
-        hold(depth(of: list) <= 17, "values nested without end")
+        hold(depth(of: list) <= 17, "values nested too deeply")
     }
 
     private static func depth(of value: Any) -> Int {

@@ -69,7 +69,7 @@ final class Conversation {
             }
         }
         collect()
-        hold(wire.count < 50, "\(wire.count) commands lie on the wire")
+        hold(wire.count < 50, "\(wire.count) commands are in flight")
     }
 
     private func collect() {
@@ -124,7 +124,7 @@ final class Conversation {
         }
         // An undisturbed request that can be satisfied must succeed.
         if !isChanged, !isBonded, begins & 7 == 1, a.isWilling, b.isWilling {
-            hold(a.pairings == 1 && b.pairings == 1, "nobody disturbed a pairing that came to nothing")
+            hold(a.pairings == 1 && b.pairings == 1, "an undisturbed pairing failed")
         }
         for side in [a, b] {
             let level = side.manager.encryption
@@ -210,7 +210,7 @@ final class Conversation {
             let isOn = manager.encryption != nil
             let isProof = other.trusts(key)
             let theirs = other.manager.longTermKey(random: key.random, diversifier: key.diversifier)
-            hold(!isProof || theirs == key.key, "whoever shows the bond's key is refused")
+            hold(!isProof || theirs == key.key, "a peer with the bond's key is refused")
             for side in [self, other] where side.forgetsMeanwhile { side.forget() }
             guard theirs == key.key else {
                 if theirs != nil { other.manager.encryptionChanged(.failed(.other)) }
@@ -251,7 +251,7 @@ final class Conversation {
                 person.begin()
                 manager.permitted(true)
             case .store(let keys, _):
-                hold(isWilling || person.hasAgreed || person.hasData, "a pairing that a person refused")
+                hold(isWilling || person.hasAgreed || person.hasData, "a pairing that the user refused")
                 person.check(manager, keys)
                 self.keys = keys
                 pairings += 1

@@ -108,8 +108,8 @@ final class LoneManager: SecurityManagerDelegate {
             let again = try? SMPCommand(command)
             hold(again?.framed() == command, "\(command) cannot be read")
         }
-        hold(waiting <= SecurityMachine.maximumWaiters, "too many wait")
-        hold(manager.encryption == nil || hasGivenKey, "encrypted, and no key was given")
+        hold(waiting <= SecurityMachine.maximumWaiters, "too many callers wait")
+        hold(manager.encryption == nil || hasGivenKey, "encrypted without a key")
         hold(manager.encryption == nil || !isGivenUp, "a level on a link that was given up")
         guard let level = manager.encryption, !manager.isPairing else { return }
         hold(manager.keys?.level == level, "a level without a key that is kept")
@@ -119,7 +119,7 @@ final class LoneManager: SecurityManagerDelegate {
         waiting += 1
         var isAnswered = false
         let completion: (Result<Void, SecurityError>) -> Void = { [unowned self] result in
-            hold(!isAnswered, "a caller is answered twice")
+            hold(!isAnswered, "a request has two outcomes")
             isAnswered = true
             waiting -= 1
             if case .success = result { hold(manager.encryption != nil, "success without encryption") }
@@ -164,7 +164,7 @@ final class LoneManager: SecurityManagerDelegate {
             guard value > 0xF0 else { return }
             isOver = true
             manager.linkLost()
-            hold(waiting == 0, "\(waiting) wait for a link that is gone")
+            hold(waiting == 0, "\(waiting) requests wait for a link that is gone")
         }
     }
 
@@ -183,7 +183,7 @@ final class LoneManager: SecurityManagerDelegate {
 
     func end() {
         manager.linkLost()
-        hold(waiting == 0, "\(waiting) wait for a link that is gone")
+        hold(waiting == 0, "\(waiting) requests wait for a link that is gone")
         hold(person.prompt == nil, "a prompt is left open")
         hold(manager.encryption == nil, "encrypted without a link")
         channel.sent = []
@@ -220,8 +220,8 @@ final class LoneManager: SecurityManagerDelegate {
 
     func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
         guard storesKeys else { throw Full() }
-        hold(keys.localSignCounter >= kept?.localSignCounter ?? 0, "a number goes back")
-        hold(keys.peerSignCounter >= kept?.peerSignCounter ?? 0, "the peer's number goes back")
+        hold(keys.localSignCounter >= kept?.localSignCounter ?? 0, "a number decreases")
+        hold(keys.peerSignCounter >= kept?.peerSignCounter ?? 0, "the peer's number decreases")
         kept = keys
     }
 }

@@ -9,7 +9,7 @@ extension FuzzTarget {
     static let smpPDUs = FuzzTarget("smp-pdus", maximumLength: 80, seeds: SMPSeeds.commands) { input in
         guard let command = Codec.read(input, SMPCommand.init) else { return }
         Codec.survives(command, encode: { $0.framed() }, decode: SMPCommand.init)
-        hold(command.code.rawValue == input.octets.first, "another command than the code says")
+        hold(command.code.rawValue == input.octets.first, "the command does not match its code")
     }
 
     /// A single security manager with arbitrary input.
@@ -67,7 +67,7 @@ final class FuzzedPerson {
 
     /// Checks the keys of a pairing.
     func check(_ manager: SecurityManager, _ keys: PeerKeys) {
-        hold(hasAgreed || hasData, "a pairing that nobody agreed to")
+        hold(hasAgreed || hasData, "a pairing without consent")
         hold(manager.encryption != nil, "keys came over a link that is not encrypted")
         hold(keys.peerKey?.key != .zero && keys.localKey?.key != .zero, "a key of zeroes")
         hold((7...16).contains(keys.level.keySize), "a key of \(keys.level.keySize) octets")

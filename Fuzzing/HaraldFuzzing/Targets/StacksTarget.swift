@@ -14,7 +14,7 @@ extension FuzzTarget {
         world.radio.onSend = nil
         // Whatever happened, turning Bluetooth off and on again restores normal operation.
         world.switchOffAndOn()
-        hold(world.runSession(limit: .seconds(60)), "after a reset the devices do not find together any more")
+        hold(world.runSession(limit: .seconds(60)), "the devices do not reconnect after a reset")
         world.end()
     }
 

@@ -27,9 +27,9 @@ extension FuzzTarget {
             if cut % 5 == 0 { loop.run(for: .milliseconds(cut)) }
         }
         loop.run(for: .seconds(20))
-        hold(closures <= 1, "a line ends twice")
+        hold(closures <= 1, "a transport ends twice")
         // Each received packet follows from a frame of at least four octets and its final delimiter.
-        hold(received * 5 <= heard, "packets out of nothing")
+        hold(received * 5 <= heard, "packets without input for them")
     }
 
     private static func line(_ packets: [ThreeWirePacket]) -> [UInt8] {

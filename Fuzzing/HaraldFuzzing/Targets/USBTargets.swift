@@ -15,8 +15,8 @@ extension FuzzTarget {
             let octets = input.counted()
             heard += octets.count
             for packet in reassembler.take(octets, from: pipe) { found += packet.bytes.count }
-            hold(found <= heard, "packets out of nothing")
-            hold(reassembler.pendingLength <= 2 * H4Parser.maximumPacketLength, "octets are kept without end")
+            hold(found <= heard, "packets without input for them")
+            hold(reassembler.pendingLength <= 2 * H4Parser.maximumPacketLength, "octets are kept without limit")
         }
     }
 
@@ -38,10 +38,10 @@ extension FuzzTarget {
             }
             replied += replies(machine.handle(.send(HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))))
             replied += replies(machine.handle(.send(HCIPacket(.acl, [0x40, 0, 1, 0, 9]))))
-            hold(replied <= asked, "a reply to nothing")
+            hold(replied <= asked, "a reply without a query")
             hold(
                 parser.pendingLength <= USBIPParser.headerLength + USBIPParser.maximumTransfer,
-                "octets are kept without end"
+                "octets are kept without limit"
             )
         }
     }

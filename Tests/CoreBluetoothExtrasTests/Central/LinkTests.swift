@@ -55,7 +55,7 @@ struct LinkTests {
         let last = try #require(changes.last)
         #expect((.milliseconds(100)...(.milliseconds(125))).contains(last.interval) && last.latency == 1)
         #expect(changes.count == Set(changes).count && changes.count >= 3, "\(changes)")
-        // An invalid connection update has no effect.
+        // The other end has the same parameters.
         #expect(mirrored(world.device.link) == last)
     }
 
