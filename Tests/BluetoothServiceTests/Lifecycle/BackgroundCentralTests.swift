@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 9.7: an app that overran three times gets events once a minute, and the status shows why"
+        "behaviour 9.7: events for an app that overran three times wait for a minute, and the status shows why"
     )
     func anAppThatIsSlowedDown() throws {
         let apps = LivingApps(central: .central)

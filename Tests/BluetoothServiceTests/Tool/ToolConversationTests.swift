@@ -157,7 +157,7 @@ import Testing
         #expect((JSONText.of(devices)?.utf8.count ?? .max) <= ToolReply.maximumText)
     }
 
-    @Test("a privileged tool can remove a bond, and removing an unknown one is an error")
+    @Test("a tool that removes an unknown bond gets an error with a reason")
     func aBondThatIsNotThere() {
         let error = Tool(world.device("Phone").system).refusal(1, of: .forgetBond(.blank))
         #expect(error?.code == .core(.unknownDevice) && error?.reason?.isEmpty == false)
