@@ -64,10 +64,10 @@ import Testing
     @Test(
         "AB-G01: the valid beginning of the data is read and the rest ignored",
         arguments: [
-            ([0x02, 0x01, 0x06, 0x00, 0x02, 0x0A, 0x04], 1),  // zero in mid-payload
+            ([0x02, 0x01, 0x06, 0x00, 0x02, 0x0A, 0x04], 1),  // a length of zero before the end
             ([0x02, 0x01, 0x06, 0xFF, 0x09, 0x41], 1),  // 255 in legacy data
-            ([0x05, 0x09, 0x41], 0),  // beyond the end
-            ([UInt8](repeating: 0x01, count: 31), 15),  // one-octet structures
+            ([0x05, 0x09, 0x41], 0),  // a length beyond the end
+            ([UInt8](repeating: 0x01, count: 31), 15),  // structures of one octet each
             ([0x00], 0), ([], 0), ([0x01], 0), ([0x01, 0xFF], 1),
         ] as [([UInt8], Int)]
     )

@@ -127,7 +127,7 @@ import Testing
         fixture.loop.run(for: .seconds(2))
         #expect(app.records.isEmpty)
         #expect(impostor.session.record == record)
-        // It confirms a change that the real client has not been told of.
+        // It confirms a change of which the real client has not been notified.
         _ = try fixture.database.add(ServiceDefinition(0x1805))
         #expect(impostor.sent().first?.first == 0x1D)
         impostor.exchange([0x1E])

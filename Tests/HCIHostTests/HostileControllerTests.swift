@@ -330,7 +330,6 @@ import Testing
         #expect(bench.information != nil && bench.host.counters.unknownEvents == 0)
     }
 
-    /// A vendor-specific command.
     private struct MakersCommand: HCICommand {
         static var opcode: Opcode { Opcode(group: 0x3F, command: 0x0001) }
         static var name: String { "Maker's Command" }

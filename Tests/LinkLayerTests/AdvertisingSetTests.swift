@@ -44,7 +44,7 @@ import Testing
         #expect(events[0].completedEvents >= duration / 4)
     }
 
-    // Limit Reached 0x43.
+    // The set ends with Limit Reached, 0x43.
     @Test(arguments: [1, 7, 255] as [UInt8], [[], .legacy, .connectable, .anonymous] as [LEAdvertisingProperties])
     func aNumberOfEventsEnds(count: UInt8, properties: LEAdvertisingProperties) {
         let world = World()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ContentionTests {
     struct Crowd: CustomTestStringConvertible {
         var advertisers: Int
-        /// In milliseconds.
+        /// The advertising interval, in milliseconds.
         var interval: Int
 
         var testDescription: String { "\(advertisers) at \(interval) ms" }

@@ -88,7 +88,7 @@ import Testing
         let (startRequest, startResponse) = (ControlPDU.startEncryptionRequest, ControlPDU.startEncryptionResponse)
         let (pause, paused) = (ControlPDU.pauseEncryptionRequest, ControlPDU.pauseEncryptionResponse)
         var rows: [Row] = [
-            // The central.
+            // The central, with the first key.
             (.plain, "start", [.hold, .send(request)], .requesting),
             (.requesting, name(response), [], .awaitsStart),
             (.awaitsStart, name(startRequest), began, .awaitsConfirmation),
@@ -99,7 +99,7 @@ import Testing
             (.requestingAgain, name(response), [], .awaitsStartAgain),
             (.awaitsStartAgain, name(startRequest), began, .awaitsConfirmationAgain),
             (.awaitsConfirmationAgain, name(startResponse), [.reportRefresh(.success), .release], .encrypted),
-            // The peripheral.
+            // The peripheral, with the first key.
             (.plain, "requested", [.hold, .send(response), .askForKey(.init())], .asked),
             (.asked, "key", [.receive(session), .send(startRequest)], .started),
             (.asked, "no key", [.refuse(.pinOrKeyMissing), .release], .plain),

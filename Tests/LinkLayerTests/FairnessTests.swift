@@ -105,7 +105,7 @@ import Testing
         star.world.run(.seconds(15))
         #expect(star.central.events(DisconnectionComplete.self).isEmpty)
         let counts = star.peripherals.map(\.data.count)
-        // 2,000 intervals.
+        // The links ran for 2,000 intervals.
         #expect(counts.allSatisfy { $0 >= 250 }, "\(counts)")
     }
 

@@ -45,7 +45,6 @@ import Testing
         #expect(theirs.localResolvableAddress.isMade(with: peripheral.identityKey))
         #expect(log.all.isDisjoint(with: [central.address, peripheral.address]))
         #expect(log.initiators == [ours.localResolvableAddress])
-        // The link works.
         central.send([3, 0, 4, 0, 1, 2, 3], on: ours.handle)
         world.run(.seconds(1))
         #expect(peripheral.data.map(\.payload) == [[3, 0, 4, 0, 1, 2, 3]])

@@ -230,7 +230,7 @@ import Testing
         #expect(isAnswered(old, replaying))
         // The same address with one bit flipped.
         #expect(!isAnswered(BluetoothAddress(old.value ^ 1, kind: .randomDevice), replaying))
-        // The identity itself.
+        // Only in device privacy mode is the peer answered under its identity.
         #expect(isAnswered(scanner.address, scanner) == (mode == LEPrivacyMode.device.rawValue))
         // Once the peer is off the accept list, neither the peer nor its replays get an answer.
         advertiser.stopAdvertising(.legacy)

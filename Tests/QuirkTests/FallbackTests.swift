@@ -12,7 +12,6 @@ import Testing
 @testable import BluetoothService
 @testable import BluetoothSimulation
 
-/// Counts received advertisements.
 private final class HeardCounter: Sendable {
     private let heard = Mutex(0)
     var count: Int { heard.withLock { $0 } }

@@ -99,7 +99,6 @@ struct QuirkScenario {
     }
 }
 
-/// The reported messages.
 final class Sentences: Sendable {
     struct Said: Sendable {
         var device: String

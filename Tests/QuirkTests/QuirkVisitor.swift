@@ -10,9 +10,8 @@ final class QuirkVisitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     // Safe: everything except `log`, which has a lock, is accessed on the manager's queue only, where the callbacks
     // arrive.
 
-    /// The app's observations.
     struct Log: Sendable {
-        /// Completed visits.
+        /// The number of completed visits.
         var visits = 0
         var states: [CBManagerState] = []
         /// Errors on the way.

@@ -15,7 +15,7 @@ private struct Duet {
     var failures: [PairingRole: PairingFailure] = [:]
     var numbers: [PairingRole: UInt32] = [:]
     var passkey: UInt32?
-    /// Commands in transit.
+    /// The commands in transit, in order.
     private var wire: [(to: PairingRole, command: SMPCommand)] = []
     /// The sides that have to enter a passkey. A user is slower than the link.
     private var asked: [PairingRole] = []

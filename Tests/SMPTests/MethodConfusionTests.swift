@@ -47,7 +47,6 @@ import Testing
             for side in [comparing[role.other], entering[role]] { side.delay = .milliseconds(1) }
         }
 
-        /// The user's devices.
         var comparer: SecuritySide { comparing[role] }
         var enterer: SecuritySide { entering[role.other] }
 

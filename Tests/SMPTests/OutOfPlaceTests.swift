@@ -11,7 +11,7 @@ import Testing
     enum Verdict: Equatable {
         /// It is the expected command, and is judged by its contents.
         case judged
-        /// It is ignored.
+        /// It is ignored, and the pairing goes on.
         case heard
         /// It ends the pairing, and the peer is told the reason.
         case refused(PairingFailure)

@@ -67,7 +67,7 @@ final class LinkRecord {
         return (commands + sent + notes + closed).joined(separator: ", ")
     }
 
-    /// The current state.
+    /// The current state of the link, its bond and its prompts, as text.
     var state: String {
         let link = bench.link
         let bond = link.bond.map { $0.isLost ? "lost bond" : "bond" }

@@ -13,7 +13,7 @@ import Testing
 
 /// Every event on a link, in each of its states, with all its results.
 @Suite struct SecureLinkTableTests {
-    /// The events.
+    /// The events that may occur on a link.
     private enum Step: String, CaseIterable {
         case on, off, onV2, offV2, keyMissing, silence, failure, refreshed, notRefreshed, expired
         case keyRequest, otherKeyRequest, end, noEnd

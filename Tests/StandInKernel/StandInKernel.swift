@@ -5,7 +5,6 @@ import Synchronization
 /// A kernel for tests with scripted adapters. Its HCI sockets are one end of a socket pair that preserves packet
 /// boundaries, as HCI sockets do; the test owns the other end.
 package final class StandInKernel: KernelCalls {
-    /// An adapter of the kernel.
     package struct Adapter: Sendable {
         package var address: UInt64
         package var bus: UInt8
@@ -30,7 +29,7 @@ package final class StandInKernel: KernelCalls {
         package var portErrors: [Int32] = []
         package var bindErrors: [Int32] = []
         package var writeErrors: [Int32] = []
-        /// Whether the management channel responds.
+        /// Whether the management channel answers.
         package var manages = true
         /// The calls made, except queries.
         package var asked: [String] = []

@@ -100,7 +100,6 @@ package final class StandInUSB: USBCalls {
 
 /// An open device. Transfers are pending until a test completes them.
 package final class StandInConnection: USBConnection {
-    /// A submitted transfer that has not completed.
     private struct Waiting: Sendable {
         let transfer: USBTransfer
         let completion: @Sendable (USBOutcome) -> Void

@@ -8,7 +8,6 @@ import Radio
 final class AirWatch {
     /// One packet on an advertising channel.
     struct Seen {
-        /// The sender's activity.
         enum Role: Hashable {
             case advertising
             case scanning

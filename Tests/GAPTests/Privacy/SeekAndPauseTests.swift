@@ -66,7 +66,7 @@ import Testing
         #expect(machine.handle(.pause) == [.reportPaused])
         #expect(machine.handle(.want(Self.settings)) == [])
         #expect(machine.handle(.resume) == [.start(Self.settings)])
-        // While starting.
+        // A pause while the scan is starting.
         #expect(machine.handle(.pause) == [])
         #expect(machine.handle(.started) == [.reportStarted, .stop])
         #expect(machine.handle(.stopped) == [.reportPaused])
@@ -76,7 +76,7 @@ import Testing
         #expect(machine.handle(.want(nil)) == [])
         #expect(machine.handle(.stopped) == [.reportPaused])
         #expect(machine.handle(.resume) == [])
-        // While the controller is busy.
+        // A pause while the controller is busy.
         _ = machine.handle(.want(Self.settings))
         #expect(machine.handle(.failed(.busy, isPassing: true)) == [.startRetry])
         #expect(machine.handle(.pause) == [.reportPaused])

@@ -203,7 +203,7 @@ import Testing
 
     @Test("AB-A13: protected values are refused with the error of the cause")
     func protectedValuesByCause() throws {
-        // Without a pairing.
+        // On a link without a pairing.
         let open = try SecurePair()
         try open.connect()
         for requirement in SecurityLevel.cases.dropFirst() {

@@ -46,7 +46,7 @@ import Testing
             try reconnect()
         }
 
-        /// Reconnects without encryption.
+        /// Disconnects, and connects again without encryption.
         func reconnect() throws {
             pair.disconnect()
             try pair.connect()

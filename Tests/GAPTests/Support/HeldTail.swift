@@ -22,7 +22,7 @@ final class HeldTail {
     /// Lets only so many octets of the next PDU through.
     func hold(after length: Int) { self.length = length }
 
-    /// Delivers the rest.
+    /// Delivers the rest that was held back.
     func release() {
         guard let tail else { return }
         self.tail = nil

@@ -149,7 +149,7 @@ struct SecurePair {
         advertiser.enter(.init(.general, .undirected))
         let role = Central(central.device.access)
         var result: Result<AccessLink, GAPError>?
-        // Private addresses change.
+        // Wait for the address to show, since private addresses change.
         world.run(.milliseconds(100))
         let shown = peripheral.device.access.advertiser.connectableAddress ?? peripheral.device.address
         let peer = identity ?? central.device.access.privacy.identity(of: shown)
@@ -159,7 +159,7 @@ struct SecurePair {
         world.run(.milliseconds(500))
     }
 
-    /// Ends the link.
+    /// Ends the link, and waits until both devices have lost it.
     func disconnect() {
         central.link?.terminate()
         world.run { central.link == nil && peripheral.link == nil }

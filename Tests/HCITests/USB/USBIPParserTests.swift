@@ -108,9 +108,9 @@ func usbip(
         let unlinked = USBIPReply.unlinked(sequence: 5, status: .unlinked).octets
         #expect(unlinked.count == 48)
         #expect(Array(unlinked[0..<8]) == [0, 0, 0, 4, 0, 0, 0, 5])
-        // -ECONNRESET.
+        // The status is -ECONNRESET.
         #expect(Array(unlinked[20..<24]) == [0xFF, 0xFF, 0xFF, 0x98])
-        // -EPIPE.
+        // The status is -EPIPE.
         let stalled = USBIPReply.submitted(sequence: 5, status: .stalled, length: 0, octets: []).octets
         #expect(Array(stalled[20..<24]) == [0xFF, 0xFF, 0xFF, 0xE0])
     }

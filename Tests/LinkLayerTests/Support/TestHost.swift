@@ -127,7 +127,7 @@ final class TestHost {
         return try C.Response.reading(try CommandComplete(reading: event.parameters).parameters)
     }
 
-    /// Sends connection data.
+    /// Sends one ACL data packet, as the start of a PDU by default.
     func send(_ payload: [UInt8], on handle: ConnectionHandle, isStart: Bool = true) {
         let packet = ACLPacket(
             handle: handle,
@@ -229,7 +229,7 @@ extension TestHost {
         send(LESetAdvertisingEnable(isEnabled: true))
     }
 
-    /// Scans continuously.
+    /// Scans continuously, with the legacy commands.
     func scan(_ kind: LEScanKind = .passive, filterDuplicates: Bool = false) {
         send(
             LESetScanParameters(
@@ -264,7 +264,7 @@ extension TestHost {
         )
     }
 
-    /// Initiates.
+    /// Starts a connection with LE Create Connection.
     @discardableResult
     func connect(
         to peer: BluetoothAddress,

@@ -173,7 +173,7 @@ enum SecurityTables {
         wanted, wanted more, pair | #9 link lost -> ended
         """
 
-    /// As peripheral.
+    /// As peripheral, which is the responder.
     static let peripheral = """
         new
         now | idle
