@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "AB-L02: a data PDU with another length than on the air is not delivered",
+        "AB-L02: a data PDU whose length differs from that on the air is not delivered",
         arguments: [0, 1, 9, 11, 27, 255] as [UInt8]
     )
     func lengthOtherThanOnTheAir(claimed: UInt8) {
@@ -95,7 +95,7 @@ import Testing
         ]
     }()
 
-    @Test("AB-L04: a change to something impossible ends the link", arguments: impossibleChanges.indices)
+    @Test("AB-L04: an impossible connection update ends the link", arguments: impossibleChanges.indices)
     func changesThatCannotBe(index: Int) {
         let (name, pdu, reason) = Self.impossibleChanges[index]
         let (world, victim, attacker) = setUp()
@@ -107,7 +107,7 @@ import Testing
     }
 
     // Endless requests, several in each event; the attacker never acknowledges the answers.
-    @Test("AB-L05: a flood of control PDUs leaves the link and its memory in order", arguments: [true, false])
+    @Test("AB-L05: a flood of control PDUs leaves the link and its memory intact", arguments: [true, false])
     func floodOfControlPDUs(acknowledges: Bool) throws {
         let (world, victim, attacker) = setUp()
         let pdus: [ControlPDU] = [
@@ -134,7 +134,7 @@ import Testing
     }
 
     // AB-L09: a PDU that finds the buffers full is not acknowledged, so the peer retransmits it.
-    @Test("AB-L09: a PDU without room is not acknowledged and comes again")
+    @Test("AB-L09: a PDU that finds no buffer is not acknowledged and is retransmitted")
     func backPressureByNESN() {
         var acknowledgement = Acknowledgement()
         let full = acknowledgement.receive(sequence: false, nextExpected: false, hasRoom: false)
@@ -146,7 +146,7 @@ import Testing
         #expect(again == .init(isNew: false, isAcknowledged: false))
     }
 
-    @Test("AB-L09: control PDUs that wait are bounded")
+    @Test("AB-L09: queued control PDUs are bounded")
     func controlPDUsAreBounded() {
         var queue = TransmitQueue()
         for _ in 0..<TransmitQueue.maximumControlPDUs {
@@ -172,7 +172,7 @@ import Testing
 
     // Connections that begin and then fall silent: each one times out and releases its handle and memory, and the
     // honest link keeps its timing.
-    @Test("AB-L10: a flood of connections gives handles and memory back")
+    @Test("AB-L10: handles and memory are released after a flood of connections")
     func connectFlood() throws {
         let world = World()
         let pair = try Pair(world, interval: 40, timeout: 300)

@@ -26,7 +26,7 @@ import Testing
         LinkTraffic.allCases.reduce(0) { $0 + (uses[.link(handle, $1)]?.sending ?? 0) }
     }
 
-    @Test("the air time of a radio belongs to the link or the purpose that it was used for")
+    @Test("the air time of a radio is attributed to the link or the purpose that used it")
     func airTimeHasItsUse() throws {
         let world = World()
         let central = world.host()
@@ -74,7 +74,7 @@ import Testing
         #expect(ended >= sending(handles[0], in: after))
         expectComplete(central)
     }
-    @Test("within a link data, empty PDUs, control PDUs and listening for nothing are told apart, on both sides alike")
+    @Test("within a link, data, empty PDUs, control PDUs and idle listening are counted separately at both ends")
     func trafficHasItsAccount() throws {
         let world = World()
         let (central, peripheral) = (world.host(), world.host(at: 1))

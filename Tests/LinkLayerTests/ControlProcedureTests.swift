@@ -20,7 +20,7 @@ import Testing
 
     // An instant 32,767 events or more away, modulo 65,536, has passed. The current event has not passed.
     @Test(
-        "AB-L04: an instant that has passed ends the link, and one to come is kept",
+        "AB-L04: an instant in the past ends the link, and one in the future is kept",
         arguments: [0, 1, 100, 32_766, 32_767, 32_768, 65_535] as [UInt16],
         [0, 40_000, 65_530] as [UInt16]
     )
@@ -260,7 +260,7 @@ import Testing
     // MARK: Collisions (5.3)
 
     /// The central's procedure, and how the peer takes part in it before it breaks the rules.
-    @Test("AB-L05: a peer that took part in a procedure may not begin another")
+    @Test("AB-L05: a peer that responds to a procedure may not begin another")
     func aPeerThatTookPartMayNotBeginAnother() {
         var central = machine(.central)
         _ = central.request(.phy(tx: .le2M, rx: .le2M))

@@ -41,7 +41,7 @@ import Testing
     }
 
     // CVE-2019-19194: the peripheral has no all-zero key.
-    @Test("AB-L06: a key of zeroes opens nothing")
+    @Test("AB-L06: an all-zero key decrypts nothing")
     func aKeyOfZeroesOpensNothing() throws {
         let pair = try Pair()
         pair.peripheral.longTermKey = .sample
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "AB-L06: nothing else may come while the host looks for the key",
+        "AB-L06: no other PDU is allowed while the host looks up the key",
         arguments: [
             ControlPDU.startEncryptionResponse, .startEncryptionRequest, .encryptionResponse(.init()), .pingRequest,
             .pauseEncryptionRequest, .version(.init()), .featureRequest(.init([])),
@@ -78,7 +78,7 @@ import Testing
         #expect(pair.peripheral.events(LELongTermKeyRequest.self).count == 1, "its host is not asked")
     }
 
-    @Test("AB-L06: answers of the encryption procedure alone encrypt nothing")
+    @Test("AB-L06: responses of the encryption procedure alone do not encrypt the link")
     func theAnswersAloneEncryptNothing() throws {
         let pair = try Pair()
         for pdu in [ControlPDU.startEncryptionResponse, .pauseEncryptionResponse] {
@@ -104,7 +104,7 @@ import Testing
         return pair
     }
 
-    @Test("AB-L07: plain data in the pause of encryption are dropped", arguments: [true, false])
+    @Test("AB-L07: plaintext data during an encryption pause are dropped", arguments: [true, false])
     func plainDataInThePauseAreDropped(isAnswered: Bool) throws {
         let pair = try paused()
         pair.centralLink?.transmitCipher = nil
@@ -119,7 +119,7 @@ import Testing
         #expect(pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    @Test("AB-L07: encrypted data in the pause of encryption are dropped too")
+    @Test("AB-L07: encrypted data during an encryption pause are dropped too")
     func encryptedDataInThePauseAreDroppedToo() throws {
         let pair = try paused()
         pair.central.send([1, 2, 3], on: pair.centralHandle)
@@ -127,7 +127,7 @@ import Testing
         #expect(pair.peripheral.data.isEmpty && pair.peripheral.endings == [.terminatedByMICFailure])
     }
 
-    @Test("AB-L07: a pause of encryption without an end ends the link", arguments: [true, false])
+    @Test("AB-L07: an encryption pause that never ends ends the link", arguments: [true, false])
     func aPauseWithoutAnEndEndsTheLink(isAnswered: Bool) throws {
         let pair = try paused()
         pair.centralLink?.transmitCipher = nil
@@ -173,7 +173,7 @@ import Testing
         pair.world.run(.milliseconds(100))
     }
 
-    @Test("AB-L08: on a plain link a forged PDU is taken")
+    @Test("AB-L08: a forged PDU on an unencrypted link is accepted")
     func onAPlainLinkAForgedPDUIsTaken() throws {
         let pair = try Pair()
         try inject(pair, .start, [6, 6, 6])
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "AB-L08: on an encrypted link a forged PDU ends the link",
+        "AB-L08: a forged PDU on an encrypted link ends the link",
         arguments: [
             (.control, Array(ControlPDU.terminate(.init(.remoteUserTerminated)).encoded())), (.start, [6, 6, 6]),
             (.start, [UInt8](repeating: 7, count: 31)), (.continuation, [1]), (.control, [0x0A]),
@@ -249,7 +249,11 @@ import Testing
 
     /// With a MIC on each PDU that has a payload, the next PDU reveals a missing one. Neither end ever accepts data
     /// that were not sent, or data with a gap, and the link ends.
-    @Test("AB-L08: a forged empty PDU costs an encrypted link at most itself", arguments: [false, true], [0, 1, 4])
+    @Test(
+        "AB-L08: a forged empty PDU costs an encrypted link no more than the link itself",
+        arguments: [false, true],
+        [0, 1, 4]
+    )
     func aForgedEmptyPDUCostsAnEncryptedLinkAtMostItself(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: true)
         forgery.send(0..<queued)
@@ -269,7 +273,11 @@ import Testing
     /// Without a MIC the loss cannot be detected: a PDU may be missing while the link goes on. This is a limit of the
     /// protocol. The host knows that the link is unprotected, receives nothing that was not sent, and other links are
     /// unaffected.
-    @Test("AB-L08: a forged empty PDU may cost a plain link what was under way", arguments: [false, true], [0, 1, 4])
+    @Test(
+        "AB-L08: a forged empty PDU may cost an unencrypted link the PDUs in flight",
+        arguments: [false, true],
+        [0, 1, 4]
+    )
     func aForgedEmptyPDUMayCostAPlainLinkWhatWasUnderWay(acknowledges: Bool, queued: Int) throws {
         let forgery = try Forgery(isEncrypted: false)
         forgery.send(0..<queued)

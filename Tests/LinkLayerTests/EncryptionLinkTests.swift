@@ -82,7 +82,7 @@ import Testing
     }
 
     // With different keys, the first encrypted PDU fails its MIC at whichever end receives it.
-    @Test("AB-L06: encryption with another key ends the link")
+    @Test("AB-L06: encryption with a different key ends the link")
     func anotherKeyEndsTheLink() throws {
         let pair = try Pair()
         pair.peripheral.longTermKey = .other
@@ -306,7 +306,7 @@ import Testing
     }
 
     /// Procedures that begin together with encryption or shortly after, at either end: all of them complete.
-    @Test("AB-L05: other procedures come to their end beside encryption", arguments: 0..<6, [0, 1, 35, 70, 100])
+    @Test("AB-L05: other procedures complete alongside encryption", arguments: 0..<6, [0, 1, 35, 70, 100])
     func otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
         for isCentral in [true, false] {
             let world = World()

@@ -80,7 +80,7 @@ private typealias Machine = EncryptionMachine
         ]
     }
 
-    @Test("AB-L06, AB-L07: what may come is known in each state of encryption", arguments: Stage.allCases)
+    @Test("AB-L06, AB-L07: each state of encryption accepts only its expected PDUs", arguments: Stage.allCases)
     func whatMayComeInEachState(stage: Stage) {
         let machine = Self.machine(stage)
         let others = ControlProcedureTests.pdus.filter {
@@ -105,7 +105,7 @@ private typealias Machine = EncryptionMachine
 
     // A PDU out of order that is accepted because no procedure runs has no effect, and never ends encryption.
     @Test(
-        "AB-L06: answers that no encryption waits for do nothing",
+        "AB-L06: encryption responses outside a procedure do nothing",
         arguments: [Stage.plain, .encrypted, .encryptedPeripheral]
     )
     func answersThatNobodyWaitsForDoNothing(stage: Stage) {
@@ -121,7 +121,7 @@ private typealias Machine = EncryptionMachine
 
     /// Found by the fuzzer: the host was told that encryption had succeeded.
     @Test(
-        "AB-L06: a refusal of encryption without a reason is no success",
+        "AB-L06: an encryption rejection with reason 0 is not a success",
         arguments: [
             ControlPDU.reject(.init(.success)), .rejectExtended(.init(.encReq, .success)),
         ]
@@ -132,7 +132,7 @@ private typealias Machine = EncryptionMachine
         #expect(machine.state == .plain)
     }
 
-    @Test("AB-L06: another key is not agreed upon in the plain")
+    @Test("AB-L06: a new key is not negotiated in the clear")
     func anotherKeyIsNotAgreedUponInThePlain() {
         for stage in [Stage.encryptedPeripheral, .asked, .started, .paused] {
             var machine = Self.machine(stage)
@@ -140,7 +140,7 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    @Test("AB-L07: a plain link has no encryption to pause")
+    @Test("AB-L07: an unencrypted link has no encryption to pause")
     func thereIsNothingToPause() {
         var machine = Self.machine(.plain)
         #expect(machine.handle(.received(.pauseEncryptionRequest)) == [.send(.unknown(.init(.pauseEncReq)))])
@@ -160,7 +160,7 @@ private typealias Machine = EncryptionMachine
     }
 
     // AB-L07: the peer cannot turn an encrypted link into a plaintext one.
-    @Test("AB-L07: a refusal of encryption after the pause ends the link")
+    @Test("AB-L07: a rejection of encryption after the pause ends the link")
     func aRefusalAfterThePauseEndsTheLink() {
         for pdu in Self.refusals(.requestingAfterPause) {
             var machine = Self.machine(.requestingAfterPause)
@@ -270,7 +270,7 @@ private typealias Machine = EncryptionMachine
         }
     }
 
-    @Test("AB-L05: not many requests wait for encryption")
+    @Test("AB-L05: requests that wait for encryption are bounded")
     func notManyWait() {
         var machine = LinkControlTests.machine(.central)
         _ = request(&machine)

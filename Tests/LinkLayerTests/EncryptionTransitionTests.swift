@@ -193,7 +193,7 @@ import Testing
     }
 
     /// The counter after the last one has the direction bit set, and would be the first one of the other side.
-    @Test("AB-L08: the first PDU of one side is not taken for that of the other")
+    @Test("AB-L08: the first PDU of one side is not mistaken for that of the other")
     func the_first_PDU_of_one_side_is_none_of_the_other_sides() throws {
         for isFromCentral in [false, true] {
             var sender = PacketCipher(session, isFromCentral: isFromCentral)

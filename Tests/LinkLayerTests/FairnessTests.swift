@@ -208,7 +208,7 @@ import Testing
     }
 
     // A flood beside an honest link (AB-L10): the honest link keeps its timing to the microsecond.
-    @Test("AB-L10: a flood of scan requests does not move a link")
+    @Test("AB-L10: a flood of scan requests does not shift a link's timing")
     func aScanRequestFloodDoesNotMoveALink() throws {
         let world = World()
         let pair = try Pair(world, interval: 24, timeout: 300)

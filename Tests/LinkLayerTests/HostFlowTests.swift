@@ -26,7 +26,7 @@ import Testing
 
     // With full host buffers nothing is delivered, nothing is acknowledged on the air, nothing accumulates, and the
     // link survives.
-    @Test("AB-L09: a host without room holds up the peer")
+    @Test("AB-L09: a host without free buffers exerts backpressure on the peer")
     func aHostWithoutRoomHoldsUpThePeer() throws {
         let pair = try pair(length: 251, count: 3)
         let sent = (0..<60).map { [UInt8($0), 1, 2, 3] }

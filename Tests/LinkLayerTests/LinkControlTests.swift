@@ -39,7 +39,7 @@ import Testing
 
     // AB-L04, and invalid windows as in AB-L03.
     @Test(
-        "AB-L04: a control PDU that cannot be ends the link",
+        "AB-L04: an impossible control PDU ends the link",
         arguments: [
             (update { $0.interval = 0 }, HCIStatus.invalidLinkLayerParameters),
             (update { $0.interval = 5 }, .invalidLinkLayerParameters),
@@ -61,7 +61,7 @@ import Testing
         #expect(machine.receive(pdu) == [.end(reason)])
     }
 
-    @Test("AB-L04: an instant may be as far away as it can")
+    @Test("AB-L04: an instant may be as far away as the specification allows")
     func theInstantMayBeAsFarAsItCan() {
         var machine = Self.machine(.peripheral, counter: 65_000)
         #expect(machine.receive(Self.update { $0.instant = 65_000 &+ 32_766 }).isEmpty)
@@ -110,7 +110,7 @@ import Testing
 
     // AB-L05: each repetition of the same request is answered, and nothing accumulates.
     @Test(
-        "AB-L05: a flood of one request is answered and nothing piles up",
+        "AB-L05: a flood of one request is answered and nothing accumulates",
         arguments: [
             ControlPDU.featureRequest(.init([])), .peripheralFeatureRequest(.init([])), .lengthRequest(.init()),
             .phyRequest(.init(tx: .le2M, rx: .le2M)), .connectionParameterRequest(.init()), .version(.init()),
@@ -130,7 +130,7 @@ import Testing
 
     // AB-L05: the same while this device runs each of its own procedures. The link ends or goes on by the rules.
     @Test(
-        "AB-L05: a flood of requests that cross our own piles nothing up",
+        "AB-L05: a flood of requests that cross our own accumulates nothing",
         arguments: [
             Request.features, .version, .dataLength(octets: 251, time: 2_120), .phy(tx: .le2M, rx: .le2M),
             .parameters(validRequest), .clockAccuracy, .channelMap(.init(bits: 7)),

@@ -63,7 +63,7 @@ import Testing
         #expect(!list.contains(BluetoothAddress(7, kind: .randomDevice)))
     }
 
-    @Test("advertisers without an address are one entry, whatever address comes with it")
+    @Test("anonymous advertisers are one list entry, whatever address is given with it")
     func advertisersWithoutAnAddressAreOneEntry() {
         var list = AcceptList(size: 2)
         let isTaken = list.add(BluetoothAddress(1, kind: Self.anonymous))

@@ -49,7 +49,11 @@ import Testing
     }
 
     /// The target of a directed advertisement, and which device answers it (6.4).
-    @Test("AB-L11: a device answers under the name that it is known by", arguments: [false, true], kinds)
+    @Test(
+        "AB-L11: a device answers only under the identity by which the peer knows it",
+        arguments: [false, true],
+        kinds
+    )
     func a_device_answers_under_the_name_that_it_is_known_by(isResolving: Bool, kind: OwnAddressKind) throws {
         let privacy = try privacy(isResolving: isResolving)
         let address = Self.fallback(kind)
@@ -100,7 +104,7 @@ import Testing
         )
     }
 
-    @Test("who uses an address is asked only where addresses are resolved")
+    @Test("an address is resolved only where address resolution is enabled")
     func usersOfAnAddressCountWhereAddressesAreResolved() throws {
         for isResolving in [false, true] {
             let privacy = try privacy(isResolving: isResolving)

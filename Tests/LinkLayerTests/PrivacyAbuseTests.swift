@@ -61,7 +61,7 @@ import Testing
     /// advertiser cannot know when it was generated. A replay is therefore answered while the peer is on the accept
     /// list, and only then; an attacker that recorded the peer thus learns that the advertiser knows it. Nothing else
     /// is answered.
-    @Test("AB-L11: a recorded request is answered by policy only")
+    @Test("AB-L11: whether a replayed request is answered depends on the policy alone")
     func aRecordedRequestIsAnsweredByPolicyOnly() throws {
         let recording = try Recording()
         let now = recording.advertiser.controller.advertiser.set.ownAddress
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("AB-L11: without the peer a recorded request gets no answer")
+    @Test("AB-L11: a replayed request is not answered once the peer is removed")
     func withoutThePeerThereIsNoAnswer() throws {
         let recording = try Recording()
         recording.advertiser.stopAdvertising(.legacy)
@@ -101,7 +101,7 @@ import Testing
 
     /// Requests with ever new addresses, to ever new addresses: each is resolved once, the oldest are evicted, and the
     /// peers are still found among them.
-    @Test("AB-L11: made-up private addresses are forgotten")
+    @Test("AB-L11: made-up private addresses are evicted")
     func madeUpAddressesAreForgotten() throws {
         var list = ResolvingList(size: 4)
         let peers = (0..<UInt64(4)).map {
@@ -136,7 +136,7 @@ import Testing
 
     /// The same over the air: the state that the controller keeps about requesters is bounded, and its own peer is
     /// answered.
-    @Test("AB-L11: a flood of made-up requests leaves nothing behind")
+    @Test("AB-L11: a flood of made-up requests leaves no state behind")
     func aFloodOfMadeUpRequestsLeavesNothingBehind() throws {
         let recording = try Recording()
         let controller = recording.advertiser.controller
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// A set that accepted a connection ends; the others stay private.
-    @Test("AB-G04: a link of one set does not uncover the others")
+    @Test("AB-G04: a link of one set does not reveal the others")
     func aLinkOfOneSetDoesNotUncoverTheOthers() throws {
         let world = World()
         let (central, peripheral, other) = (world.host(), world.host(at: 1), world.host(at: 2))

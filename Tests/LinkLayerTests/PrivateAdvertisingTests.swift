@@ -50,7 +50,7 @@ import Testing
         #expect(log.all == [random])
     }
 
-    @Test("AB-G04: an advertiser's address is not used past its time", arguments: CommandSet.allCases)
+    @Test("AB-G04: an advertiser's address is not used past its lifetime", arguments: CommandSet.allCases)
     func anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
         let world = World()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// Removing a peer from the list while a set advertises does not reveal the identity.
-    @Test("AB-G04: the resolving list may change while nothing is resolved with it")
+    @Test("AB-G04: the resolving list may change while no address is resolved with it")
     func theListMayChangeWhileItIsNotResolvedWith() {
         let world = World()
         let (advertiser, peer) = (world.host(), world.host(at: 1))

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "AB-L11: an advertiser that should hide its identity is not connected to",
+        "AB-L11: an advertiser that shows an identity it should hide is not connected to",
         arguments: CommandSet.allCases,
         [LEPrivacyMode.network, .device]
     )
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "AB-L11: an initiator that should hide its identity does not connect",
+        "AB-L11: an initiator that shows an identity it should hide does not connect",
         arguments: CommandSet.allCases,
         [LEPrivacyMode.network, .device]
     )
@@ -138,7 +138,11 @@ import Testing
         #expect(!log.initiators.isEmpty)
     }
 
-    @Test("AB-L11: a private advertiser takes those on its accept list", arguments: CommandSet.allCases, [true, false])
+    @Test(
+        "AB-L11: a private advertiser accepts devices on its accept list",
+        arguments: CommandSet.allCases,
+        [true, false]
+    )
     func anAdvertiserTakesThoseItKnows(commands: CommandSet, isKnown: Bool) {
         befriend()
         let stranger = world.host(at: 2)
@@ -311,7 +315,7 @@ import Testing
         )
     }
 
-    @Test("AB-G04: private addresses change beside a link", arguments: CommandSet.allCases)
+    @Test("AB-G04: private addresses change during a link", arguments: CommandSet.allCases)
     func addressesChangeBesideALink(commands: CommandSet) {
         befriend()
         let other = world.host(at: 2)

@@ -128,7 +128,7 @@ import Testing
         #expect(scanner.scan(commands, .active, as: .resolvableOrRandom) == .success)
     }
 
-    @Test("AB-G04: a scanner's address is not used past its time")
+    @Test("AB-G04: a scanner's address is not used past its lifetime")
     func aScannersAddressIsNotUsedPastItsTime() throws {
         advertiser.list(scanner)
         scanner.befriend(advertiser)
@@ -199,7 +199,7 @@ import Testing
     /// whether it is answered. It is, as far as a key can tell: the address is as good as on the first day, and the
     /// advertiser cannot know which device uses it. No other device learns anything, and no answer reveals an identity.
     @Test(
-        "AB-L11: a replayed private address is answered by policy only",
+        "AB-L11: whether a replayed private address is answered depends on the policy alone",
         arguments: LEPrivacyMode.network.rawValue...LEPrivacyMode.device.rawValue
     )
     func aReplayedAddressIsAnsweredByPolicyOnly(mode: UInt8) throws {

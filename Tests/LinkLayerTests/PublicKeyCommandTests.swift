@@ -56,7 +56,7 @@ import Testing
         #expect(host.send(key(P256KeyPair.debug.publicKey)) == .commandDisallowed)
     }
 
-    @Test("AB-S01: a controller refuses a public key that is no point on the curve")
+    @Test("AB-S01: a controller rejects a public key that is not a point on the curve")
     func aPointOffTheCurveIsRefused() throws {
         let host = World().host()
         let own = try publicKey(host)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("AB-S03: the debug key is used when the host asks for it, and only then")
+    @Test("AB-S03: the debug key is used only when the host asks for it")
     func theDebugKeyIsForThoseWhoAskForIt() throws {
         let host = World().host()
         let pair = try #require(P256KeyPair(random: RandomSource(seed: 6).bytes))

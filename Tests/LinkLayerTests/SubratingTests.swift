@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "AB-L04: a subrate that cannot be ends the link",
+        "AB-L04: impossible subrate parameters end the link",
         arguments: [
             (0, 0, 0, 400), (501, 0, 0, 3_200), (10, 50, 0, 3_200), (5, 0, 5, 400), (5, 0, 0, 9), (5, 0, 0, 3_201),
             (5, 0, 0, 30), (UInt16.max, UInt16.max, 0, 400),
