@@ -37,7 +37,7 @@ import Testing
         #expect(bench.host.counters == HCICounters())
     }
 
-    @Test("AB-H08: where a controller is the host knows from the line and not from the controller")
+    @Test("AB-H08: the host learns a controller's place from the transport and not from the controller")
     func whereAControllerIsTheLineSays() throws {
         let bench = Bench()
         bench.transport.place = "tcp:127.0.0.1:6402"
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "data goes in pieces that fit through the line, whatever the controller has room for",
+        "data are fragmented to fit the transport, whatever the controller's buffers hold",
         arguments: [nil, 1_023, 200]
     )
     func dataFitsThroughTheLine(limit: Int?) throws {
@@ -110,9 +110,7 @@ import Testing
         "LE Read Maximum Advertising Data Length", "LE Read Number of Supported Advertising Sets",
     ]
 
-    @Test(
-        "a controller that is driven with the legacy commands gets no extended one after its reset, not even a question"
-    )
+    @Test("a controller driven with the legacy commands gets no extended one after its reset, not even a query")
     func noExtendedCommandComesBeforeLegacyOnes() throws {
         let bench = Bench()
         bench.up()
@@ -127,9 +125,7 @@ import Testing
         #expect(again.claimsExtendedAdvertising && !again.supportsExtendedAdvertising)
     }
 
-    @Test(
-        "a controller whose list of commands leaves only the legacy ones gets no extended one, though it has the feature"
-    )
+    @Test("a controller whose command list leaves only the legacy ones gets no extended one, despite the feature bit")
     func aFeatureWithoutItsCommandsIsNotAskedAbout() {
         let bench = Bench()
         bench.controller.commands.remove(LESetExtendedScanResponseData.self)
@@ -139,7 +135,7 @@ import Testing
         #expect(bench.transport.commands.allSatisfy { !Self.extendedQuestions.contains($0) })
     }
 
-    @Test("a controller that says that it has no advertising set is reset before legacy commands, and not asked again")
+    @Test("a controller that reports zero advertising sets is reset before legacy commands, and not queried again")
     func aControllerWithoutSetsIsResetOnceMore() throws {
         let bench = Bench()
         let opcode = LEReadNumberOfSupportedAdvertisingSets.opcode
@@ -187,7 +183,7 @@ import Testing
         ([.connectedIsochronousCentral, .powerControlRequest, .periodicSyncTransferSender], []),
     ]
 
-    @Test("only events that the host handles and the controller knows are asked for", arguments: eventsOfFeatures)
+    @Test("only events that the host handles and the controller supports are enabled", arguments: eventsOfFeatures)
     func onlyEventsOfUseAreAskedFor(features: LEFeatures, events: LEEventMask) {
         let bench = Bench()
         bench.controller.leFeatures = features
@@ -268,7 +264,7 @@ import Testing
     }
 
     @Test(
-        "sizes of buffers that cannot be are clamped, at worst to one packet as short as every controller takes (quirk 14)"
+        "impossible buffer sizes are clamped, at worst to one packet of the length every controller supports (quirk 14)"
     )
     func buffersThatCannotBeAreClamped() {
         let bench = Bench()
@@ -314,7 +310,7 @@ import Testing
         #expect(bench.host.counters.resets == HCIHost.maximumResets)
     }
 
-    @Test("AB-H06: a controller that answers other commands only counts as silent")
+    @Test("AB-H06: a controller that answers only other commands counts as silent")
     func oneThatAnswersOtherCommandsIsSilent() {
         let bench = Bench()
         bench.controller.reaction = { opcode in
@@ -328,7 +324,7 @@ import Testing
         #expect(bench.host.counters.unexpectedAnswers == 1)
     }
 
-    @Test("AB-H02: garbage in place of answers fails the bring-up")
+    @Test("AB-H02: garbage instead of answers fails the bring-up")
     func garbageInPlaceOfAnswersFailsTheBringUp() {
         for length in 0..<4 {
             let bench = Bench()
@@ -369,7 +365,7 @@ import Testing
     }
 
     /// Until it answers the reset, a controller may still report the error that made the reset necessary.
-    @Test("AB-H06: a hardware error before the reset is answered belongs to the time before")
+    @Test("AB-H06: a hardware error before the reset is answered belongs to the time before the reset")
     func aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
         let bench = Bench()
         bench.controller.reaction = { $0 == Reset.opcode ? .silence : .answer }

@@ -33,9 +33,7 @@ import Testing
         return hold
     }
 
-    @Test(
-        "AB-L08: a central holds keys of a pairing for one interval, and 100 ms at most; what is older was in the clear"
-    )
+    @Test("AB-L08: a central holds pairing keys for one interval and at most 100 ms; older ones arrived in the clear")
     func aCentralHoldsKeysForOneInterval() {
         var hold = central()
         #expect(hold.take(packet(4), at: at(0)) == .deliver && hold.deadline == nil)
@@ -50,7 +48,7 @@ import Testing
         #expect(slow.take(key(8), at: at(0)) == .held && slow.deadline == at(0) + EncryptionHold.centralLimit)
     }
 
-    @Test("AB-L08: of five keys each waits once at a central; a second one of its kind does not")
+    @Test("AB-L08: each of the five kinds of keys is held once at a central; a second one of its kind is not")
     func eachKeyWaitsOnce() {
         var hold = central()
         for code in 0x06...0x0A as ClosedRange<UInt8> {
@@ -60,7 +58,7 @@ import Testing
         #expect(hold.end().count == 5)
     }
 
-    @Test("AB-L08: what is no whole key on the channel of pairing does not wait at a central")
+    @Test("AB-L08: data that are not a whole pairing key are not held at a central")
     func whatIsNoWholeKeyDoesNotWait() {
         var hold = central()
         // All other commands of the Security Manager, and reserved codes.
@@ -112,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "AB-L08: keys behind the begin of encryption wait for Encryption Change, and all know of it when they come (quirk 2)"
+        "AB-L08: keys right after encryption begins wait for Encryption Change, which every component receives first (quirk 2)"
     )
     func keysWaitForEncryptionChange() throws {
         let order = try order { bench in
@@ -126,7 +124,7 @@ import Testing
         #expect(order == ["encrypted", "data", "data", "data"])
     }
 
-    @Test("AB-L08: keys that come before a central asks for encryption were in the clear")
+    @Test("AB-L08: keys that arrive before a central requests encryption were in the clear")
     func keysBeforeTheCommand() throws {
         let order = try order { bench in
             arrives(bench)
@@ -137,7 +135,7 @@ import Testing
         #expect(order == ["data", "encrypted"])
     }
 
-    @Test("AB-L08: keys that come before the controller has begun to encrypt were in the clear")
+    @Test("AB-L08: keys that arrive before the controller has begun to encrypt were in the clear")
     func keysBeforeTheStatus() throws {
         let order = try order { bench in
             bench.controller.reaction = { $0 == LEEnableEncryption.opcode ? .silence : .answer }
@@ -165,7 +163,7 @@ import Testing
         #expect(order == ["data"])
     }
 
-    @Test("AB-L08: keys that have waited for longer than an interval were in the clear, and so were those of a failure")
+    @Test("AB-L08: keys held for longer than an interval, or held when encryption fails, were in the clear")
     func keysThatHaveWaitedForTooLong() throws {
         let late = try order { bench in
             encrypts(bench)
@@ -186,7 +184,7 @@ import Testing
         #expect(failed == ["not encrypted", "data"])
     }
 
-    @Test("what waits at a peripheral comes in the clear when the controller does not take its key")
+    @Test("data held at a peripheral count as clear when the controller does not accept its key")
     func whatWaitsComesWhenTheKeyIsNotTaken() throws {
         let bench = Bench()
         bench.up()
@@ -203,7 +201,7 @@ import Testing
         #expect(count == 1 && bench.host.counters.unprovenLinks == 0)
     }
 
-    @Test("a peripheral holds all that comes behind its key, within bounds, and drops it when the event does not come")
+    @Test("a peripheral holds all data after its key, within bounds, and drops them when the event does not arrive")
     func aPeripheralHoldsAllBehindItsKey() {
         var hold = EncryptionHold()
         hold.beginAsPeripheral()
@@ -215,7 +213,7 @@ import Testing
         #expect(hold.end() == [packet(4)])
     }
 
-    @Test("AB-H04: what comes of one handle takes no room from others, and handles are bounded")
+    @Test("AB-H04: data held for one handle take no space from others, and handles are bounded")
     func whatComesOfOneHandleTakesNoRoomFromOthers() {
         var early = EarlyPackets()
         func of(_ number: UInt16) -> ACLPacket { packet(4, of: ConnectionHandle(rawValue: number)) }
@@ -228,7 +226,7 @@ import Testing
     }
 
     @Test(
-        "AB-L08: data behind a peripheral's key wait for Encryption Change, and all know of it when they come (quirk 2)"
+        "AB-L08: data after a peripheral's key wait for Encryption Change, which every component receives first (quirk 2)"
     )
     func dataBehindAKeyWaitForTheEvent() throws {
         let bench = Bench()
@@ -249,7 +247,7 @@ import Testing
         #expect(order.last == "data" && order.count == 4)
     }
 
-    @Test("AB-L08: a peripheral ends a link whose data come behind its key without the event")
+    @Test("AB-L08: a peripheral ends a link whose data arrive after its key without the event")
     func aLinkWithoutTheEventIsEnded() throws {
         let bench = Bench()
         bench.up()
@@ -270,7 +268,7 @@ import Testing
         return controller
     }
 
-    @Test("what a controller is not trusted with is known by its place and maker, and forgotten with its firmware")
+    @Test("a controller's faults are remembered by its place and manufacturer, and forgotten with its firmware")
     func whatAControllerIsNotTrustedWithIsForgottenWithItsFirmware() {
         let memory = ControllerMemory()
         var changes = 0
@@ -311,7 +309,7 @@ import Testing
         #expect(later.entries.contains { $0.device.place == "other" })
     }
 
-    @Test("there is no way back to commands that were of no use, though the others hang too")
+    @Test("a command set that proved useless is not used again, though the other one hangs too")
     func thereIsNoWayBack() {
         let bench = Bench()
         bench.up()
@@ -335,7 +333,7 @@ import Testing
         #expect(bench.host.counters.resets == 6 && bench.information != nil)
     }
 
-    @Test("a controller is not reset to be driven otherwise while there is a link")
+    @Test("a controller is not reset to change its command set while a link exists")
     func aControllerIsNotRenewedWithALink() {
         let bench = Bench()
         bench.up()

@@ -48,7 +48,7 @@ import Testing
         #expect(bench.transport.sent.isEmpty)
     }
 
-    @Test("AB-H06: all who wait for a controller get the one error")
+    @Test("AB-H06: all callers that wait for a controller get the same error")
     func oneErrorForAllWhoWait() throws {
         let bench = Bench()
         bench.up()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "a controller has its time for an answer from when its line is open, as while a driver loads its firmware first"
+        "the time-out for a controller's answer starts when the transport opens, so a driver may load its firmware first"
     )
     func timeForAnAnswerBeginsWhenTheLineIsOpen() {
         let bench = Bench()
@@ -100,7 +100,7 @@ import Testing
         #expect(bench.error == .commandTimedOut(Reset.opcode))
     }
 
-    @Test("AB-H06: a reset that fails too keeps both causes")
+    @Test("AB-H06: when the reset fails too, both causes are kept")
     func aResetThatFailsTooKeepsBothCauses() {
         let bench = Bench()
         bench.up()
@@ -233,7 +233,7 @@ import Testing
         #expect(bench.host.counters.unknownHandles == 1)
     }
 
-    @Test("AB-H02: no part of any event upsets the host")
+    @Test("AB-H02: a truncated event of any kind does no harm to the host")
     func noPartOfAnyEventUpsetsTheHost() throws {
         func truncated<E: HCIEvent>(_ type: E.Type, _ bench: Bench) {
             let bytes = HCIPacket(RandomFields.value(type, RandomSource(seed: 3))).bytes

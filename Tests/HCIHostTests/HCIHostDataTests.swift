@@ -137,7 +137,7 @@ import Testing
         #expect(bench.transport.data.map { $0.payload[0] } == Array(0..<10))
     }
 
-    @Test("AB-H01: completed packets beyond those under way are not credited")
+    @Test("AB-H01: completed packets beyond those outstanding are not credited")
     func creditsAreClamped() throws {
         let bench = Bench()
         bench.up()
@@ -179,7 +179,7 @@ import Testing
         #expect(seen == ["0102 true", "03 false", "04 true"])
     }
 
-    @Test("AB-H02: data without octets or with wrong lengths are refused")
+    @Test("AB-H02: empty data and data with wrong lengths are rejected")
     func dataWithoutOctetsOrWithWrongLengthsAreRefused() throws {
         let bench = Bench()
         bench.up()
@@ -225,7 +225,7 @@ import Testing
         #expect(seen == 0)
     }
 
-    @Test("AB-H05: one connection begins once")
+    @Test("AB-H05: a connection begins only once")
     func aConnectionBeginsOnce() throws {
         let bench = Bench()
         bench.up()
@@ -244,7 +244,7 @@ import Testing
         #expect(bench.disconnections.isEmpty && bench.host.counters.unknownHandles == 1)
     }
 
-    @Test("AB-H05: encryption that nobody began is not believed")
+    @Test("AB-H05: encryption that the host did not begin is not trusted")
     func encryptionThatNobodyBeganIsNotBelieved() throws {
         let bench = Bench()
         bench.up()
@@ -313,7 +313,7 @@ import Testing
 
     /// An unencrypted link has no key to refresh, even if a key is stored for it: reporting the event would make the
     /// link look encrypted (Core Vol 4 Part E 7.7.39).
-    @Test("AB-H05: a refreshed key is believed only on a link that is encrypted")
+    @Test("AB-H05: a key refresh is accepted only on an encrypted link")
     func aRefreshIsOfALinkThatIsEncrypted() throws {
         let bench = Bench()
         bench.up()
@@ -332,7 +332,7 @@ import Testing
     }
 
     /// A failure leaves the link as it is, and discards the key it was meant for.
-    @Test("AB-H05: a refresh that failed neither renews nor ends the encryption")
+    @Test("AB-H05: a failed refresh neither renews nor ends the encryption")
     func aFailureIsNoRefreshAndNoEnd() throws {
         let bench = Bench()
         bench.up()
@@ -353,7 +353,7 @@ import Testing
     }
 
     // A rejected key does not cancel the earlier one.
-    @Test("AB-H05: a refused key does not undo the one under way")
+    @Test("AB-H05: a rejected key does not cancel the pending one")
     func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
         let bench = Bench()
         bench.up()

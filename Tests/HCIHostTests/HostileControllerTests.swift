@@ -40,7 +40,7 @@ import Testing
         ([0x01, 0x02, 0x00, 0x01, 0x00], .clamped), ([0x01, 0x02, 0x00, 0xFF, 0xFF], .clamped),
     ]
 
-    @Test("AB-H01: completed packets that cannot be are rejected and counted", arguments: completions)
+    @Test("AB-H01: impossible completed-packet counts are rejected and counted", arguments: completions)
     func completionsThatCannotBeAreRejectedAndCounted(parameters: PacketBuffer, cause: Cause) throws {
         let bench = Bench()
         bench.up()
@@ -55,7 +55,7 @@ import Testing
         #expect(bench.disconnections.isEmpty && bench.states.count == 2)
     }
 
-    @Test("AB-H02: a stream that is no HCI ends everything with one typed error")
+    @Test("AB-H02: a stream that is not HCI ends everything with one typed error")
     func aStreamThatIsNoneEndsEverythingWithOneTypedError() throws {
         let bench = Bench()
         bench.up()
@@ -109,7 +109,7 @@ import Testing
         #expect(seen == 1)
     }
 
-    @Test("AB-H04: fragments out of place reach their own link and say what they are")
+    @Test("AB-H04: misplaced fragments reach their own link, marked as what they are")
     func fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
         let bench = Bench()
         bench.up()
@@ -133,7 +133,7 @@ import Testing
         #expect(seen.count == 4)
     }
 
-    @Test("AB-H04: data that nobody takes are bounded")
+    @Test("AB-H04: unclaimed data are bounded")
     func whatNobodyTakesIsBounded() throws {
         let bench = Bench()
         bench.up()
@@ -251,7 +251,7 @@ import Testing
         #expect(!link.isEncrypted && bench.host.counters.unexpectedEncryption == 1)
     }
 
-    @Test("AB-H05: a key is for one link and one time")
+    @Test("AB-H05: a key serves one link, once")
     func aKeyIsForOneLinkAndOneTime() throws {
         let bench = Bench()
         bench.up()
@@ -274,7 +274,7 @@ import Testing
         #expect(!third.isEncrypted && bench.host.counters.unexpectedEncryption == 3)
     }
 
-    @Test("AB-H05: the events that are not believed reach nobody")
+    @Test("AB-H05: events that are not trusted reach no component")
     func theEventsThatAreNotBelievedReachNobody() throws {
         let bench = Bench()
         bench.up()

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("the reset of a host that stops waits for the answer to the command that is under way, and no other is sent")
+    @Test("the reset of a stopping host waits for the answer to the pending command, and no other command is sent")
     func theResetWaitsForTheAnswer() {
         let leaving = Leaving()
         leaving.bench.run()
@@ -42,7 +42,7 @@ import Testing
         #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
     }
 
-    @Test("the reset of a host that stops waits for a command credit")
+    @Test("the reset of a stopping host waits for a command credit")
     func theResetWaitsForACredit() {
         let leaving = Leaving()
         leaving.answer(credits: 0)
@@ -54,7 +54,7 @@ import Testing
         #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
     }
 
-    @Test("AB-H06: a controller that owes an answer for too long is reset all the same")
+    @Test("AB-H06: a controller that owes an answer for too long is reset nevertheless")
     func aSilentControllerIsReset() {
         let leaving = Leaving()
         leaving.bench.run(CommandQueue.answerTimeout - .milliseconds(1))
@@ -63,7 +63,7 @@ import Testing
         #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
     }
 
-    @Test("a host that owes nothing resets its controller at once")
+    @Test("a host without a pending command resets its controller at once")
     func aHostThatIsIdleResetsAtOnce() {
         let bench = Bench()
         bench.up()
@@ -75,7 +75,7 @@ import Testing
         #expect(bench.transport.commands == ["Reset"])
     }
 
-    @Test("a host that is started again before the answer resets its controller once, and comes up")
+    @Test("a host that is restarted before the answer resets its controller once, and comes up")
     func aHostThatIsStartedAgainComesUp() {
         let leaving = Leaving()
         leaving.bench.host.start()
@@ -85,7 +85,7 @@ import Testing
         #expect(leaving.commands.count { $0 == "Reset" } == 1)
     }
 
-    @Test("a line that closes before the reset leaves nobody waiting")
+    @Test("a transport that closes before the reset leaves no caller waiting")
     func aLineThatClosesLeavesNobodyWaiting() {
         let leaving = Leaving()
         leaving.bench.transport.onClose?(.closedByPeer)

@@ -27,7 +27,7 @@ import Testing
 
     private func disconnects(_ bench: Bench) -> Int { bench.transport.commands.filter { $0 == "Disconnect" }.count }
 
-    @Test("AB-H06: a controller that takes no commands is reset after 4 s")
+    @Test("AB-H06: a controller that accepts no commands is reset after 4 s")
     func aControllerThatTakesNoCommandsIsReset() {
         let bench = Bench()
         bench.up()
@@ -42,7 +42,7 @@ import Testing
         #expect(resets(bench) == 1 && bench.information != nil)
     }
 
-    @Test("AB-L09: data that the controller keeps for 45 s end the link; data that leave keep it")
+    @Test("AB-L09: data stuck in the controller for 45 s end the link; data that are sent keep it")
     func dataThatTheControllerKeepsEndTheLink() throws {
         let bench = Bench()
         bench.up()
@@ -92,7 +92,7 @@ import Testing
         #expect(resets(bench) == 1)
     }
 
-    @Test("AB-H06: links that others end in time, with data in the controller, one after the other, make it be reset")
+    @Test("AB-H06: links that repeatedly end in time with data stuck in the controller cause a reset")
     func linksThatEndWithDataMakeItBeReset() {
         let bench = Bench()
         bench.up()
@@ -107,7 +107,7 @@ import Testing
         #expect(resets(bench) == 1 && bench.information != nil)
     }
 
-    @Test("AB-H06: a link that the controller does not end makes it be reset")
+    @Test("AB-H06: a link that the controller does not end causes a reset")
     func aLinkThatTheControllerDoesNotEndMakesItBeReset() throws {
         let bench = Bench()
         bench.up()
@@ -164,7 +164,7 @@ import Testing
         #expect(link.isEncrypted && disconnects(bench) == 0)
     }
 
-    @Test("AB-H06: an attempt to connect that does not end after its cancel makes the controller be reset")
+    @Test("AB-H06: a connection attempt that does not end after its cancellation causes a reset")
     func anAttemptThatDoesNotEndMakesTheControllerBeReset() {
         let bench = Bench()
         bench.up()

@@ -14,7 +14,7 @@ import Testing
         #expect(read.handle.rawValue == 0x0EFF && read.boundary == .continuation && read.payload == [1, 2, 3])
     }
 
-    @Test("AB-H02: ACL data of another length than the header says are refused")
+    @Test("AB-H02: ACL data whose length differs from the header's are rejected")
     func dataOfAnotherLengthThanTheHeaderSaysAreRefused() {
         let whole: PacketBuffer = [0x40, 0x20, 3, 0, 1, 2, 3]
         for length in 0..<whole.count {

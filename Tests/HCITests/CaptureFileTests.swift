@@ -29,7 +29,7 @@ private final class Folder {
         #expect(folder.content("new") == [1, 2])
     }
 
-    @Test("a capture file that all could read gives way, and who has it open learns nothing")
+    @Test("a world-readable capture file is replaced, and a process that has it open reads nothing new")
     func aFileThatAllCouldReadGivesWay() throws {
         let folder = try Folder()
         let path = "\(folder.path)/old"

@@ -30,7 +30,7 @@ import Testing
         try check(Self.type(name))
     }
 
-    @Test("AB-H02: no part of an event is taken for an event", arguments: names)
+    @Test("AB-H02: a truncated event is never decoded as an event", arguments: names)
     func noPartOfAnEventIsAnEvent(name: String) throws {
         func check<E: HCIEvent>(_ type: E.Type) throws {
             let random = RandomSource(seed: UInt64(type.eventCode.rawValue))
@@ -117,7 +117,10 @@ import Testing
         #expect(event.encoded() == parameters)
     }
 
-    @Test("AB-H03: reports that an event announces and does not have are not read", arguments: [UInt8(0), 2, 25, 255])
+    @Test(
+        "AB-H03: reports that an event announces but does not contain are not read",
+        arguments: [UInt8(0), 2, 25, 255]
+    )
     func reportsThatAreNotThereAreNotRead(count: UInt8) {
         let one: [UInt8] = [0x00, 0x01, 1, 2, 3, 4, 5, 6, 0x00, 0xC4]
         #expect(throws: PacketError.self) { try LEAdvertisingReport.reading(PacketBuffer([count] + one)) }
@@ -125,7 +128,7 @@ import Testing
         #expect(throws: PacketError.self) { try LEDirectedAdvertisingReport.reading(PacketBuffer([count] + one)) }
     }
 
-    @Test("AB-H03: the data of a report do not reach beyond the event")
+    @Test("AB-H03: the data of a report do not extend beyond the event")
     func dataDoNotReachBeyondTheEvent() {
         for length in 1...255 {
             let bytes: [UInt8] = [1, 0x00, 0x01, 1, 2, 3, 4, 5, 6, UInt8(length), 0xC4]

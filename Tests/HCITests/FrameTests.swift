@@ -5,7 +5,7 @@ import Testing
 
 /// The framing of commands and events, which is parsed before their contents.
 @Suite struct FrameTests {
-    @Test("AB-H02: no part of a frame is taken for a frame")
+    @Test("AB-H02: a truncated frame is never decoded as a frame")
     func noPartOfAFrameIsAFrame() throws {
         let frames = [
             HCIPacket(LESetScanEnable(isEnabled: true, filterDuplicates: .enabled)),

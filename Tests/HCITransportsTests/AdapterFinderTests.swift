@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "each thing that the kernel may say is told with what to do",
+        "each kernel error is reported with advice",
         arguments: [
             (EPERM, UserChannelError.noPermission("hci0"), "setcap cap_net_admin+ep"),
             (ERFKILL, .blocked("hci0"), "rfkill unblock bluetooth"),
@@ -141,7 +141,7 @@ import Testing
         kernel.close(second.socket)
     }
 
-    @Test("an adapter that comes back under another number is the same; another one under the old number is not")
+    @Test("an adapter with a new number is recognised, and another one under the old number is not mistaken for it")
     func anAdapterIsFoundUnderItsNewNumber() throws {
         let kernel = StandInKernel([0: .init(address: 7)])
         let finder = finder(kernel, try ScratchFiles())
@@ -182,9 +182,7 @@ import Testing
         }
     }
 
-    @Test(
-        "an adapter that was kept over a crash is used as it is, without what was said to the one before, and only once"
-    )
+    @Test("an adapter kept across a crash is reused once, without the packets meant for its predecessor")
     func anAdapterThatWasKept() throws {
         let (kernel, files, keeper) = (StandInKernel([0: .init(), 1: .init()]), try ScratchFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
@@ -204,7 +202,7 @@ import Testing
     }
 
     @Test(
-        "what was kept and is no adapter, another one, or gone, is given back, and the one that is meant is taken",
+        "a kept socket that is not an adapter, belongs to another one, or is dead is released, and the right adapter opened",
         arguments: [nil, 1, 0] as [UInt16?]
     )
     func whatWasKeptAndIsNotMeant(adapter: UInt16?) throws {
@@ -219,7 +217,7 @@ import Testing
         kernel.close(taken.socket)
     }
 
-    @Test("what was kept and is of the adapter that is meant, but not its user channel, is given back")
+    @Test("a kept socket of the right adapter that is not its user channel is released")
     func whatWasKeptOfAnotherChannel() throws {
         let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
@@ -231,7 +229,7 @@ import Testing
         kernel.close(taken.socket)
     }
 
-    @Test("an adapter that is kept is kept no more when its line is closed, or ends", arguments: [false, true])
+    @Test("an adapter is no longer kept once its transport is closed or ends", arguments: [false, true])
     func aLineThatEndsIsNotKept(isUnplugged: Bool) async throws {
         let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)

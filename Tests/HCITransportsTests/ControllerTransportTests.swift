@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct ControllerTransportTests {
     @Test(
-        "a controller that cannot be reached is told, also where that is known at once",
+        "an unreachable controller is reported, even if that is known at once",
         arguments: [
             "unix:/nowhere/at/all", "serial:/dev/nothing-at-all", "serial:/dev/null,115200,h5", "tcp:127.0.0.1:1",
         ]
@@ -71,7 +71,10 @@ import Testing
         }
     }
 
-    @Test("the device of a line that never opened is reset: the one that the address names", arguments: [true, false])
+    @Test(
+        "the device behind a transport that never opened is reset: the one named by the address",
+        arguments: [true, false]
+    )
     func theDeviceOfALineThatNeverOpenedIsReset(waitsForEnd: Bool) async throws {
         let files = try ScratchFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
@@ -105,7 +108,7 @@ import Testing
         #expect(none.contains("hci7"))
     }
 
-    @Test("no reset leads through what carries octets alone", arguments: ["tcp:127.0.0.1:1", "unix:/nowhere"])
+    @Test("plain octet streams offer no device reset", arguments: ["tcp:127.0.0.1:1", "unix:/nowhere"])
     func noResetLeadsThroughOctets(text: String) async throws {
         #expect(try await reset(text, AdapterFinder(), waitsForEnd: true) == .impossible)
     }

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("events come as late as they are to be and in order, and data does not wait for them")
+    @Test("events are delayed as configured and stay in order, and data do not wait for them")
     func eventsComeLate() {
         let (loop, kernel) = (VirtualEventLoop(), Kernel())
         let dongle = DongleTransport(kernel, behaviour: .init(eventDelay: .milliseconds(20)), loop: loop)
@@ -65,9 +65,7 @@ import Testing
     private static let configure = control([0, 9, 1, 0, 0, 0, 0, 0])
     private static let command = control([0x20, 0, 0, 0, 0, 0, 3, 0], [3, 12, 0])
 
-    @Test(
-        "a dongle that falls mute takes commands and says nothing, until its port is reset, which has it chosen a configuration again"
-    )
+    @Test("a muted dongle accepts commands without answering until its port is reset and configured again")
     func aDongleFallsMuteUntilItIsReset() {
         let (loop, kernel) = (VirtualEventLoop(), Kernel())
         let dongle = DongleTransport(kernel, behaviour: .init(muteAfter: 2), loop: loop)

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("AB-H02: an unknown packet type ends the line with a typed error, behind the packets before it")
+    @Test("AB-H02: an unknown packet type closes the transport with a typed error, after the packets before it")
     func anUnknownPacketTypeIsAnErrorInItsPlace() {
         let wire = Wire()
         let transport = H4Transport(wire)
@@ -55,9 +55,7 @@ import Testing
         #expect(closures == [.malformed(PacketError(.value(9), at: "H4 packet type"))])
     }
 
-    @Test(
-        "Core Vol 4 Part A 4: on a wire that has the rest of something on it packets begin with the answer to a reset"
-    )
+    @Test("Core Vol 4 Part A 4: on a wire with leftover octets, packets begin with the answer to a reset")
     func aWireThatIsOutOfStep() {
         let noise: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x09, 0xFF, 0x02, 0x04, 0x0E]
         for cut in 0...(noise + Self.stream).count {

@@ -63,7 +63,7 @@ import Testing
         loop.shutDown()
     }
 
-    @Test("AB-G05: what a transport reports inside a task runs after it, in order, at the same time")
+    @Test("AB-G05: reports that a transport makes inside a task run after it, in order, at the same time")
     func whatIsReportedInsideATaskRunsAfterIt() {
         let record = Record()
         let times = Mutex<Set<Instant>>([])

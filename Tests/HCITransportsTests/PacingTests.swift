@@ -21,7 +21,7 @@ import Testing
         #expect(seen.times == [100, 250])
     }
 
-    @Test("what comes in is stamped with the wall clock, and time never goes back")
+    @Test("input is stamped with the wall clock, and time never goes back")
     func timeOfWhatComesInNeverGoesBack() {
         var pacing = Pacing()
         pacing.arrive(wall: Instant(microseconds: 500))

@@ -41,7 +41,7 @@ import Testing
         #expect(throws: SerialPort.Failure.rate(7, path: terminal.path)) { try port.set(rate: 7) }
     }
 
-    @Test("what cannot be opened says what to do")
+    @Test("a port that cannot be opened is reported with advice")
     func whatCannotBeOpened() throws {
         func reason(_ path: String) -> String? {
             do throws(SerialPort.Failure) {
@@ -60,7 +60,7 @@ import Testing
         #expect(reason(terminal.path) == nil)
     }
 
-    @Test("octets pass a port as they are, also those that mean something to a terminal")
+    @Test("a port passes octets unchanged, including those with a meaning to terminals")
     func octetsPassAsTheyAre() throws {
         let terminal = try #require(PseudoTerminal())
         let port = try SerialPort(path: terminal.path, hasFlowControl: false)
@@ -101,7 +101,7 @@ import Testing
     private static let resetDone: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00]
 
     @Test(
-        "a rate is found by what a controller answers, whichever it has, and nobody's is not",
+        "the baud rate is detected by the controller's answer, and not found without an answer",
         arguments: [false, true]
     )
     func aRateIsFound(isThreeWire: Bool) {

@@ -21,7 +21,7 @@ import Testing
 
     // MARK: Endpoints
 
-    @Test("Core Vol 4 Part B 2.1: endpoints are taken as a complete set of one interface, or not at all")
+    @Test("Core Vol 4 Part B 2.1: endpoints are used as a complete set of one interface, or not at all")
     func endpointsAreACompleteSet() {
         let all = Self.dongle.endpoints
         for left in 0..<3 {
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test("Core 6.2 Vol 4 Part B: Bulk Serialization Mode is preferred, where a Bluetooth interface offers it")
+    @Test("Core 6.2 Vol 4 Part B: Bulk Serialization Mode is preferred where a Bluetooth interface offers it")
     func bulkSerializationModeIsPreferred() {
         let serialized = StandInUSB.controller(isSerialized: true)
         #expect(USBEndpoints.sets(of: serialized).map(\.isSerialized) == [true, false])
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: The kernel's driver
 
-    @Test("the kernel's driver is detached when it has loaded firmware, not before")
+    @Test("the kernel's driver is detached once it has loaded firmware, not before")
     func theDriverIsDetachedWhenItIsReady() throws {
         let files = try ScratchFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
@@ -144,7 +144,7 @@ import Testing
         #expect(kernel.state.withLock { $0.paused } == 0)
     }
 
-    @Test("a driver that comes a little later is awaited, and none for ever")
+    @Test("a driver that is bound a little later is awaited, but not for ever")
     func aDriverThatComesLaterIsAwaited() throws {
         let files = try ScratchFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
@@ -171,7 +171,7 @@ import Testing
         #expect(usb.state.withLock { $0.driven } == [0])
     }
 
-    @Test("who waits for a driver that does not come to an end gives up when the device is to be reset")
+    @Test("waiting for a driver that never finishes is abandoned when the device is to be reset")
     func aResetEndsTheWaitForTheDriver() async throws {
         let files = try ScratchFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
@@ -219,7 +219,7 @@ import Testing
         #expect(try finder.take(.first).device == Self.dongle)
     }
 
-    @Test("of several that are meant, that one is reset which was taken last")
+    @Test("of several matching devices, the last one opened is reset")
     func theOneThatWasTakenIsReset() throws {
         let usb = StandInUSB([Self.dongle, Self.other])
         let finder = finder(usb)

@@ -29,7 +29,7 @@ import Testing
         #expect(serialized.handle(.opened) == three(.bulk))
     }
 
-    @Test("a transfer is not a packet: events and data are put together, wherever they are cut")
+    @Test("a transfer is not a packet: events and data are reassembled, wherever they are split")
     func packetsArePutTogether() {
         let (event, octets) = ([0x3E] + [38] + [UInt8](repeating: 7, count: 38), Self.data.bytes.bytes)
         for cut in 1..<octets.count {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("what was under way for another host counts for nothing before the answer to a reset")
+    @Test("transfers meant for another host are ignored before the answer to a reset")
     func theRestForAnotherHostIsNothing() {
         var machine = USBMachine(isSerialized: false)
         _ = machine.handle(.opened)
@@ -57,7 +57,7 @@ import Testing
         #expect(machine.handle(.read(.bulk, .read(Self.data.bytes.bytes))).compactMap(\.packet) == [Self.data])
     }
 
-    @Test("Core Vol 4 Part B 2.2: commands go by endpoint 0 and data by the bulk endpoint, one after the other")
+    @Test("Core Vol 4 Part B 2.2: commands use endpoint 0 and data the bulk endpoint, one at a time")
     func packetsGoByTheirPipes() {
         var machine = Self.opened()
         #expect(machine.handle(.send(Self.reset)) == [.write(.control, [3, 0x0C, 0])])
@@ -68,7 +68,7 @@ import Testing
         #expect(machine.handle(.written(.bulk, .written(6))).isEmpty)
     }
 
-    @Test("Core 6.2 Vol 4 Part B: in Bulk Serialization Mode all packets go one way, with their types")
+    @Test("Core 6.2 Vol 4 Part B: in Bulk Serialization Mode all packets use one pipe, with their types")
     func allPacketsGoOneWay() {
         var machine = Self.opened(isSerialized: true)
         #expect(machine.handle(.send(Self.reset)) == [.write(.bulk, [1, 3, 0x0C, 0])])
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a line ends with what has become of its transfers", arguments: [USBPipe.interrupt, .bulk])
+    @Test("a transport closes with the outcome of its transfers", arguments: [USBPipe.interrupt, .bulk])
     func theLineEndsWhenItIsUnplugged(pipe: USBPipe) {
         var machine = Self.opened()
         #expect(machine.handle(.read(pipe, .gone)) == [.finish, .lost(.closedByPeer)])
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "a packet that did not go as a whole ends the line",
+        "a packet that was not sent completely closes the transport",
         arguments: [USBOutcome.written(2), .stalled, .timedOut, .failed(-1), .gone]
     )
     func aPacketThatDidNotGoEndsTheLine(outcome: USBOutcome) {

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "an empty packet marks the end of data whose last packet is full, and of no other",
+        "an empty packet terminates data whose last packet is full, and no others",
         arguments: [59, 60, 61, 124]
     )
     func anEmptyPacketMarksTheEnd(count: Int) async throws {
@@ -116,7 +116,7 @@ import Testing
         #expect(written.timeout == USBLink.writeTimeout)
     }
 
-    @Test("the end is in order: transfers come back, the driver has its interface, and then the device is closed")
+    @Test("closing is orderly: transfers return, the driver gets its interface back, and then the device is closed")
     func theEndIsInOrder() async throws {
         let line = try await Line()
         _ = line.usb.takeAsked()
@@ -129,7 +129,7 @@ import Testing
         #expect(line.connection.written.count == 1)
     }
 
-    @Test("a controller that is unplugged ends the line, whatever is under way", arguments: 0..<6)
+    @Test("unplugging a controller closes the transport, whatever is in flight", arguments: 0..<6)
     func unpluggingEndsTheLine(instant: Int) async throws {
         let line = try await Line()
         if instant > 0 { line.connection.complete(0, .written(3)) }
@@ -152,7 +152,7 @@ import Testing
         #expect(line.usb.takeAsked().contains("clear 129"))
     }
 
-    @Test("Core 6.2 Vol 4 Part B: Bulk Serialization Mode is chosen where it is offered, and left at the end")
+    @Test("Core 6.2 Vol 4 Part B: Bulk Serialization Mode is selected where it is offered, and left at the end")
     func bulkSerializationModeIsChosen() async throws {
         let line = try await Line(isSerialized: true)
         #expect(line.connection.written.first?.content == .write([1, 3, 0x0C, 0]))
@@ -165,7 +165,7 @@ import Testing
         #expect(line.usb.takeAsked() == ["cancel", "select 0 of 0", "release 0", "attach 0", "close"])
     }
 
-    @Test("who closes the line while a packet is delivered hears no more of it")
+    @Test("closing the transport during the delivery of a packet stops all further deliveries")
     func nothingComesAfterClosing() async throws {
         let line = try await Line()
         let count = Counter()
@@ -203,7 +203,7 @@ import Testing
     // MARK: Resets
 
     @Test(
-        "a device is reset when all has come back, and before the kernel's driver begins with it",
+        "a device is reset once all transfers have returned, and before the kernel's driver is bound",
         arguments: [false, true]
     )
     func aDeviceIsResetBeforeItGoesBack(isSerialized: Bool) async throws {
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test("a device whose line has failed is taken once more for its reset, and goes back again")
+    @Test("a device whose transport has failed is opened again for its reset, and released afterwards")
     func aDeviceIsResetThoughItsLineHasFailed() async throws {
         let line = try await Line()
         for _ in 0...USBMachine.maximumFailures {
@@ -243,7 +243,7 @@ import Testing
         #expect(line.violations.isEmpty && line.usb.state.withLock { $0.driven } == [0])
     }
 
-    @Test("a device that somebody else has by now is not reset")
+    @Test("a device that another program has opened in the meantime is not reset")
     func aDeviceOfSomebodyElseIsNotReset() async throws {
         let files = try ScratchFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")

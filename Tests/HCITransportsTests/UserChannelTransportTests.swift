@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "AB-H02: a read that is no packet ends the line",
+        "AB-H02: a read that is not a packet closes the transport",
         arguments: [
             [4, 0x0E], [4, 0x0E, 2, 1], [4, 0x0E, 0, 4, 0x0E, 0], [4, 0x0E, 0, 4], [4], [9, 1, 2],
             [UInt8](repeating: 4, count: 4_097),
@@ -127,7 +127,7 @@ import Testing
         #expect(await line.next() == .closed(.closedByPeer))
     }
 
-    @Test("a write that fails ends the line", arguments: [ENETDOWN, ENODEV, EPIPE, EIO])
+    @Test("a failed write closes the transport", arguments: [ENETDOWN, ENODEV, EPIPE, EIO])
     func aWriteThatFailsEndsTheLine(code: Int32) async throws {
         let line = try await Line()
         line.kernel.state.withLock { $0.writeErrors = [code] }
@@ -136,7 +136,10 @@ import Testing
         #expect(await line.next() == .closed(isPlug ? .closedByPeer : .failed(reason: String(cString: strerror(code)))))
     }
 
-    @Test("what a controller says while nobody has its adapter is lost, and the line stays", arguments: [true, false])
+    @Test(
+        "packets from a controller whose adapter is not open are lost, and the transport stays open",
+        arguments: [true, false]
+    )
     func aControllerWithoutAHost(isController: Bool) async throws {
         let kernel = StandInKernel([0: .init()])
         let loop = NIOEventLoop()
@@ -189,7 +192,7 @@ import Testing
         #expect(await line.next() == .closed(.failed(reason: "the kernel does not accept any more packets")))
     }
 
-    @Test("a packet that the kernel would refuse is not written", arguments: [1_024, 4_000])
+    @Test("a packet that the kernel would reject is not written", arguments: [1_024, 4_000])
     func aPacketThatIsTooLongEndsTheLine(count: Int) async throws {
         let line = try await Line()
         line.send(Self.data(count))

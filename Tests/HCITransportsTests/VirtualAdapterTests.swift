@@ -24,7 +24,7 @@ import Testing
         return Array(octets.prefix(max(0, count)))
     }
 
-    @Test("an adapter is asked for, and has the number that the kernel says")
+    @Test("an adapter is requested, and gets the number that the kernel assigns")
     func anAdapterIsMade() throws {
         defer { close(kernel) }
         say([0xFF, 0, 0x02, 0x01])
@@ -33,7 +33,10 @@ import Testing
         close(made.descriptor)
     }
 
-    @Test("what is no virtual adapter is told of", arguments: [[0xFF, 1, 0, 0], [0xFF, 0, 0], [4, 0x0E, 1, 1], []])
+    @Test(
+        "a file that is not a virtual adapter is reported",
+        arguments: [[0xFF, 1, 0, 0], [0xFF, 0, 0], [4, 0x0E, 1, 1], []]
+    )
     func whatIsNoVirtualAdapter(answer: [UInt8]) {
         defer { close(kernel) }
         say(answer)
@@ -44,7 +47,7 @@ import Testing
         #expect(throws: failure) { try VirtualAdapter.make(at: terminal.path) }
     }
 
-    @Test("each reason says what to do")
+    @Test("each error comes with advice")
     func eachReasonSaysWhatToDo() {
         defer { close(kernel) }
         let missing = "/dev/there-is-no-such-file"
@@ -53,7 +56,7 @@ import Testing
         #expect("\(VirtualAdapter.Failure.noPermission(path: "/dev/vhci"))".contains("sudo"))
     }
 
-    @Test("packets go to the file of a device one by one")
+    @Test("packets go to the device file one by one")
     func packetsGoToADevice() async throws {
         say([0xFF, 0, 0, 0])
         let made = try VirtualAdapter.make(at: terminal.path)

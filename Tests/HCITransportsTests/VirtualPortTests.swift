@@ -13,7 +13,7 @@ import Testing
 
         """
 
-    @Test("a device is plugged into the first port that is free, at full speed")
+    @Test("a device is attached to the first free port, at full speed")
     func aDeviceIsPluggedIn() throws {
         let files = try ScratchFiles()
         try files.write(Self.status, to: "status")

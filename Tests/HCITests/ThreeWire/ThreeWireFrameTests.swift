@@ -11,7 +11,7 @@ import Testing
         return decoder.take(octets)
     }
 
-    @Test("Core Vol 4 Part D 3: what delimits a frame is escaped within it, and a stream may split at every octet")
+    @Test("Core Vol 4 Part D 3: delimiters are escaped within a frame, and a stream may split at every octet")
     func framesComeBack() {
         let sent: [[UInt8]] = [[0xC0], [0xDB, 0xDC], [1, 0xC0, 0xDB, 0xDD, 2], [0xDB]]
         #expect(SLIP.encode(sent[2]) == [0xC0, 1, 0xDB, 0xDC, 0xDB, 0xDD, 0xDD, 2, 0xC0])
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("AB-H02: what is no frame is left out up to the next delimiter, and none grows without bound")
+    @Test("AB-H02: invalid frames are skipped up to the next delimiter, and no frame grows without bound")
     func whatIsNoFrame() {
         #expect(Self.frames([1, 2, 0xC0, 3, 0xC0]) == [[3]])
         #expect(Self.frames([0xC0, 1, 0xDB, 2, 9, 0xC0, 3, 0xC0]) == [[3]])
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.frames([0xC0, 0xC0, 0xC0, 5, 0xC0]) == [[5]])
     }
 
-    @Test("Core Vol 4 Part D 4: headers as they are on the wires")
+    @Test("Core Vol 4 Part D 4: headers are encoded as on the wire")
     func headers() throws {
         let sync = ThreeWirePacket(.linkControl, ThreeWireMessage.sync.payload)
         #expect(sync.frame == [0x00, 0x2F, 0x00, 0xD0, 0x01, 0x7E])
@@ -52,7 +52,7 @@ import Testing
         #expect(ThreeWirePacket.check("123456789".utf8) == 0x89F6)
     }
 
-    @Test("AB-H02: a frame with an octet less, more or another is refused, whichever it is")
+    @Test("AB-H02: a frame with an octet missing, added or changed is rejected, whichever it is")
     func damagedFrames() throws {
         var packet = ThreeWirePacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0], acknowledgement: 1)
         (packet.sequence, packet.isReliable, packet.isChecked) = (6, true, true)
@@ -70,7 +70,7 @@ import Testing
         #expect(throws: PacketError.self) { try ThreeWirePacket(frame: [0, 0x06, 0, 0xF9]) }
     }
 
-    @Test("Core Vol 4 Part D 8: what is said about the line comes back, and what is not known is left alone")
+    @Test("Core Vol 4 Part D 8: link control messages round-trip, and unknown ones are ignored")
     func messages() {
         let configuration = ThreeWireConfiguration(window: 4, isChecked: true)
         let all: [ThreeWireMessage] = [
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("AB-H02: octets by lot are survived, and what they make of a frame is bounded")
+    @Test("AB-H02: random octets do no harm, and decoded frames stay bounded")
     func octetsByLot() {
         let random = RandomSource(seed: 3)
         var decoder = SLIPDecoder(maximumLength: ThreeWirePacket.maximumLength)

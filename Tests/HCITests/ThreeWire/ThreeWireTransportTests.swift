@@ -44,7 +44,7 @@ import Testing
         return HCIPacket(.acl, PacketBuffer(payload))
     }
 
-    @Test("Core Vol 4 Part D 8: the line comes up by itself, and what was sent before is sent then")
+    @Test("Core Vol 4 Part D 8: the link comes up by itself, and then sends the packets queued before")
     func theLineComesUp() {
         let bench = Bench()
         bench.host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "a megabyte each way arrives whole, once and in order where one octet in a thousand is lost and one is another"
+        "a megabyte each way arrives whole, once and in order where one octet in a thousand is lost and one is corrupted"
     )
     func aMegabyteOverALossyLine() {
         let seed: UInt64 = 1
@@ -85,7 +85,7 @@ import Testing
         #expect(bench.host.damagedFrames > 100 && (bench.controller?.damagedFrames ?? 0) > 100)
     }
 
-    @Test("no more reliable packets are under way than the other end has room for")
+    @Test("no more reliable packets are in flight than the peer's window allows")
     func theWindow() {
         let bench = Bench()
         bench.loop.run(for: .milliseconds(600))
@@ -100,7 +100,7 @@ import Testing
         #expect(bench.toController.map { $0.bytes[0] } == (0..<10).map { UInt8($0) })
     }
 
-    @Test("nobody at the other end is told after ten seconds, and one that falls silent after five")
+    @Test("a silent peer is reported after ten seconds during start-up, and after five once active")
     func nobodyIsThere() {
         let alone = Bench(hasController: false)
         alone.loop.run(for: .milliseconds(9_900))
@@ -121,7 +121,7 @@ import Testing
         #expect(bench.wires.near.sent.count == count && bench.closures.count == 1)
     }
 
-    @Test("a controller waits for its host, however late that comes")
+    @Test("a controller waits for its host, however late the host starts")
     func aHostThatComesLate() {
         let bench = Bench(hasController: false)
         let controller = ThreeWireTransport(bench.wires.far, waitsForPeer: true, loop: bench.loop)
@@ -136,7 +136,7 @@ import Testing
         #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
     }
 
-    @Test("Core Vol 4 Part D 8.4: a controller that begins anew ends the line")
+    @Test("Core Vol 4 Part D 8.4: a controller that restarts closes the transport")
     func theControllerBeginsAnew() {
         let bench = Bench()
         bench.loop.run(for: .milliseconds(600))
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(
-        "Core Vol 4 Part D 8.8: an end that sleeps is woken every 50 ms until it says so, and then gets what waits, in order"
+        "Core Vol 4 Part D 8.8: a sleeping end is woken every 50 ms until it answers, and then receives the queued packets in order"
     )
     func anEndThatSleeps() {
         let bench = Bench()
@@ -165,7 +165,7 @@ import Testing
         #expect(bench.toController.map { $0.bytes[0] } == [0, 1, 2] && bench.closures.isEmpty)
     }
 
-    @Test("AB-H02: packets before the line is up, out of order, or acknowledging what was not sent, change nothing")
+    @Test("AB-H02: packets before the link is up, out of order, or with a false acknowledgement change nothing")
     func whatCannotBe() {
         var machine = ThreeWireMachine(own: ThreeWireConfiguration(window: 4, isChecked: true))
         _ = machine.handle(.opened)
@@ -196,7 +196,7 @@ import Testing
         #expect(machine.handle(.send(long)).contains(.failed(.packetTooLong(4_096))))
     }
 
-    @Test("AB-G05: what waits for a line that is not up is bounded, and its end is not reported inside a call")
+    @Test("AB-G05: packets queued before the link is up are bounded, and the closing is not reported within a call")
     func whatWaitsIsBounded() {
         let bench = Bench(hasController: false)
         for number in 0...ThreeWireMachine.maximumWaiting { bench.host.send(acl(number, bench.random, length: 1)) }

@@ -84,7 +84,7 @@ import Testing
 
     // MARK: Descriptors
 
-    @Test("Core Vol 4 Part B 2.1: a computer finds a Bluetooth controller with its two interfaces")
+    @Test("Core Vol 4 Part B 2.1: a computer recognises a Bluetooth controller with its two interfaces")
     func aComputerFindsAController() throws {
         var machine = DongleMachine()
         let device = try #require(Self.answer(machine.handle(Self.ask(1, 0x80, 6, 0x0100, 0, 18))))
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "what is no command is refused",
+        "anything but a command is rejected",
         arguments: [[], [3], [3, 0x0C], [3, 0x0C, 1], [3, 0x0C, 0, 0]] as [[UInt8]]
     )
     func whatIsNoCommandIsRefused(octets: [UInt8]) {
@@ -171,7 +171,7 @@ import Testing
         )
     }
 
-    @Test("a transfer that is no longer wanted takes nothing with it")
+    @Test("a cancelled transfer loses no data")
     func aTransferIsUnlinked() {
         var machine = DongleMachine()
         _ = machine.handle(Self.read(1, 1, 16))
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "transfers that are cut and joined by lot have all octets, in order",
+        "transfers split and merged at random carry all octets in order",
         arguments: 1...20 as ClosedRange<UInt64>
     )
     func whatIsSplitByLotIsWhole(seed: UInt64) {
@@ -213,7 +213,7 @@ import Testing
         #expect(sizes != packets.map(\.bytes.count))
     }
 
-    @Test("the rest of a packet is nothing to a host that comes after another")
+    @Test("a new host does not receive the rest of its predecessor's packet")
     func theRestOfAPacketIsForgotten() {
         var machine = DongleMachine()
         for sequence in 1...2 as ClosedRange<UInt32> { _ = machine.handle(Self.read(1, sequence, 16)) }
@@ -233,7 +233,7 @@ import Testing
     // MARK: Bulk Serialization Mode
 
     @Test(
-        "Core 6.2 Vol 4 Part B: in Bulk Serialization Mode all packets go by bulk endpoints, with their types, and nothing by the others"
+        "Core 6.2 Vol 4 Part B: in Bulk Serialization Mode all packets use the bulk endpoints, with their types, and no others"
     )
     func allGoesByBulkEndpoints() {
         var machine = DongleMachine(descriptors: DongleDescriptors(offersSerialization: true))
@@ -272,7 +272,7 @@ import Testing
         #expect(machine.handle(Self.read(2, 1_000, 64)) == [Self.stalled(1_000)])
     }
 
-    @Test("what no device does is refused")
+    @Test("requests that no device supports are rejected")
     func whatNoDeviceDoesIsRefused() {
         var machine = DongleMachine()
         let lie = USBSetup(requestType: 0x80, request: 6, value: 0x0100, size: 18)

@@ -68,7 +68,7 @@ func usbip(
     }
 
     @Test(
-        "a request that cannot be ends the stream",
+        "an invalid request ends the stream",
         arguments: [
             usbip(3, 1), usbip(0x8000_0000, 1), usbip(1, 1, endpoint: 16), usbip(1, 1, length: 65_541),
             usbip(1, 1, isIn: true, length: .max), usbip(1, 1, endpoint: 3, packets: 8),

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("Core 6.2 Vol 4 Part B: in Bulk Serialization Mode all kinds come by one pipe, with their types")
+    @Test("Core 6.2 Vol 4 Part B: in Bulk Serialization Mode packets of all kinds arrive on one pipe, with their types")
     func allKindsComeByBulkEndpoints() {
         let stream = [4] + Self.events.prefix(6) + [2] + Self.data.prefix(9) + [4] + Self.events.suffix(2)
         for cut in 0...stream.count {
