@@ -68,7 +68,7 @@ import Testing
         #expect(try #require(try listener.hear().first).address == sender.address)
     }
 
-    @Test("GAP/BROB/OBSV/BV-01: passive observation hears no scan responses", arguments: ControllerMode.allCases)
+    @Test("GAP/BROB/OBSV/BV-01: passive observation receives no scan responses", arguments: ControllerMode.allCases)
     func passiveObservation(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
@@ -78,7 +78,7 @@ import Testing
         #expect(!heard.isEmpty && heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
     }
 
-    @Test("GAP/BROB/OBSV/BV-02: active observation hears scan responses", arguments: ControllerMode.allCases)
+    @Test("GAP/BROB/OBSV/BV-02: active observation receives scan responses", arguments: ControllerMode.allCases)
     func activeObservation(mode: ControllerMode) throws {
         let world = GAPWorld(mode)
         let (sender, listener) = (world.device(), world.device())
@@ -151,7 +151,7 @@ import Testing
         #expect(!heard.isEmpty && heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })
     }
 
-    @Test("what the specification or the controller does not allow fails at once")
+    @Test("broadcasts that the specification or the controller does not allow fail at once")
     func whatIsNotAllowedFailsAtOnce() throws {
         func failure(_ mode: ControllerMode, _ advertisement: AdvertisingConfiguration) -> GAPError? {
             let broadcaster = Broadcaster(GAPWorld(mode).device().access)

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/NCON/BV-01: nobody connects to a non-connectable device that is not discoverable",
+        "GAP/CONN/NCON/BV-01: a non-connectable device that is not discoverable accepts no connection",
         arguments: ControllerMode.allCases
     )
     func nonDiscoverable(mode: ControllerMode) throws {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/NCON/BV-02: nobody connects to a non-connectable device that is general discoverable",
+        "GAP/CONN/NCON/BV-02: a non-connectable device that is general discoverable accepts no connection",
         arguments: ControllerMode.allCases
     )
     func generalDiscoverable(mode: ControllerMode) throws {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/NCON/BV-03: nobody connects to a non-connectable device that is limited discoverable",
+        "GAP/CONN/NCON/BV-03: a non-connectable device that is limited discoverable accepts no connection",
         arguments: ControllerMode.allCases
     )
     func limitedDiscoverable(mode: ControllerMode) throws {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/DCON/BV-01: a directed connectable device lets in its peer and nobody else",
+        "GAP/CONN/DCON/BV-01: a directed connectable device accepts its peer and no other device",
         arguments: ControllerMode.allCases,
         [true, false]
     )
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/UCON/BV-01: an undirected connectable device that is not discoverable lets a central in",
+        "GAP/CONN/UCON/BV-01: an undirected connectable device that is not discoverable accepts a central",
         arguments: ControllerMode.allCases
     )
     func undirectedAndNonDiscoverable(mode: ControllerMode) throws {
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/UCON/BV-02: an undirected connectable device that is general discoverable lets a central in",
+        "GAP/CONN/UCON/BV-02: an undirected connectable device that is general discoverable accepts a central",
         arguments: ControllerMode.allCases
     )
     func undirectedAndGeneralDiscoverable(mode: ControllerMode) throws {
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/UCON/BV-03: an undirected connectable device that is limited discoverable lets a central in",
+        "GAP/CONN/UCON/BV-03: an undirected connectable device that is limited discoverable accepts a central",
         arguments: ControllerMode.allCases
     )
     func undirectedAndLimitedDiscoverable(mode: ControllerMode) throws {
@@ -296,7 +296,10 @@ import Testing
         #expect(results.last == .some(nil))
     }
 
-    @Test("GAP/CONN/TERM/BV-01: a connection is terminated and both sides hear why", arguments: ControllerMode.allCases)
+    @Test(
+        "GAP/CONN/TERM/BV-01: a connection is terminated and both sides receive the reason",
+        arguments: ControllerMode.allCases
+    )
     func aConnectionIsTerminated(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         pair.centralLink.terminate()

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-01: a peripheral asks for parameters by L2CAP, and they come into effect",
+        "GAP/CONN/CPUP/BV-01: a peripheral requests parameters by L2CAP, and they take effect",
         arguments: ControllerMode.allCases
     )
     func aPeripheralAsksByL2CAPAndIsFollowed(mode: ControllerMode) throws {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-02: a peripheral that asks for parameters by L2CAP and is not answered hears of the timeout",
+        "GAP/CONN/CPUP/BV-02: a peripheral whose request by L2CAP is not answered gets a time-out",
         arguments: ControllerMode.allCases
     )
     func aPeripheralAsksByL2CAPAndIsNotAnswered(mode: ControllerMode) throws {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-03: a peripheral that asks for parameters by L2CAP and is rejected hears of it",
+        "GAP/CONN/CPUP/BV-03: a peripheral whose request by L2CAP is rejected gets the rejection",
         arguments: ControllerMode.allCases
     )
     func aPeripheralAsksByL2CAPAndIsRejected(mode: ControllerMode) throws {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-04: a central that is asked for good parameters accepts them",
+        "GAP/CONN/CPUP/BV-04: a central accepts a request for acceptable parameters",
         arguments: ControllerMode.allCases
     )
     func aCentralAcceptsGoodParameters(mode: ControllerMode) throws {
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-05: a central that is asked for bad parameters rejects them",
+        "GAP/CONN/CPUP/BV-05: a central rejects a request for unacceptable parameters",
         arguments: ControllerMode.allCases
     )
     func aCentralRejectsBadParameters(mode: ControllerMode) throws {
@@ -119,7 +119,7 @@ import Testing
         #expect(asked == 0 && pair.centralLink.connection.interval == before)
     }
 
-    @Test("GAP/CONN/CPUP/BV-06: a central changes the parameters by itself", arguments: ControllerMode.allCases)
+    @Test("GAP/CONN/CPUP/BV-06: a central changes the parameters on its own", arguments: ControllerMode.allCases)
     func aCentralBegins(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         let (result, _) = update(pair.centralLink, in: pair.world)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/CPUP/BV-08: a peripheral answers a request of the link layer for parameters",
+        "GAP/CONN/CPUP/BV-08: a peripheral answers a parameter request of the link layer",
         arguments: ControllerMode.allCases
     )
     func aPeripheralAnswersTheLinkLayersRequest(mode: ControllerMode) throws {
@@ -145,7 +145,7 @@ import Testing
         #expect(error(accepted) == nil && isInEffect(pair.peripheralLink.connection))
     }
 
-    @Test("GAP/CONN/CPUP/BV-10: a peripheral asks for parameters by the link layer", arguments: ControllerMode.allCases)
+    @Test("GAP/CONN/CPUP/BV-10: a peripheral requests parameters by the link layer", arguments: ControllerMode.allCases)
     func aPeripheralAsksByTheLinkLayer(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         var asked: [ConnectionParameters] = []
@@ -159,7 +159,10 @@ import Testing
         #expect(isInEffect(pair.centralLink.connection))
     }
 
-    @Test("a peripheral falls back to L2CAP with a central that knows nothing else", arguments: ControllerMode.allCases)
+    @Test(
+        "a peripheral falls back to L2CAP with a central that supports nothing else",
+        arguments: ControllerMode.allCases
+    )
     func aPeripheralFallsBackToL2CAP(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode, central: { $0.features.remove(.connectionParametersRequest) })
         let (result, _) = update(pair.peripheralLink, in: pair.world)

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "2M is left out of requests to connect once a controller has refused it, at once and without a reset (quirk 18)"
+        "2M is left out of connection requests once a controller has refused it, at once and without a reset (quirk 18)"
     )
     func twoMegabitIsLeftOut() throws {
         let world = GAPWorld()
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "2M is left out after both statuses that speak of parameters, and a refusal of 1M alone leads to the legacy commands",
+        "2M is left out after both parameter error statuses, and a refusal of 1M alone leads to the legacy commands",
         arguments: [HCIStatus.unsupportedFeatureOrParameter, .invalidParameters]
     )
     func parametersAreLeftOutBeforeTheCommands(status: HCIStatus) throws {
@@ -89,7 +89,9 @@ import Testing
         #expect(access.controllerInformation?.fallbacks.contains(.legacyCommands) == isLegacy)
     }
 
-    @Test("the way to the legacy commands mixes nothing: a strict controller refuses none of them (quirks 6, 7, 19)")
+    @Test(
+        "the fallback to the legacy commands mixes nothing: a strict controller refuses none of them (quirks 6, 7, 19)"
+    )
     func theWayToTheLegacyCommandsMixesNothing() throws {
         for quirk in [ControllerQuirk.claimedCommandsRefused, .extendedScanRefused] {
             let world = GAPWorld()
@@ -118,9 +120,7 @@ import Testing
         }
     }
 
-    @Test(
-        "behaviour 3.1: a pending connection is asked for with longer and longer pauses, is told of in the log, and comes in the end"
-    )
+    @Test("behaviour 3.1: a refused pending connection is retried with growing pauses, logged, and made in the end")
     func pausesBecomeLonger() throws {
         let peer = ScriptedPeer()
         let connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(
-        "the longest packets are asked for on both sides, whoever of the controllers never asks by itself (quirk 20)",
+        "the longest packets are negotiated on both sides, whichever controller does not start that itself (quirk 20)",
         arguments: [(false, false), (true, false), (false, true), (true, true)]
     )
     func theLongestPacketsAreAskedFor(central isOfCentral: Bool, peripheral isOfPeripheral: Bool) throws {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("where the controller asks for long packets by itself, there is no second exchange on the air")
+    @Test("where the controller negotiates long packets itself, there is no second exchange on the air")
     func longPacketsAreAgreedUponOnce() throws {
         let world = GAPWorld()
         var requests = 0
@@ -183,9 +183,7 @@ import Testing
         #expect((1...2).contains(requests), "\(requests)")
     }
 
-    @Test(
-        "a request for long packets that the controller is too busy for is repeated, and one that it cannot do is not"
-    )
+    @Test("a data length request for which the controller is too busy is repeated, and an unsupported one is not")
     func aRefusedRequestForLongPacketsIsRepeated() throws {
         for (status, count) in [(HCIStatus.commandDisallowed, 3), (.unsupportedRemoteFeature, 1)] {
             let peer = ScriptedPeer()
@@ -216,7 +214,7 @@ import Testing
     }
 
     @Test(
-        "a connectable extended advertisement that does not fit into one packet is refused with the rule, before any command"
+        "a connectable extended advertisement too long for one packet is refused, naming the rule, before any command"
     )
     func aConnectableAdvertisementIsOnePacket() {
         let world = GAPWorld()
@@ -254,7 +252,7 @@ import Testing
         #expect(device.log.commands == commands)
     }
 
-    @Test("an advertisement of which the controller loses the rest is told of as far as it goes (quirk 23)")
+    @Test("an advertisement whose rest the controller loses is reported as far as it goes (quirk 23)")
     func truncatedDataAreToldOfAsFarAsTheyGo() throws {
         let world = GAPWorld()
         let device = world.device()
@@ -276,7 +274,7 @@ import Testing
     }
 
     @Test(
-        "data of a central that speaks at once are served though they come before the event of the connection (quirk 1)"
+        "data of a central that sends immediately are served though they arrive before the connection event (quirk 1)"
     )
     func dataBeforeTheConnectionAreServed() throws {
         var shown = 0

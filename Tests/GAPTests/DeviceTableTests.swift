@@ -29,7 +29,7 @@ import Testing
         #expect(third.data.localName?.text == "Strap" && third.hasScanResponse)
     }
 
-    @Test("behaviour 2.12: a device is connectable if the packet heard last says so")
+    @Test("behaviour 2.12: a device is connectable if its latest packet says so")
     func connectableIsThatOfThePacket() {
         var table = DeviceTable()
         let kinds: [(AdvertisingKind, Bool)] = [
@@ -49,7 +49,7 @@ import Testing
         #expect(table.count == 0)
     }
 
-    @Test("a scan response that does not name its set belongs to the set heard last")
+    @Test("a scan response that does not name its set belongs to the set received last")
     func aScanResponseBelongsToTheSetHeardLast() {
         var table = DeviceTable()
         for set in [7, 3] as [UInt8] {
@@ -70,7 +70,7 @@ import Testing
         #expect(sighting?.hasScanResponse == false)
     }
 
-    @Test("AB-G02: the table of devices is bounded and keeps what it hears often")
+    @Test("AB-G02: the table of devices is bounded and keeps devices that are received often")
     func theTableIsBoundedAndKeepsWhatItHearsOften() {
         var table = DeviceTable()
         for index in 0..<100_000 {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/NONM/BV-01: a non-discoverable and non-connectable device advertises as that",
+        "GAP/DISC/NONM/BV-01: a non-discoverable and non-connectable device advertises as such",
         arguments: ControllerMode.allCases
     )
     func nonDiscoverableAndNonConnectable(mode: ControllerMode) throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/NONM/BV-02: a non-discoverable and connectable device advertises as that",
+        "GAP/DISC/NONM/BV-02: a non-discoverable and connectable device advertises as such",
         arguments: ControllerMode.allCases
     )
     func nonDiscoverableAndConnectable(mode: ControllerMode) throws {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/LIMM/BV-03: a limited discoverable and non-connectable device advertises as that, for a time",
+        "GAP/DISC/LIMM/BV-03: a limited discoverable and non-connectable device advertises as such, for a limited time",
         arguments: ControllerMode.allCases
     )
     func limitedDiscoverableAndNonConnectable(mode: ControllerMode) throws {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/LIMM/BV-04: a limited discoverable and connectable device advertises as that, for a time",
+        "GAP/DISC/LIMM/BV-04: a limited discoverable and connectable device advertises as such, for a limited time",
         arguments: ControllerMode.allCases
     )
     func limitedDiscoverableAndConnectable(mode: ControllerMode) throws {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/GENM/BV-03: a general discoverable and non-connectable device advertises as that",
+        "GAP/DISC/GENM/BV-03: a general discoverable and non-connectable device advertises as such",
         arguments: ControllerMode.allCases
     )
     func generalDiscoverableAndNonConnectable(mode: ControllerMode) throws {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "GAP/DISC/GENM/BV-04: a general discoverable and connectable device advertises as that",
+        "GAP/DISC/GENM/BV-04: a general discoverable and connectable device advertises as such",
         arguments: ControllerMode.allCases
     )
     func generalDiscoverableAndConnectable(mode: ControllerMode) throws {

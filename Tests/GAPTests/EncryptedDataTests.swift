@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Another key holder may send arbitrary content; the readable part is kept.
-    @Test("AB-G01: encrypted content that is not whole is read as far as it can be")
+    @Test("AB-G01: incomplete encrypted content is read as far as possible")
     func contentThatIsNotWholeIsReadAsFarAsItCanBe() throws {
         let material = try material()
         let random = RandomSource(seed: 9)

@@ -46,7 +46,7 @@ import Testing
         )
     }
 
-    @Test("a controller is never asked to leave duplicates out, since some leave out what is none (quirk 11)")
+    @Test("a controller's duplicate filter is never enabled, since some also drop new reports (quirk 11)")
     func duplicatesAreNeverLeftOut() {
         for generation in [CommandGeneration.legacy, .extended] {
             let commands = ScanCommands(generation: generation, settings: .attentive, ownAddress: OwnAddress(.none))

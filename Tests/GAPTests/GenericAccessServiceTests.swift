@@ -152,7 +152,7 @@ private final class Served: GATTServerDelegate {
         #expect(try session.values(of: 0x2A04).map(\.value) == [[24, 0, 40, 0, 4, 0, 0x58, 0x02]])
     }
 
-    @Test("GAP/GAT/BV-05: a device name that may be written is changed by a client")
+    @Test("GAP/GAT/BV-05: a client changes a writable device name")
     func aWritableName() throws {
         let session = try Session { $0.isNameWritable = true }
         var told: [String] = []
@@ -167,7 +167,7 @@ private final class Served: GATTServerDelegate {
         #expect(told.count == 2)
     }
 
-    @Test("GAP/GAT/BV-06: an appearance that may be written is changed by a client")
+    @Test("GAP/GAT/BV-06: a client changes a writable appearance")
     func aWritableAppearance() throws {
         let session = try Session { $0.isAppearanceWritable = true }
         #expect(try session.write([0x41, 0x03], to: 0x2A01) == nil)

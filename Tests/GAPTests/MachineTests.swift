@@ -66,9 +66,7 @@ import Testing
         #expect(machine.handle(.retry) == [])
     }
 
-    @Test(
-        "behaviour 3.1: peers are tried one after the other where the controller refuses its list since there is such a link"
-    )
+    @Test("behaviour 3.1: peers are tried one at a time if the controller refuses its list because such a link exists")
     func aRefusedListIsTriedPeerByPeer() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))
@@ -87,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 3.1: a peer that the controller says it is connected to stays pending, and is asked for ever more rarely"
+        "behaviour 3.1: a peer that the controller reports as connected stays pending, and is retried ever more rarely"
     )
     func aPeerThatIsSaidToBeConnectedStaysPending() {
         var machine = machine()
@@ -116,7 +114,7 @@ import Testing
         #expect(machine.handle(.want(Self.b)) == [.connectToList([Self.b, Self.a])])
     }
 
-    @Test("behaviour 3.1: a peer that is refused keeps none of the others waiting")
+    @Test("behaviour 3.1: a refused peer does not keep the others waiting")
     func aRefusedPeerKeepsNobodyWaiting() {
         var machine = machine()
         _ = machine.handle(.want(Self.a))

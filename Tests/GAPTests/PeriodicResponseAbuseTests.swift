@@ -35,7 +35,7 @@ import Testing
         #expect(try result?.get() != nil)
     }
 
-    @Test("AB-H02: a controller that asks for subevents that there are not is not answered")
+    @Test("AB-H02: a controller's request for subevents that do not exist is not answered")
     func subeventsThatThereAreNot() throws {
         let broadcaster = try broadcaster(GAPWorld().device())
         var asked: [[UInt8]] = []
@@ -49,7 +49,7 @@ import Testing
         #expect(asked == [[19, 0], Array(0..<20)])
     }
 
-    @Test("AB-H02: pieces of responses that do not belong together, or never end, are no response")
+    @Test("AB-H02: response fragments that do not belong together, or never end, are not reported")
     func piecesThatDoNotBelongTogether() throws {
         let broadcaster = try broadcaster(GAPWorld().device())
         var heard: [PacketBuffer] = []

@@ -96,7 +96,7 @@ import Testing
         broadcaster.onResponse = nil
     }
 
-    @Test("GAP/PADV/PASM/BV-02: an advertiser in synchronizability mode tells where its train with responses is")
+    @Test("GAP/PADV/PASM/BV-02: an advertiser in synchronizability mode announces its train with responses")
     func anAdvertiserTellsWhereItsTrainIs() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -118,7 +118,7 @@ import Testing
         #expect(try hear(listener, train, [1]).count >= 18)
     }
 
-    @Test("GAP/PADV/PAM/BV-02: an advertiser in periodic advertising mode sends in subevents, and hears responses")
+    @Test("GAP/PADV/PAM/BV-02: an advertiser in periodic advertising mode sends in subevents, and receives responses")
     func anAdvertiserSendsInSubevents() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "GAP/PADV/PASE/BV-07: an observer synchronizes to a train with responses, and hears nothing before it has chosen"
+        "GAP/PADV/PASE/BV-07: an observer synchronizes to a train with responses, and receives nothing until it selects subevents"
     )
     func anObserverSynchronizesWithoutListening() throws {
         let world = GAPWorld()
@@ -153,7 +153,9 @@ import Testing
         _ = broadcaster
     }
 
-    @Test("GAP/PADV/PASE/BV-08: an observer synchronizes to a train with responses, hears its subevents, and responds")
+    @Test(
+        "GAP/PADV/PASE/BV-08: an observer synchronizes to a train with responses, receives its subevents, and responds"
+    )
     func anObserverSynchronizesAndResponds() throws {
         let world = GAPWorld()
         let (advertiser, listener, other) = (world.device(), world.device(), world.device())
@@ -319,18 +321,20 @@ import Testing
         #expect(linked.listenerLink.isOpen && linked.tellerLink.isOpen)
     }
 
-    @Test(
-        "GAP/PADV/PASE/BV-09: a peripheral is told of a train with responses, and hears nothing that it does not want"
-    )
+    @Test("GAP/PADV/PASE/BV-09: a peripheral receives a train with responses by sync transfer, without its reports")
     func aPeripheralIsToldWithoutListening() throws { try establish(listenerIsCentral: false, reports: false) }
 
-    @Test("GAP/PADV/PASE/BV-10: a peripheral is told of a train with responses over a link, hears it, and responds")
+    @Test(
+        "GAP/PADV/PASE/BV-10: a peripheral receives a train with responses by sync transfer, and responds to its subevents"
+    )
     func aPeripheralIsToldAndResponds() throws { try establish(listenerIsCentral: false, reports: true) }
 
-    @Test("GAP/PADV/PASE/BV-11: a central is told of a train with responses, and hears nothing that it does not want")
+    @Test("GAP/PADV/PASE/BV-11: a central receives a train with responses by sync transfer, without its reports")
     func aCentralIsToldWithoutListening() throws { try establish(listenerIsCentral: true, reports: false) }
 
-    @Test("GAP/PADV/PASE/BV-12: a central is told of a train with responses over a link, hears it, and responds")
+    @Test(
+        "GAP/PADV/PASE/BV-12: a central receives a train with responses by sync transfer, and responds to its subevents"
+    )
     func aCentralIsToldAndResponds() throws { try establish(listenerIsCentral: true, reports: true) }
 
     /// Transfers the train of a third device to the peer.
@@ -347,10 +351,10 @@ import Testing
         try respond(linked.listener, train, to: broadcaster, subevent: 3, slot: 1)
     }
 
-    @Test("GAP/PADV/PAST/BV-03: a peripheral tells its central of a train with responses that it follows")
+    @Test("GAP/PADV/PAST/BV-03: a peripheral transfers a train with responses that it follows to its central")
     func aPeripheralTellsOfATrain() throws { try transfer(tellerIsCentral: false) }
 
-    @Test("GAP/PADV/PAST/BV-04: a central tells its peripheral of a train with responses that it follows")
+    @Test("GAP/PADV/PAST/BV-04: a central transfers a train with responses that it follows to its peripheral")
     func aCentralTellsOfATrain() throws { try transfer(tellerIsCentral: true) }
 
     // MARK: Connections from a train
@@ -372,7 +376,7 @@ import Testing
         return (advertiser, listener, broadcaster, link)
     }
 
-    @Test("GAP/PADV/PAC/BV-01: an advertiser connects out of its train to who listens to a subevent")
+    @Test("GAP/PADV/PAC/BV-01: an advertiser connects from its train to a device that listens to a subevent")
     func anAdvertiserConnects() throws {
         let (advertiser, listener, broadcaster, link) = try connect()
         #expect(link.connection.role == .central && link.peer == listener.address && link.isOpen)
@@ -396,7 +400,9 @@ import Testing
         #expect(results.map { $0.map { _ in 0 } } == [.failure(.notReady)])
     }
 
-    @Test("GAP/PADV/PAC/BV-02: who listens to a subevent is connected to out of the train, and follows it still")
+    @Test(
+        "GAP/PADV/PAC/BV-02: a device that listens to a subevent accepts a connection from the train, and still follows it"
+    )
     func aListenerIsConnectedTo() throws {
         let (advertiser, listener, broadcaster, _) = try connect()
         let link = try #require(listener.links.first)

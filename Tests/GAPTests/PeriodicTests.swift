@@ -52,7 +52,7 @@ import Testing
         return heard
     }
 
-    @Test("GAP/PADV/PASM/BV-01: an advertiser in synchronizability mode tells where its train is")
+    @Test("GAP/PADV/PASM/BV-01: an advertiser in synchronizability mode announces its train")
     func anAdvertiserTellsWhereItsTrainIs() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -104,9 +104,7 @@ import Testing
         #expect(listener.access.trains.followed.isEmpty)
     }
 
-    @Test(
-        "GAP/PADV/PASE/BV-01: an observer synchronizes to a train by scanning, and hears nothing that it does not want"
-    )
+    @Test("GAP/PADV/PASE/BV-01: an observer synchronizes to a train by scanning, without its reports")
     func anObserverSynchronizesWithoutListening() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -121,7 +119,7 @@ import Testing
         _ = broadcaster
     }
 
-    @Test("GAP/PADV/PASE/BV-02: an observer synchronizes to a train by scanning, and hears its data")
+    @Test("GAP/PADV/PASE/BV-02: an observer synchronizes to a train by scanning, and receives its data")
     func anObserverSynchronizesAndListens() throws {
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
@@ -226,16 +224,16 @@ import Testing
         #expect(linked.listenerLink.isOpen && linked.tellerLink.isOpen)
     }
 
-    @Test("GAP/PADV/PASE/BV-03: a peripheral is told of a train over a link, and hears nothing that it does not want")
+    @Test("GAP/PADV/PASE/BV-03: a peripheral receives a train by sync transfer, without its reports")
     func aPeripheralIsToldWithoutListening() throws { try establish(listenerIsCentral: false, reports: false) }
 
-    @Test("GAP/PADV/PASE/BV-04: a peripheral is told of a train over a link, and hears its data")
+    @Test("GAP/PADV/PASE/BV-04: a peripheral receives a train by sync transfer, and its data")
     func aPeripheralIsToldAndListens() throws { try establish(listenerIsCentral: false, reports: true) }
 
-    @Test("GAP/PADV/PASE/BV-05: a central is told of a train over a link, and hears nothing that it does not want")
+    @Test("GAP/PADV/PASE/BV-05: a central receives a train by sync transfer, without its reports")
     func aCentralIsToldWithoutListening() throws { try establish(listenerIsCentral: true, reports: false) }
 
-    @Test("GAP/PADV/PASE/BV-06: a central is told of a train over a link, and hears its data")
+    @Test("GAP/PADV/PASE/BV-06: a central receives a train by sync transfer, and its data")
     func aCentralIsToldAndListens() throws { try establish(listenerIsCentral: true, reports: true) }
 
     /// Transfers the train of a third device to the peer.
@@ -258,10 +256,10 @@ import Testing
         _ = broadcaster
     }
 
-    @Test("GAP/PADV/PAST/BV-01: a peripheral tells its central of a train that it follows")
+    @Test("GAP/PADV/PAST/BV-01: a peripheral transfers a train that it follows to its central")
     func aPeripheralTellsOfATrain() throws { try transfer(tellerIsCentral: false) }
 
-    @Test("GAP/PADV/PAST/BV-02: a central tells its peripheral of a train that it follows")
+    @Test("GAP/PADV/PAST/BV-02: a central transfers a train that it follows to its peripheral")
     func aCentralTellsOfATrain() throws { try transfer(tellerIsCentral: true) }
 
     @Test func aPeerThatCannotBeToldIsNot() throws {

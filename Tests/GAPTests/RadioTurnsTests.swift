@@ -8,7 +8,7 @@ import Testing
 
 /// Arbitration of a radio that does one thing at a time.
 @Suite struct RadioTurnsTests {
-    @Test("whoever is refused has a turn, and the others rest until it is over, or it has what it wanted")
+    @Test("a refused user of the radio gets a turn, and the others pause until it ends or succeeds")
     func whoeverIsRefusedHasATurn() {
         for end in [RadioTurns.Event.turnOver, .done(.connector)] {
             var turns = RadioTurns()
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("whoever is refused although the others rest lets them go on, and starves nobody")
+    @Test("a user that is refused although the others pause lets them resume, and starves none")
     func whoeverIsRefusedAloneLetsTheOthersGoOn() {
         var turns = RadioTurns()
         _ = turns.handle(.refused(.scanner))
@@ -39,7 +39,7 @@ import Testing
         #expect(turns.handle(.refused(.scanner)) == [.pause(.advertiser), .pause(.connector), .startTimer])
     }
 
-    @Test("who waits for somebody who never comes lets the others scan and advertise again and again")
+    @Test("a connector that waits for an absent peer repeatedly lets the others scan and advertise")
     func whoWaitsLetsTheOthersGoOn() throws {
         let world = GAPWorld(.extended)
         let (device, other) = (world.device { $0.quirks = [.statesLie] }, world.device())

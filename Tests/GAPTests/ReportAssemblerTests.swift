@@ -30,7 +30,7 @@ import Testing
         return report
     }
 
-    @Test("bits of a PHY that mean nothing are masked (quirk 10)")
+    @Test("reserved PHY bits are masked (quirk 10)")
     func bitsOfAPHYThatMeanNothingAreMasked() {
         var odd = report([], .complete)
         odd.primaryPHY.rawValue |= 0xE0
@@ -42,7 +42,7 @@ import Testing
         PacketBuffer([UInt8](repeating: octet, count: count))
     }
 
-    @Test("AB-H03: parts of several advertisers are joined, each with its own")
+    @Test("AB-H03: fragments of several advertisers are reassembled separately")
     func partsOfSeveralAdvertisersAreJoinedEachWithItsOwn() throws {
         var assembler = ReportAssembler()
         let other = BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice)
@@ -59,7 +59,7 @@ import Testing
         #expect(assembler.count == 0 && assembler.total == 0 && assembler.dropped == 0)
     }
 
-    @Test("AB-H03: one advertiser has 1,650 octets at most")
+    @Test("AB-H03: the data of one advertiser are limited to 1,650 octets")
     func oneAdvertiserHas1650OctetsAtMost() {
         var assembler = ReportAssembler()
         for _ in 0..<7 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
@@ -75,7 +75,7 @@ import Testing
         #expect(assembler.receive(report([1], .complete), at: Self.start)?.data == [1])
     }
 
-    @Test("AB-H03: the parts of all advertisers together are bounded")
+    @Test("AB-H03: the fragments of all advertisers together are bounded")
     func allAdvertisersTogetherAreBounded() {
         var assembler = ReportAssembler()
         for index in 0..<10_000 {
@@ -102,7 +102,7 @@ import Testing
         #expect(assembler.count == 0 && assembler.total == 0 && assembler.deadline == nil)
     }
 
-    @Test("AB-H03: advertising data that were truncated are marked")
+    @Test("AB-H03: truncated advertising data are marked")
     func truncatedDataAreMarked() throws {
         var assembler = ReportAssembler()
         _ = assembler.receive(report([2, 1, 6], .moreToCome), at: Self.start)
@@ -183,7 +183,7 @@ import Testing
         #expect(table.popOldest()?.key == 3 && table.popOldest() == nil)
     }
 
-    @Test("AB-G02: what is kept stays in a table that overflows")
+    @Test("AB-G02: pinned entries stay in a table that overflows")
     func whatIsKeptStays() {
         var table = RecencyTable<Int, Int>(limit: 10)
         table.set(-1, for: -1)

@@ -77,7 +77,10 @@ import Testing
 
     /// A request for a stale address of a peer that is already connected is refused, so that the caller learns the
     /// reason and does not wait.
-    @Test("AB-G03: who calls a peer that is there already learns it at once", arguments: PrivacyMode.allCases)
+    @Test(
+        "AB-G03: a request to connect to a peer that is already connected fails at once",
+        arguments: PrivacyMode.allCases
+    )
     func whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let stolen = pair.shown

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The layers above compute with the address reported first, so it has to be the one on the air.
-    @Test("behaviour 6.17: the address that is told first is the one on the air", arguments: PrivacyMode.allCases)
+    @Test("behaviour 6.17: the address that is reported first is the one on the air", arguments: PrivacyMode.allCases)
     func theAddressThatIsToldFirstIsTheOneOnTheAir(mode: PrivacyMode) throws {
         let world = GAPWorld(mode.commands)
         let watch = AirWatch(world.radio)
@@ -107,7 +107,7 @@ import Testing
         #expect(shared.kind(isPrivate: true) == .resolvable && shared.kind(isPrivate: false) == .fixed)
     }
 
-    @Test("AB-G02: as many peers as the bound says are resolved and no more")
+    @Test("AB-G02: no more peers than the limit are resolved")
     func asManyPeersAsTheBoundAreResolvedAndNoMore() {
         func key(_ number: UInt64) -> Key128 { Key128(Block128(high: 7, low: number)) }
         let peers = (1...1_025 as ClosedRange<UInt64>).map {

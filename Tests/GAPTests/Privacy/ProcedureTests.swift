@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/DCON/BV-04: a directed advertiser calls a peer that resolves addresses",
+        "GAP/CONN/DCON/BV-04: a directed advertiser targets a peer that resolves addresses",
         arguments: PrivacyMode.inController
     )
     func directedToAPeerThatResolvesAddresses(mode: PrivacyMode) throws {
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/DCON/BV-04: a directed advertiser calls the address that the peer had last",
+        "GAP/CONN/DCON/BV-04: a directed advertiser targets the latest address of the peer",
         arguments: [PrivacyMode.hostLegacy, .hostExtended]
     )
     func directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/DCON/BV-05: a peer that does not resolve addresses is not called by a private one",
+        "GAP/CONN/DCON/BV-05: a peer that does not resolve addresses is not targeted by a private one",
         arguments: PrivacyMode.allCases
     )
     func aPeerThatResolvesNothingIsCalledByItsIdentity(mode: PrivacyMode) throws {
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test(
-        "GAP/CONN/UCON/BV-06: an undirected advertiser with a private address is connected to",
+        "GAP/CONN/UCON/BV-06: an undirected advertiser with a private address accepts a connection",
         arguments: PrivacyMode.allCases
     )
     func undirectedWithAPrivateAddress(mode: PrivacyMode) throws {
@@ -352,7 +352,7 @@ import Testing
         #expect(Set(shown).count == 2 && shown.allSatisfy { pair.other.isOwn($0) })
     }
 
-    @Test("GAP/PRIV/CONN/BV-12: an address that nobody knows is a stranger's", arguments: PrivacyMode.allCases)
+    @Test("GAP/PRIV/CONN/BV-12: an unresolvable address belongs to a stranger", arguments: PrivacyMode.allCases)
     func anAddressThatNobodyKnowsIsAStrangers(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let stranger = pair.world.privateDevice(mode)
@@ -393,7 +393,7 @@ import Testing
     }
 
     /// A replayed address of a connected peer gains neither the peer's identity nor its link.
-    @Test("AB-G03: who repeats the address of a peer that is there is refused", arguments: PrivacyMode.allCases)
+    @Test("AB-G03: a device that replays the address of a connected peer is refused", arguments: PrivacyMode.allCases)
     func whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let impostor = try impostor(of: pair)
@@ -411,7 +411,7 @@ import Testing
     /// A controller that resolves addresses itself, and always shows the same one, prevents a second link with one
     /// identity (Core Vol 6 Part B 1.1.1). The host is not involved there.
     @Test(
-        "AB-G03: who repeats an address does not keep the peer out",
+        "AB-G03: a device that replays a peer's address does not keep the peer out",
         arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy }
     )
     func whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
@@ -434,7 +434,7 @@ import Testing
 
     /// A device that replays a bonded device's address may connect like any other. It appears under the bonded device's
     /// name, but has no key.
-    @Test("AB-G03: a repeated address proves nothing", arguments: PrivacyMode.allCases)
+    @Test("AB-G03: a replayed address proves nothing", arguments: PrivacyMode.allCases)
     func aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
         let pair = try Pair(mode)
         let role = Peripheral(pair.device.access)

@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "AB-G04: no address outlives its time while everything is going on",
+        "AB-G04: no address outlives its lifetime with all activities running",
         arguments: PrivacyMode.allCases,
         [Duration.seconds(1), .seconds(20)]
     )
