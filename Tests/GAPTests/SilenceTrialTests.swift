@@ -32,7 +32,7 @@ import Testing
         return observer
     }
 
-    @Test("a link is not ended to try a controller otherwise; that comes when there is none")
+    @Test("a link is not ended for a trial of the other commands; the trial runs once there is no link")
     func aLinkIsNotEndedForATrial() throws {
         let pair = try LinkedPair(.extended)
         let observer = Observer(pair.central.access)
@@ -47,7 +47,7 @@ import Testing
         #expect(resets(pair.central) == 2)
     }
 
-    @Test("a trial that is about to begin is given up for a link that comes first, and not made up for at its end")
+    @Test("an imminent trial is cancelled for a new link, and not repeated when the link ends")
     func aTrialIsGivenUpForALink() throws {
         let (device, other) = (world.device(), world.device())
         let role = Peripheral(device.access)
@@ -71,7 +71,7 @@ import Testing
         withExtendedLifetime((role, observer, central)) {}
     }
 
-    @Test("who advertises goes on through a trial with the same address, but for a moment")
+    @Test("advertising continues through a trial with the same address and only a short gap")
     func advertisingGoesOnThroughATrial() throws {
         let (device, listener) = (world.device(.resolvablePrivate), world.device())
         let role = Peripheral(device.access)
@@ -94,7 +94,7 @@ import Testing
         withExtendedLifetime((role, observer)) {}
     }
 
-    @Test("what only the newer commands can say is not given up for a trial", arguments: [false, true])
+    @Test("a request that only the newer commands support is not interrupted by a trial", arguments: [false, true])
     func whatOnlyTheNewerCommandsCanSay(hasTwoSets: Bool) throws {
         let device = world.device()
         var (one, two) = (AdvertisingConfiguration(.nonConnectable), AdvertisingConfiguration(.nonConnectable))
@@ -109,7 +109,7 @@ import Testing
         withExtendedLifetime((first, second, observer)) {}
     }
 
-    @Test("a scan on the Coded PHY is not given up for a trial")
+    @Test("a scan on the Coded PHY is not interrupted by a trial")
     func aCodedScanIsNotGivenUp() throws {
         let device = world.device()
         var settings = ScanSettings.attentive
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "who wants a connection has it whenever the peer comes, trial or not",
+        "a pending connection is made whenever the peer appears, trial or not",
         arguments: [5, 9, 10, 11, 15, 20, 25, 75]
     )
     func whoWantsAConnectionHasIt(after seconds: Int) throws {
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "a good controller that hears the first one during a trial is driven as it claims soon after, and not tried again"
+        "a working controller that first receives during a trial soon returns to the newer commands, without more trials"
     )
     func aGoodControllerIsCleared() throws {
         let device = world.device()
@@ -170,7 +170,7 @@ import Testing
         withExtendedLifetime((observer, again)) {}
     }
 
-    @Test("whether a good controller hears is asked again only while there is somebody to be heard")
+    @Test("another trial of a working controller needs new devices in range")
     func itIsAskedWhileThereIsSomebody() throws {
         let device = world.device()
         let observer = try listens(device)
@@ -188,7 +188,7 @@ import Testing
         withExtendedLifetime(observer) {}
     }
 
-    @Test("a controller that hears nothing with the newer commands, twice, is remembered, and left in peace")
+    @Test("a controller that twice receives nothing with the newer commands is remembered, and not tried again")
     func aSilentControllerIsRememberedTheSecondTime() throws {
         let sender = sender()
         let device = world.device { $0.quirks = [.extendedScanSilent] }

@@ -36,7 +36,7 @@ import Testing
         return result
     }
 
-    @Test("GAP/CSUB/CSR/BV-01: a peripheral asks for a subrate, and hears what the central decides")
+    @Test("GAP/CSUB/CSR/BV-01: a peripheral requests a subrate, and receives the central's decision")
     func aPeripheralAsksForASubrate() throws {
         let pair = try pair()
         var heard: [LESubrateChange] = []
@@ -54,7 +54,7 @@ import Testing
         #expect(pair.centralLink.isOpen && pair.peripheralLink.isOpen)
     }
 
-    @Test("GAP/CSUB/CSU/BV-01: a central changes the subrate of a link, and both ends hear of it")
+    @Test("GAP/CSUB/CSU/BV-01: a central changes the subrate of a link, and both ends are notified")
     func aCentralChangesTheSubrate() throws {
         let pair = try pair()
         var heard: [LESubrateChange] = []

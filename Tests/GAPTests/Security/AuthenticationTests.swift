@@ -119,10 +119,10 @@ import Testing
         }
     }
 
-    @Test("GAP/SEC/AUT/BV-17: a central pairs as well as the peer can")
+    @Test("GAP/SEC/AUT/BV-17: a central pairs at the best level that the peer supports")
     func aCentralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.central) }
 
-    @Test("GAP/SEC/AUT/BV-18: a peripheral pairs as well as the peer can")
+    @Test("GAP/SEC/AUT/BV-18: a peripheral pairs at the best level that the peer supports")
     func aPeripheralPairsAsWellAsThePeerCan() throws { try pairsWithWeakPeer(.peripheral) }
 
     /// A bonded pair whose peer has removed its bond.
@@ -171,12 +171,12 @@ import Testing
     @Test("GAP/SEC/AUT/BV-20: a peripheral whose request is refused tries the bond first")
     func aPeripheralTriesTheBondFirst() throws { try asksBeforePairing(.peripheral) }
 
-    @Test("GAP/SEC/AUT/BV-19: a central that encrypts by itself also asks before it pairs")
+    @Test("GAP/SEC/AUT/BV-19: a central that encrypts automatically also asks before it pairs")
     func aCentralThatEncryptsAtOnceAsksToo() throws {
         try asksBeforePairing(.central, automatic: true)
     }
 
-    @Test("GAP/SEC/AUT/BV-21: a central tells that the bond is lost")
+    @Test("GAP/SEC/AUT/BV-21: a central reports that the bond is lost")
     func aCentralTellsThatTheBondIsLost() throws {
         let pair = try lostBond(.central, .refused, automatic: false)
         #expect(try pair.secure(.central)?.error == .peerLostKey)
@@ -184,7 +184,7 @@ import Testing
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
     }
 
-    @Test("GAP/SEC/AUT/BV-22: a peripheral tells that the bond is lost")
+    @Test("GAP/SEC/AUT/BV-22: a peripheral reports that the bond is lost")
     func aPeripheralTellsThatTheBondIsLost() throws {
         let pair = try lostBond(.peripheral, .refused, automatic: false)
         #expect(try pair.secure(.peripheral)?.error == .peerLostKey)

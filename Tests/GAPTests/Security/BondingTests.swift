@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "GAP/BOND/NBON/BV-01: a central that is asked to pair without bonding keeps nothing",
+        "GAP/BOND/NBON/BV-01: a central that is asked to pair without bonding stores nothing",
         arguments: ControllerMode.allCases
     )
     func aCentralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "GAP/BOND/NBON/BV-02: a central that begins to pair without bonding keeps nothing",
+        "GAP/BOND/NBON/BV-02: a central that begins to pair without bonding stores nothing",
         arguments: ControllerMode.allCases
     )
     func aCentralThatBeginsKeepsNothing(mode: ControllerMode) throws {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "GAP/BOND/NBON/BV-03: a peripheral that is asked to pair without bonding keeps nothing",
+        "GAP/BOND/NBON/BV-03: a peripheral that is asked to pair without bonding stores nothing",
         arguments: ControllerMode.allCases
     )
     func aPeripheralThatIsAskedKeepsNothing(mode: ControllerMode) throws {
@@ -89,29 +89,29 @@ import Testing
         #expect(try pair.read(.secureConnections, by: role)?.isSuccess == true)
     }
 
-    @Test("GAP/BOND/BON/BV-01: a peripheral begins to bond and both keep the bond", arguments: ControllerMode.allCases)
+    @Test("GAP/BOND/BON/BV-01: a peripheral begins to bond and both store the bond", arguments: ControllerMode.allCases)
     func aPeripheralBeginsToBond(mode: ControllerMode) throws {
         try expectBond(.peripheral, begunBy: .peripheral, mode)
     }
 
-    @Test("GAP/BOND/BON/BV-02: a central begins to bond and both keep the bond", arguments: ControllerMode.allCases)
+    @Test("GAP/BOND/BON/BV-02: a central begins to bond and both store the bond", arguments: ControllerMode.allCases)
     func aCentralBeginsToBond(mode: ControllerMode) throws {
         try expectBond(.central, begunBy: .central, mode)
     }
 
-    @Test("GAP/BOND/BON/BV-03: a peripheral that is asked to bond keeps the bond", arguments: ControllerMode.allCases)
+    @Test("GAP/BOND/BON/BV-03: a peripheral that is asked to bond stores the bond", arguments: ControllerMode.allCases)
     func aPeripheralIsAskedToBond(mode: ControllerMode) throws {
         try expectBond(.peripheral, begunBy: .central, mode)
     }
 
-    @Test("GAP/BOND/BON/BV-04: a central that is asked to bond keeps the bond", arguments: ControllerMode.allCases)
+    @Test("GAP/BOND/BON/BV-04: a central that is asked to bond stores the bond", arguments: ControllerMode.allCases)
     func aCentralIsAskedToBond(mode: ControllerMode) throws {
         try expectBond(.central, begunBy: .peripheral, mode)
     }
 
     /// A peer that requests bonding but neither accepts nor distributes a key for it does not prevent later pairings.
     @Test(
-        "a peer that gives and takes no long-term key is not bonded and may pair again",
+        "a peer that neither distributes nor accepts a long-term key is not bonded and may pair again",
         arguments: [LERole.central, .peripheral],
         [KeyKinds.identity, .signing, []]
     )

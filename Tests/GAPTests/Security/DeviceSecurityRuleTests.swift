@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The 33rd peer replaces the oldest one.
-    @Test("AB-A14: out-of-band data of 32 peers are kept")
+    @Test("AB-A14: the out-of-band data of at most 32 peers are kept")
     func outOfBandDataOf32PeersAreKept() throws {
         let security = try SecurePair().central.security
         let (first, second) = (try outOfBand(1), try outOfBand(2))
@@ -107,7 +107,7 @@ import Testing
 
     /// A successful pairing, a forgotten bond, and the user's consent each clear the record of failures.
     @Test(
-        "AB-S12: a pairing that succeeds, a bond that is forgotten and a person forgive what failed",
+        "AB-S12: a successful pairing, a forgotten bond and the user's consent clear the record of failures",
         arguments: 0..<3
     )
     func whatHasFailedIsForgiven(way: Int) throws {
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// The observer of bonds is notified that a peer has lost its key.
-    @Test("behaviour 6.12: whoever shows bonds hears that a peer has no key any more")
+    @Test("behaviour 6.12: the observer of bonds is notified that a peer has lost its key")
     func aLostBondIsTold() throws {
         let pair = try SecurePair()
         try pair.bond()
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// A link that is being disconnected has no rights, however long that takes.
-    @Test("AB-L07: a link that has lost its security has no rights while it ends")
+    @Test("AB-L07: a link that has lost its security has no rights until it ends")
     func aLinkThatHasLostItsSecurityHasNoRightsWhileItEnds() throws {
         let pair = try SecurePair()
         try pair.bond()

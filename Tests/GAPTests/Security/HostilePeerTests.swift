@@ -18,7 +18,7 @@ import Testing
     // MARK: Forgotten bonds
 
     @Test(
-        "who withholds the end of encryption until the bond is forgotten gets nothing",
+        "a peer that withholds the end of encryption until the bond is forgotten gains nothing",
         arguments: [LERole.central, .peripheral]
     )
     func whoWithholdsTheEndOfEncryptionGetsNothing(role: LERole) throws {
@@ -62,7 +62,7 @@ import Testing
         #expect(result?.error == (role == .central ? .forgotten : .linkLost))
     }
 
-    @Test("AB-S14: who has to give way in a full store loses the link")
+    @Test("AB-S14: a peer whose bond is evicted from a full store loses its link")
     func whoHasToGiveWayInAFullStoreLosesItsLink() throws {
         let world = GAPWorld()
         let slip = Person.Slip(loop: world.loop)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "who breaks the pairing off on the encrypted link is served nothing more",
+        "a peer that breaks off the pairing on the encrypted link is served nothing more",
         arguments: [LERole.central, .peripheral],
         Trick.allCases
     )
@@ -216,7 +216,7 @@ import Testing
         #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
     }
 
-    @Test("AB-A10: nothing is asked of whoever has the address of a peer with a weak bond")
+    @Test("AB-A10: nothing is requested from a device with the address of a weakly bonded peer")
     func nothingIsAskedUnderTheAddressOfAWeakBond() throws {
         var legacy = PairingConfiguration()
         legacy.legacy = .only

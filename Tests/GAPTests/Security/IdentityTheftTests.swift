@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "AB-S10: nobody takes the identity of a bonded peer",
+        "AB-S10: no device can take over the identity of a bonded peer",
         arguments: [LERole.central, .peripheral],
         Thief.allCases
     )

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("GAP/GAT/BV-09: who is authenticated and authorized reads the key material")
+    @Test("GAP/GAT/BV-09: an authenticated and authorized client reads the key material")
     func whoIsAuthenticatedAndAuthorizedReadsTheKeyMaterial() throws {
         let world = try World()
         try world.pair.bond(.authenticated)
@@ -99,7 +99,7 @@ import Testing
         #expect(try world.read().get() == world.material.octets)
     }
 
-    @Test("GAP/GAT/BV-10: who is not authenticated does not read the key material")
+    @Test("GAP/GAT/BV-10: an unauthenticated client does not read the key material")
     func whoIsNotAuthenticatedDoesNot() throws {
         var mute = PairingConfiguration()
         mute.ioCapability = .noInputNoOutput
@@ -119,7 +119,7 @@ import Testing
         #expect(subscription.refusal == .insufficientAuthentication)
     }
 
-    @Test("GAP/GAT/BV-11: who is not authorized does not read the key material")
+    @Test("GAP/GAT/BV-11: an unauthorized client does not read the key material")
     func whoIsNotAuthorizedDoesNot() throws {
         let world = try World()
         try world.pair.bond(.authenticated)

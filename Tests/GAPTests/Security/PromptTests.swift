@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Neither random numbers nor keys are requested from the controller: only its encryption is used.
-    @Test("AB-H07: nothing of a pairing comes from the controller")
+    @Test("AB-H07: no pairing value comes from the controller")
     func nothingOfAPairingComesFromTheController() throws {
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
             var configuration = PairingConfiguration()

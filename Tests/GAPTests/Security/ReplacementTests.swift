@@ -120,7 +120,7 @@ import Testing
     }
 
     /// A bonded peer that cannot prove its key does not pair anew (AB-S09).
-    @Test("AB-S09: who cannot show the key does not pair anew")
+    @Test("AB-S09: a peer that cannot prove its key does not pair anew")
     func whoCannotShowTheKeyDoesNotPairAnew() throws {
         let pair = try lostBond()
         pair.central.security.policy.lostBonds = .refused

@@ -26,7 +26,7 @@ import Testing
         return configuration
     }
 
-    @Test("AB-S06: Just Works of legacy pairing gives no authenticated level")
+    @Test("AB-S06: legacy Just Works gives no authenticated level")
     func legacyJustWorksIsNotAuthenticated() throws {
         var weak = Self.legacy
         weak.ioCapability = .noInputNoOutput
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "AB-S07: Secure Connections only refuses legacy pairing and old bonds",
+        "AB-S07: Secure Connections Only refuses legacy pairing and old bonds",
         arguments: [LERole.central, .peripheral]
     )
     func secureConnectionsOnlyRefusesLegacyAndOldBonds(role: LERole) throws {
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A peer that wants to pair anew has to prove the bond's key first, also when nothing else is requested.
-    @Test("AB-S09: a pairing that is asked for begins with the bond's key")
+    @Test("AB-S09: a requested pairing begins with the bond's key")
     func aPairingThatIsAskedForBeginsWithTheKey() throws {
         let pair = try SecurePair()
         try pair.bond(.authenticated)
@@ -187,7 +187,7 @@ import Testing
 
     /// The user lets a lost bond be replaced, but the new one is no stronger than the old one: the requirement is not
     /// met.
-    @Test("AB-S09: a bond that was replaced is not taken for a better one")
+    @Test("AB-S09: a replaced bond is not mistaken for a better one")
     func aBondThatWasReplacedIsNotTakenForABetterOne() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
         try pair.bond()
@@ -240,7 +240,7 @@ import Testing
         #expect(try pair.read(.none, by: .central)?.isSuccess == true)
     }
 
-    @Test("AB-A14: with nobody there to ask no bond is made", arguments: [LERole.central, .peripheral])
+    @Test("AB-A14: without a user to ask, no bond is made", arguments: [LERole.central, .peripheral])
     func withNobodyThereNoBondIsMade(role: LERole) throws {
         for configuration in [PairingConfiguration(), Self.unauthenticated] {
             let pair = try SecurePair(central: configuration, peripheral: configuration)
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test("AB-A14: with nobody there a bond is made if the policy needs no consent")
+    @Test("AB-A14: without a user, a bond is made if the policy needs no consent")
     func unlessThePolicySaysSo() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
         pair.peripheral.security.prompter = nil

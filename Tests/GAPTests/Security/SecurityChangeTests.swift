@@ -77,7 +77,7 @@ private final class SlowServer: GATTServerDelegate {
     /// An injector reads the open value, and writes and reads the protected one; the real client encrypts; the app
     /// answers. Only the open value is served.
     @Test(
-        "AB-L08, AB-A13: what waits behind a slow app keeps the rights that it came with",
+        "AB-L08, AB-A13: requests that wait for a slow app keep the rights with which they arrived",
         arguments: [LERole.central, .peripheral],
         [false, true]
     )
@@ -132,7 +132,7 @@ private final class SlowServer: GATTServerDelegate {
 
     /// The other direction: a server's value that begins in the clear does not count as the bonded server's.
     @Test(
-        "AB-A09, AB-A10: a value that begins in the clear is not the bonded server's",
+        "AB-A09, AB-A10: a value that begins in the clear does not count as the bonded server's",
         arguments: [LERole.central, .peripheral],
         [0x1B, 0x1D] as [UInt8]
     )
@@ -156,7 +156,7 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// A channel that requires encryption, requested in the clear.
-    @Test("AB-L08: a channel that is asked for in the clear is not opened on the encrypted link")
+    @Test("AB-L08: a channel requested in the clear is not opened on the encrypted link")
     func aChannelThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
         let spsm = SPSM(rawValue: 0x80)
@@ -176,7 +176,7 @@ private final class SlowServer: GATTServerDelegate {
     }
 
     /// A Pairing Request that begins in the clear starts no pairing on the encrypted link.
-    @Test("AB-L08, AB-S09: a pairing that is asked for in the clear does not begin on the encrypted link")
+    @Test("AB-L08, AB-S09: a pairing requested in the clear does not begin on the encrypted link")
     func aPairingThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
         let tail = HeldTail(try #require(pair.peripheral.link).connection)

@@ -166,16 +166,16 @@ import Testing
         }
     }
 
-    @Test("GAP/SEC/SEM/BV-23: a peripheral does not pair by legacy pairing where level 4 is needed")
+    @Test("GAP/SEC/SEM/BV-23: a peripheral does not begin legacy pairing where level 4 is required")
     func aPeripheralDoesNotPairByLegacy() throws { try failedOutgoing(.peripheral) }
 
-    @Test("GAP/SEC/SEM/BV-24: a peripheral is not paired by legacy pairing where level 4 is needed")
+    @Test("GAP/SEC/SEM/BV-24: a peripheral does not accept legacy pairing where level 4 is required")
     func aPeripheralIsNotPairedByLegacy() throws { try failedIncoming(.peripheral) }
 
-    @Test("GAP/SEC/SEM/BV-28: a central does not pair by legacy pairing where level 4 is needed")
+    @Test("GAP/SEC/SEM/BV-28: a central does not begin legacy pairing where level 4 is required")
     func aCentralDoesNotPairByLegacy() throws { try failedOutgoing(.central) }
 
-    @Test("GAP/SEC/SEM/BV-29: a central is not paired by legacy pairing where level 4 is needed")
+    @Test("GAP/SEC/SEM/BV-29: a central does not accept legacy pairing where level 4 is required")
     func aCentralIsNotPairedByLegacy() throws { try failedIncoming(.central) }
 
     // MARK: Short keys

@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "GAP/SEC/CSIGN/BI-01, AB-A12: signed data with a wrong code are ignored",
+        "GAP/SEC/CSIGN/BI-01, AB-A12: signed data with a wrong MAC are ignored",
         arguments: [LERole.central, .peripheral]
     )
     func aWrongCode(_ role: LERole) throws {
@@ -134,7 +134,7 @@ import Testing
 
     /// On the same link, and on the next one: the bond stores the counter.
     @Test(
-        "GAP/SEC/CSIGN/BI-02, AB-A12: signed data with a number that has been seen are ignored",
+        "GAP/SEC/CSIGN/BI-02, AB-A12: signed data with a used counter are ignored",
         arguments: [LERole.central, .peripheral]
     )
     func aNumberThatHasBeenSeen(_ role: LERole) throws {
@@ -176,7 +176,7 @@ import Testing
 
     /// A counter that could not be stored would be accepted again on the next link.
     @Test(
-        "AB-A12: a number of a signature that cannot be kept counts for nothing",
+        "AB-A12: a signature whose counter cannot be stored is rejected",
         arguments: [LERole.central, .peripheral]
     )
     func aNumberThatCannotBeKeptCountsForNothing(_ role: LERole) throws {
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(
-        "GAP/SEC/CSIGN/BI-04: a write request where a signature is needed gets insufficient authentication",
+        "GAP/SEC/CSIGN/BI-04: a write request where a signature is required gets insufficient authentication",
         arguments: [LERole.central, .peripheral]
     )
     func aRequestIsInsufficientAuthentication(_ role: LERole) throws {

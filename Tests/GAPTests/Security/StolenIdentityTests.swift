@@ -55,7 +55,7 @@ import Testing
 
     private static let roles = [LERole.central, .peripheral]
 
-    @Test("AB-S10, AB-S11: who gives the resolving key of a bonded peer gets no bond", arguments: roles)
+    @Test("AB-S10, AB-S11: a device that claims the resolving key of a bonded peer gets no bond", arguments: roles)
     func whoGivesTheResolvingKeyOfABondedPeerGetsNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
@@ -70,7 +70,7 @@ import Testing
         #expect(scene.defender.person.prompts.isEmpty && scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
     }
 
-    @Test("AB-S10: who gives the identity address of a bonded peer gets no bond", arguments: roles)
+    @Test("AB-S10: a device that claims the identity address of a bonded peer gets no bond", arguments: roles)
     func whoGivesTheIdentityAddressOfABondedPeerGetsNoBond(role: LERole) throws {
         let scene = try Scene(role)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
@@ -82,7 +82,10 @@ import Testing
 
     /// The attacker comes first, which cannot be detected then; the friend is not mistaken for it, and the user can
     /// resolve the conflict.
-    @Test("AB-S11: who has taken the resolving key of a stranger is found out when that one comes", arguments: roles)
+    @Test(
+        "AB-S11: a device that took over a stranger's resolving key is found out when the stranger pairs",
+        arguments: roles
+    )
     func aTakenResolvingKeyIsFoundOutWhenItsOwnerComes(role: LERole) throws {
         let scene = try Scene(role)
         let key = scene.friend.bonds.identity.key
@@ -98,7 +101,7 @@ import Testing
         #expect(scene.defender.bonds.bonds.map(\.address) == [scene.friend.bonds.identity.address])
     }
 
-    @Test("AB-S11: who gives our own identity is rejected at once", arguments: roles)
+    @Test("AB-S11: a device that claims our own identity is rejected at once", arguments: roles)
     func whoGivesOurOwnIdentityIsRejectedAtOnce(role: LERole) throws {
         let scene = try Scene(role)
         let own = scene.defender.bonds.identity
