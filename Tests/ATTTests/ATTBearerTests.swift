@@ -93,7 +93,7 @@ final class BearerFixture {
         #expect(fixture.sent().count == 1)
     }
 
-    @Test("GATT/CL/GAT/BV-01: a request that is not answered in time leaves the bearer dead")
+    @Test("GATT/CL/GAT/BV-01: a request that is not answered in time makes the bearer unusable")
     func aRequestTimesOutAndTheBearerIsDead() {
         fixture.read(1)
         fixture.read(2)
@@ -134,7 +134,7 @@ final class BearerFixture {
         #expect(fixture.closures == [.requestTimeout])
     }
 
-    @Test("AB-A05: responses that nobody asked for are ignored")
+    @Test("AB-A05: unsolicited responses are ignored")
     func unexpectedResponsesAreIgnored() {
         for sample in PDUSample.all where ATTOpcode(rawValue: sample.octets[0]).kind == .response {
             #expect(fixture.exchange(sample.octets).isEmpty)
@@ -202,7 +202,7 @@ final class BearerFixture {
         #expect(fixture.values.isEmpty)
     }
 
-    @Test("behaviour 5.13: commands wait for room, and the owner is told when there is room again")
+    @Test("behaviour 5.13: commands wait for space, and the owner is notified when there is space again")
     func commandsWaitForRoomAndRoomIsTold() {
         var ready = 0
         fixture.bearer.onCommandRoom = { ready += 1 }
@@ -222,7 +222,7 @@ final class BearerFixture {
         #expect(fixture.sent().map { $0[3] } == (0..<20).map { UInt8($0) })
     }
 
-    @Test("behaviour 5.11: a command that is too long for the MTU is cut")
+    @Test("behaviour 5.11: a command that is too long for the MTU is truncated")
     func longCommandsAreCut() {
         #expect(fixture.bearer.write(PacketBuffer(copying: [UInt8](0..<30)), withoutResponseTo: 3))
         #expect(fixture.sent() == [[0x52, 3, 0] + [UInt8](0..<20)])
@@ -260,7 +260,7 @@ final class BearerFixture {
         #expect(fixture.sent() == [[0x0B, 1], [0x01, 0x0A, 2, 0, 0x02], [0x0B, 3]])
     }
 
-    @Test("AB-A06: more pipelined requests than may wait close the bearer")
+    @Test("AB-A06: more pipelined requests than the limit close the bearer")
     func pipelinedRequests() {
         fixture.serve()
         for _ in 0..<1000 { fixture.peer.inject([0x0A, 1, 0], on: 4) }
@@ -271,7 +271,7 @@ final class BearerFixture {
         #expect(fixture.sent().isEmpty)
     }
 
-    @Test("GATT/SR/GAR/BI-45, AB-A06: pipelined requests are answered as long as no more wait than may")
+    @Test("GATT/SR/GAR/BI-45, AB-A06: pipelined requests are answered as long as no more than the limit wait")
     func pipelinedRequestsWithinTheBound() {
         fixture.bearer.onRequest = { _, reply in reply.send(.readResponse(ATTReadResponse(value: [7]))) }
         for _ in 0..<1000 { fixture.peer.inject([0x0A, 1, 0], on: 4) }
@@ -289,7 +289,7 @@ final class BearerFixture {
 
     // Found by fuzzing: answers to a peer that acknowledges nothing accumulated without limit.
     @Test(
-        "AB-A06: answers to a peer that acknowledges nothing do not pile up",
+        "AB-A06: answers to a peer that acknowledges nothing do not accumulate",
         arguments: [[0x0A, 1, 0], [0x02, 23, 0], [0x1D, 1, 0, 7]] as [[UInt8]]
     )
     func aPeerThatTakesNoAnswersIsLeft(pdu: [UInt8]) {
@@ -391,7 +391,7 @@ final class BearerFixture {
         #expect(!fixture.bearer.indicate([1], of: 3) { _ in })
     }
 
-    @Test("behaviour 7.44: values that are too long for the MTU are cut")
+    @Test("behaviour 7.44: values that are too long for the MTU are truncated")
     func longValuesAreCut() {
         let long = PacketBuffer(copying: [UInt8](0..<30))
         #expect(fixture.bearer.notify(long, of: 3))
@@ -402,7 +402,7 @@ final class BearerFixture {
 
 @Suite struct ATTExchangeTests {
     @Test(
-        "GATT/SR/GAC/BV-01, AB-A04: the peer asks for an MTU and both use the smaller one",
+        "GATT/SR/GAC/BV-01, AB-A04: the peer requests an MTU and both use the smaller one",
         arguments: [
             (0, 23), (1, 23), (22, 23), (23, 23), (24, 24), (158, 158), (184, 184), (185, 185), (517, 185),
             (65535, 185),
@@ -422,7 +422,7 @@ final class BearerFixture {
         #expect(fixture.bearer.mtu == agreed)
     }
 
-    @Test("GATT/CL/GAC/BV-01: we ask for an MTU once and get the smaller of both")
+    @Test("GATT/CL/GAC/BV-01: this side requests an MTU once and gets the smaller of both")
     func weAsk() {
         let fixture = BearerFixture(preferredMTU: 517)
         var sizes: [Int?] = []

@@ -85,7 +85,7 @@ final class EnhancedPair {
     }
 
     @Test(
-        "L2CAP/TIM/BV-03: a peripheral that was refused waits longer on a slow link before it asks again",
+        "L2CAP/TIM/BV-03: a refused peripheral waits longer on a slow link before it asks again",
         arguments: [(30, 0, 100), (30, 1, 120), (1000, 2, 6000)]
     )
     func thePeripheralWaitsLongerOnASlowLink(interval: Int, latency: Int, delay: Int) throws {
@@ -156,7 +156,7 @@ final class EnhancedPair {
         #expect(pair.central.outcomes == [.notUnderstood])
     }
 
-    @Test("GATT/SR/GAC/BI-01, GATT/SR/GAW/BI-38: an enhanced bearer takes neither an MTU exchange nor signed writes")
+    @Test("GATT/SR/GAC/BI-01, GATT/SR/GAW/BI-38: an enhanced bearer accepts neither an MTU exchange nor signed writes")
     func whatAnEnhancedBearerDoesNotTake() throws {
         let pair = try EnhancedPair()
         pair.central.open(1)

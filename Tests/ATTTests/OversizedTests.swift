@@ -47,7 +47,7 @@ import Testing
     }
 
     /// A PDU that answers another request, or none, or began before the request, causes no failure.
-    @Test("AB-A05: what is too long and no answer to the request fails nothing")
+    @Test("AB-A05: an oversized PDU that does not answer the request causes no failure")
     func whatIsTooLongAndNoAnswerFailsNothing() {
         let long = [UInt8](repeating: 7, count: 600)
         receive([0x59, 2, 4, 0], isStart: true)
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// Indications are confirmed at any length (AB-A09), and requests are answered in their turn.
-    @Test("AB-A09: requests and indications that are too long are answered all the same")
+    @Test("AB-A09: oversized requests and indications are answered nevertheless")
     func thePeerIsNotLeftWaiting() {
         fixture.serve()
         fixture.takeValues()
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// AB-A06: they count towards the limit of waiting requests like others.
-    @Test("AB-A06: too long requests without end close the bearer as others do")
+    @Test("AB-A06: endless oversized requests close the bearer like others")
     func longRequestsWithoutEnd() {
         fixture.serve()
         fixture.exchange([0x0A, 3, 0])

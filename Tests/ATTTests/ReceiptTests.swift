@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Octets that begin before the request was sent do not answer it, wherever they are cut.
-    @Test("AB-A10: a response begun before the request is no answer", arguments: 1...5)
+    @Test("AB-A10: a response begun before the request does not answer it", arguments: 1...5)
     func aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
         let forged: [UInt8] = [2, 0, 4, 0, 0x0B, 9]
         receive(Array(forged[..<cut]), isStart: true)
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The second of two requests is sent when the first is answered.
-    @Test("AB-A10: the answer to a request that had to wait counts")
+    @Test("AB-A10: the response to a request that had to wait counts")
     func aRequestThatWaitedIsSentWhenItIs() {
         fixture.read(1)
         fixture.read(2)

@@ -46,7 +46,7 @@ import Testing
         checkStillServing()
     }
 
-    @Test("AB-A01: prepared writes beyond what a value holds are refused when executed")
+    @Test("AB-A01: prepared writes beyond the length of a value are refused when executed")
     func moreThanAValueHolds() {
         client.agree(517)
         for offset in [0, 250, 500] {
@@ -61,7 +61,7 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test("AB-A01: a queue of prepared writes that nobody executes is forgotten")
+    @Test("AB-A01: a queue of prepared writes that is never executed is discarded")
     func aQueueThatNobodyExecutesIsForgotten() {
         let part: [UInt8] = [0x16, 28, 0, 0, 0, 7]
         for _ in 0..<128 { client.exchange(part) }
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: AB-A02
 
-    @Test("AB-A02: a write prepared for one attribute does not reach another in its place")
+    @Test("AB-A02: a write prepared for one attribute does not reach its successor")
     func anotherAttributeInItsPlace() throws {
         #expect(client.exchange([0x16, 28, 0, 0, 0, 7]).first == 0x17)
         try fixture.database.remove(19)
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: AB-A03
 
-    @Test("AB-A03: the values of one answer are cut at the MTU")
+    @Test("AB-A03: the values of one response are truncated at the MTU")
     func valuesThatSumPastTheMTU() {
         client.agree(64)
         let value = [UInt8](repeating: 7, count: 40)
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: AB-A05, AB-A06, AB-A07
 
-    @Test("AB-A05: every opcode truncated at each length gets an error or nothing")
+    @Test("AB-A05: every opcode truncated at each length gets an error or no answer")
     func everyOpcodeTruncatedAtEachLength() {
         client.agree(64)
         let samples: [[UInt8]] = [
@@ -185,7 +185,7 @@ import Testing
         checkStillServing()
     }
 
-    @Test("AB-A06: of a thousand requests at once no more wait than may")
+    @Test("AB-A06: of a thousand requests at once no more than the limit wait")
     func aThousandRequestsAtOnce() {
         // Requests that can be answered at once are answered, in order.
         for index in 0..<1000 { client.peer.inject(index % 2 == 0 ? [0x0A, 14, 0] : [0x0C, 14, 0, 1, 0], on: 4) }
@@ -204,7 +204,7 @@ import Testing
         #expect(fixture.bareClient().exchange([0x0A, 14, 0]) == [0x0B, 0x64])
     }
 
-    @Test("AB-A07: every answer to a search makes progress", arguments: [0x04, 0x08, 0x10, 0x06] as [UInt8])
+    @Test("AB-A07: every response to a search makes progress", arguments: [0x04, 0x08, 0x10, 0x06] as [UInt8])
     func everyAnswerMakesProgress(opcode: UInt8) {
         // A client that continues after the last received handle terminates, whatever type it searches for.
         for type: [UInt8] in [[0, 0x28], [1, 0x28], [3, 0x28], [2, 0x28], [0x37, 0x2A], [0xFF, 0xFF]] {
@@ -245,7 +245,7 @@ import Testing
 
     // MARK: AB-A04
 
-    @Test("AB-A04: only the first exchange of an MTU counts, and no MTU is below 23")
+    @Test("AB-A04: only the first MTU exchange counts, and no MTU is below 23")
     func anExchangeAfterTrafficAndTwice() {
         app.values[28] = [UInt8](repeating: 7, count: 600)
         #expect(client.exchange([0x0A, 28, 0]).count == 23)
@@ -264,7 +264,7 @@ import Testing
 
 /// Unsolicited values from a server.
 @Suite struct AbusiveServerTests {
-    @Test("AB-A09: indications are confirmed, whatever is in them")
+    @Test("AB-A09: indications are confirmed, whatever their contents")
     func whateverArrivesIndicationsAreConfirmed() {
         let server = ScriptedServer { _ in nil }
         var values: [String] = []
@@ -282,7 +282,7 @@ import Testing
         #expect(values == ["0 indication 01", "65535 indication "])
     }
 
-    @Test("AB-A09: notifications with short tails give whole values only")
+    @Test("AB-A09: truncated notifications deliver only whole values")
     func notificationsWithShortTails() {
         let server = ScriptedServer { _ in nil }
         var values = 0
@@ -298,7 +298,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test("AB-A08: a server with more than 512 services is not followed without end")
+    @Test("AB-A08: discovery of a server with more than 512 services ends at a limit")
     func fiveHundredAndTwelveServices() {
         let server = ScriptedServer { request in
             let start = UInt16(request[1]) | UInt16(request[2]) << 8

@@ -38,7 +38,7 @@ import Testing
         client.session.security = LinkSecurity(isEncrypted: true)
     }
 
-    @Test("behaviour 6.15: a restored choice that needs encryption is served once the link is encrypted")
+    @Test("behaviour 6.15: a restored subscription that needs encryption is served once the link is encrypted")
     func aRestoredChoiceIsServedWhenTheLinkIsEncrypted() {
         let client = comeBack(ClientRecord(configurations: [open: .notify, bound: .notify]))
         // The app is notified of the subscription in effect, and the client reads back its own configuration.
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// A client that repeats its current configuration changes nothing, in the clear or encrypted.
-    @Test("AB-A11: a record that a client repeats is nothing new", arguments: [false, true])
+    @Test("AB-A11: a client that repeats its configuration changes no record", arguments: [false, true])
     func whatIsSaidAgainIsNothingNew(isEncrypted: Bool) {
         let client = fixture.bareClient()
         if isEncrypted { encrypt(client) }
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// The server's side of AB-A10: a device with the address of a bonded client cannot change its record.
-    @Test("AB-A10: an impostor changes nothing of a client's record")
+    @Test("AB-A10: an impostor changes nothing in a client's record")
     func anImpostorChangesNothingOfTheRecord() throws {
         let record = ClientRecord(
             configurations: [8: .indicate, open: .notify, bound: .notify],
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A device with the address of a bonded client that has not subscribed yet.
-    @Test("AB-A10: an impostor leaves no record of a client")
+    @Test("AB-A10: an impostor leaves no record for a client")
     func anImpostorLeavesNoRecord() {
         let client = fixture.bareClient()
         client.session.security = LinkSecurity(isEncrypted: false)
@@ -153,7 +153,7 @@ import Testing
 
     /// An injector writes on the clear link of a bonded client, which then encrypts: the bond does not store the write,
     /// while the link goes on with it (Core Vol 3 Part G 3.3.3.3 and 7.2).
-    @Test("AB-L08: what a client chooses in the clear is not remembered")
+    @Test("AB-L08: a choice that a client makes in the clear is not stored")
     func whatIsChosenInTheClearIsNotRemembered() {
         let record = ClientRecord(
             configurations: [open: .notify],
@@ -190,7 +190,7 @@ import Testing
     }
 
     /// A single octet in the clear is enough, and so is one part of a queue.
-    @Test("AB-L08: what a client chooses half in the clear is not remembered")
+    @Test("AB-L08: a choice that a client makes partly in the clear is not stored")
     func whatIsChosenHalfInTheClearIsNotRemembered() {
         let write: [UInt8] = [5, 0, 4, 0, 0x12, UInt8(open + 1), 0, 2, 0]
         for cut in 1..<write.count {
@@ -216,7 +216,7 @@ import Testing
 
     /// An injector confirms a change on the clear link, or reads the hash; the client, which then encrypts, is told
     /// again.
-    @Test("AB-L08, AB-A11: a change that was confirmed in the clear is told again", arguments: [true, false])
+    @Test("AB-L08, AB-A11: a change that was confirmed in the clear is indicated again", arguments: [true, false])
     func aChangeConfirmedInTheClearIsToldAgain(isConfirmed: Bool) throws {
         let missed = [handles(1), handles(5)]
         let record = ClientRecord(
@@ -285,7 +285,7 @@ import Testing
     }
 
     /// AB-A11: an unchanged record is not saved again.
-    @Test("AB-A11: the record of a client is told only when it has changed")
+    @Test("AB-A11: a client's record is reported only when it has changed")
     func aRecordIsToldOnlyWhenItIsAnotherOne() {
         let client = comeBack(ClientRecord(configurations: [open: .notify], databaseHash: fixture.database.hash))
         encrypt(client)
@@ -296,7 +296,7 @@ import Testing
     }
 
     /// AB-A02: encryption may be lost between prepare and execute, for a client that was bonded and one that was not.
-    @Test("AB-A02: a refused execution has the cause of that moment")
+    @Test("AB-A02: a refused execution has the cause that applies at that time")
     func theCauseIsThatOfTheExecution() {
         let client = fixture.bareClient()
         let good = LinkSecurity(isEncrypted: true, isAuthenticated: true)

@@ -89,7 +89,7 @@ import Testing
         #expect(peer.link.takeSent(on: 4) == [[0x1E]])
     }
 
-    @Test("AB-A10: nothing is asked of a bonded server before encryption")
+    @Test("AB-A10: nothing is requested from a bonded server before encryption")
     func nothingIsAskedBeforeEncryption() throws {
         var ends: [String] = []
         client.read(28) { ends.append((try? $0.get()) == [7] ? "read" : "failed") }
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Behaviour 6.12 is up to the owner: here every procedure fails, and nothing is sent in the clear.
-    @Test("AB-A10: encryption that fails is the error of the request that waited")
+    @Test("AB-A10: failed encryption fails the request that waited for it")
     func encryptionThatFailsIsAnError() {
         var errors: [GATTError] = []
         for _ in 0..<2 { client.read(28) { if case .failure(let error) = $0 { errors.append(error) } } }
@@ -123,7 +123,7 @@ import Testing
         #expect(owner.causes.count == 2)
     }
 
-    @Test("AB-A10: without an owner that encrypts a request to a bonded server fails")
+    @Test("AB-A10: without an owner that encrypts, a request to a bonded server fails")
     func withoutAnOwnerItFails() {
         client.onInsufficientSecurity = nil
         #expect(throws: GATTError.insufficientSecurity(.insufficientEncryption)) {
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// The address was resolved while a request was pending.
-    @Test("AB-A10: an answer that came before encryption is asked for again")
+    @Test("AB-A10: a response that arrived before encryption is requested again")
     func anAnswerThatCameTooEarlyIsAskedForAgain() throws {
         client.security = LinkSecurity()
         app.isSlow = true

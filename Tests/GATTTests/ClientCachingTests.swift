@@ -58,7 +58,7 @@ import Testing
         #expect(known == [])
     }
 
-    @Test("GATT/CL/GAN/BV-02: a client that announced it takes several values in one notification")
+    @Test("GATT/CL/GAN/BV-02: a client that announced support accepts several values in one notification")
     func severalValuesInOneNotification() throws {
         let peer = try Self.server()
         #expect(try announce(.multipleNotifications, to: peer) == [[0x12, 11, 0, 4]])
@@ -125,7 +125,7 @@ import Testing
         #expect(try !old.wait { old.client.adopt(AttributeCache(), completion: $0) })
     }
 
-    @Test("GATT/CL/GAS/BV-01: Service Changed makes the client forget exactly the range")
+    @Test("GATT/CL/GAS/BV-01: Service Changed makes the client discard exactly the range")
     func serviceChangedForgetsExactlyTheRange() throws {
         let peer = fixture.client(mtu: 23)
         peer.client.cache = AttributeCache()
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// The first half was found in the old database, and is known to be wrong by the time the second half arrives.
-    @Test("AB-A11: what is found while the database changes is not kept")
+    @Test("AB-A11: discoveries made while the database changes are not cached")
     func whatIsFoundWhileTheDatabaseChangesIsNotKept() {
         let first: [UInt8] = [0x11, 6, 1, 0, 5, 0, 0, 0x18]
         let server = ScriptedServer { $0 == [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28] ? first : nil }

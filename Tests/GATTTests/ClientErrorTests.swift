@@ -54,7 +54,7 @@ import Testing
         check(code, .readBlobRequest) { $0.read(11, completion: $1) }
     }
 
-    @Test("GATT/CL/GAR/BI-13: a read blob behind the end is an error, or the end of the value")
+    @Test("GATT/CL/GAR/BI-13: a read blob past the end is an error, or the end of the value")
     func errorsOfAReadBlobBehindTheEnd() {
         for code: ATTErrorCode in [.invalidOffset, .attributeNotLong] {
             check(code, .readBlobRequest) { $0.read(11, from: 23, completion: $1) }

@@ -92,7 +92,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     private func run() { fixture.loop.run(for: .seconds(1)) }
 
     @Test(
-        "behaviour 6.1: every procedure that was refused is repeated once on the secured link",
+        "behaviour 6.1: every refused procedure is repeated once on the secured link",
         arguments: SecuredProcedure.all
     )
     func everyProcedureIsRepeatedOnce(_ procedure: SecuredProcedure) throws {
@@ -132,7 +132,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
     }
 
     /// Descriptors and subscriptions (behaviours 6.3, 6.16).
-    @Test("behaviour 6.3: descriptors and subscriptions that were refused are repeated too")
+    @Test("behaviour 6.3: refused descriptors and subscriptions are repeated too")
     func descriptorsAndSubscriptions() throws {
         let descriptor = DescriptorDefinition(
             0xAAAA,

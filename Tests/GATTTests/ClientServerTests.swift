@@ -165,7 +165,7 @@ import Testing
         #expect(peer.fixture.app.writes.map(\.writes) == [[GATTWrite(handle: 29, value: [2])]])
     }
 
-    @Test("GATT/CL/GAW/BV-01: the client writes without response, cut to the MTU", arguments: sizes)
+    @Test("GATT/CL/GAW/BV-01: the client writes without response, truncated to the MTU", arguments: sizes)
     func commands(mtu: Int) throws {
         let peer = try connect(mtu)
         let value = PacketBuffer(copying: [UInt8](repeating: 3, count: mtu))
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("GATT/CL/GAS/BV-01, behaviour 4.13: the client is told of the services that changed")
+    @Test("GATT/CL/GAS/BV-01, behaviour 4.13: the client is notified of the services that changed")
     func serviceChanged() throws {
         let peer = try connect(23)
         var changes: [ClosedRange<UInt16>] = []

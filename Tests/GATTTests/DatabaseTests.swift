@@ -50,7 +50,7 @@ import Testing
         #expect(try database.add(ServiceDefinition(0x0002)).handles == 64819...64819)
     }
 
-    @Test("behaviour 7.9: a service that includes others is added after them and goes before them")
+    @Test("behaviour 7.9: a service that includes others is added after them and removed before them")
     func includedServicesComeFirstAndGoLast() throws {
         #expect(throws: GATTDatabaseError.unknownService(1)) {
             try database.add(ServiceDefinition(0x0001, includedServices: [1]))

@@ -24,7 +24,7 @@ import Testing
         return asked
     }
 
-    @Test("characteristics are not asked for where there is no room for another one, Core Vol 3 Part G 3.3")
+    @Test("no request is sent for a further characteristic where none fits, Core Vol 3 Part G 3.3")
     func noRoom() {
         // The value is the last attribute; one descriptor, or a declaration without a value, fits after it.
         #expect(requests(valueAt: 3, serviceTo: 3) == 1)
@@ -34,7 +34,7 @@ import Testing
         #expect(requests(valueAt: 3, serviceTo: .max) == 2)
     }
 
-    @Test("what a server has once is asked for once, Core Vol 3 Part C 12 and Part G 7")
+    @Test("characteristics that a server has only once are requested once, Core Vol 3 Part C 12 and Part G 7")
     func once() {
         var asked: [[UInt8]] = []
         let server = ScriptedServer { request in

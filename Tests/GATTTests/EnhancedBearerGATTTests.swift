@@ -75,7 +75,7 @@ import Testing
         #expect(isWritten == 4 && fixture.app.values[28] == value.reversed())
     }
 
-    @Test("a channel that ends leaves the others, and what was read on it is read on the first bearer")
+    @Test("a channel that closes does not affect the others, and its pending reads move to the first bearer")
     func aChannelThatEndsLeavesTheOthers() throws {
         fixture.app.isSlow = true
         var results: [Bool] = []

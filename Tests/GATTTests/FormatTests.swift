@@ -121,7 +121,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         #expect(formats.first?.text(of: value) == sample.text)
     }
 
-    @Test("GATT/SR/GPA/BV-12: the presentation format is on the air as the specification lays it out")
+    @Test("GATT/SR/GPA/BV-12: the presentation format is encoded as in the specification")
     func theDescriptorOnTheAir() throws {
         let fixture = try ServerFixture()
         _ = try fixture.database.add(
@@ -160,7 +160,7 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("GATT/SR/GPA/BV-11: the aggregate format is on the air as the specification lays it out")
+    @Test("GATT/SR/GPA/BV-11: the aggregate format is encoded as in the specification")
     func theAggregateOnTheAir() throws {
         let (peer, service) = try connect(
             [PresentationFormat(.uint8, unit: 0x2700), PresentationFormat(.uint16, unit: 0x2700)],

@@ -28,7 +28,7 @@ import Testing
         return [opcodes[Int(random.below(UInt64(opcodes.count)))]] + octets
     }
 
-    @Test("AB-A05: a server under noise answers every request once, within the MTU", arguments: 0..<40)
+    @Test("AB-A05: a server that receives noise answers every request once, within the MTU", arguments: 0..<40)
     func aServerUnderNoise(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed))
         let client = try ServerFixture().bareClient()
@@ -51,7 +51,7 @@ import Testing
         #expect(client.fixture.server.sessions.count == 1)
     }
 
-    @Test("AB-A08: a client under noise ends every procedure", arguments: 0..<40)
+    @Test("AB-A08: a client that receives noise ends every procedure", arguments: 0..<40)
     func aClientUnderNoise(seed: Int) {
         let random = RandomSource(seed: UInt64(seed) | 1 << 32)
         let server = ScriptedServer { request in
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Links that become secure, or fail to, and lose it again: every procedure ends exactly once.
-    @Test("AB-A10: a client whose link is secured now and then ends every procedure once", arguments: 0..<40)
+    @Test("AB-A10: a client whose link is secured intermittently ends every procedure once", arguments: 0..<40)
     func aClientWhoseLinkIsSecuredNowAndThen(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 3 << 32)
         let fixture = try ServerFixture()
@@ -131,7 +131,7 @@ import Testing
         #expect(ended == started, "seed \(seed)")
     }
 
-    @Test("AB-C01: a link under noise still understands a whole PDU afterwards", arguments: 0..<40)
+    @Test("AB-C01: a link that received noise still accepts a whole PDU afterwards", arguments: 0..<40)
     func aLinkUnderNoise(seed: Int) throws {
         let random = RandomSource(seed: UInt64(seed) | 2 << 32)
         let client = try ServerFixture().bareClient()

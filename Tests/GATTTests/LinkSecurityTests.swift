@@ -181,7 +181,7 @@ struct LinkSecurityRow: Sendable, CustomTestStringConvertible {
         return client.sent()
     }
 
-    @Test("behaviour 6.15: notifications and indications ask for security separately")
+    @Test("behaviour 6.15: notifications and indications have separate security requirements")
     func notificationsAndIndicationsAskSeparately() throws {
         for (notification, indication) in [
             (SecurityLevel.encrypted, SecurityLevel.none), (.none, .encrypted),

@@ -70,7 +70,7 @@ final class ScriptedServer {
         #expect(server.requests.count == 1)
     }
 
-    @Test("AB-A08: answers whose lengths make no progress are refused")
+    @Test("AB-A08: responses whose lengths make no progress are refused")
     func lengthsThatMakeNoProgress() {
         for octets: [UInt8] in [[0x11, 0], [0x11, 1, 1], [0x11, 6], [0x11]] {
             let server = ScriptedServer { _ in octets }
@@ -82,7 +82,7 @@ final class ScriptedServer {
         }
     }
 
-    @Test("AB-A07, AB-A08: an endless or repeating list of services is given up")
+    @Test("AB-A07, AB-A08: discovery of an endless or repeating list of services is abandoned")
     func serversWithoutEnd() {
         // One more service for each request: bounded.
         let services = ScriptedServer { [0x11, 6, $0[1], $0[2], $0[1], $0[2], 0, 0x18] }
@@ -123,7 +123,7 @@ final class ScriptedServer {
     }
 
     /// Each answer makes progress and is valid: there are merely too many.
-    @Test("AB-A07, AB-A08: a service without end is given up at a bound")
+    @Test("AB-A07, AB-A08: discovery of an endless service ends at a limit")
     func aServiceWithoutEnd() {
         let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
         func octets(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
@@ -144,7 +144,7 @@ final class ScriptedServer {
         #expect(includes.requests.count == GATTClient.maximumIncludes + 1)
     }
 
-    @Test("AB-A08: more values than were asked for are refused")
+    @Test("AB-A08: more values than requested are refused")
     func moreValuesThanWereAskedFor() {
         let server = ScriptedServer { _ in [0x21, 1, 0, 1, 1, 0, 2, 1, 0, 3] }
         #expect(
@@ -181,7 +181,7 @@ final class ScriptedServer {
     }
 
     @Test(
-        "AB-A08: included services that are impossible are refused",
+        "AB-A08: impossible included services are refused",
         arguments: [
             ([0x09, 8, 11, 0, 10, 0, 20, 0, 0, 0x18], .selfInclusion(10)),
             ([0x09, 8, 11, 0, 0, 0, 20, 0, 0, 0x18], .endBeforeStart(0)),
@@ -207,7 +207,7 @@ final class ScriptedServer {
         )
     }
 
-    @Test("AB-A08: a value without end is read to 512 octets")
+    @Test("AB-A08: an endless value is read up to 512 octets")
     func aValueWithoutEnd() throws {
         let server = ScriptedServer { [$0[0] + 1] + [UInt8](repeating: 7, count: 22) }
         var value: PacketBuffer?
@@ -252,7 +252,7 @@ final class ScriptedServer {
         #expect(server.requests.count == 1)
     }
 
-    @Test("AB-A08: a Service Changed that makes no sense means everything or nothing")
+    @Test("AB-A08: an invalid Service Changed covers everything or nothing")
     func aServiceChangedThatMakesNoSense() {
         let server = ScriptedServer { _ in nil }
         var changes: [ClosedRange<UInt16>] = []
@@ -273,7 +273,7 @@ final class ScriptedServer {
 
     /// The descriptor's handle may hold something else now: it is discovered again, and nothing is written to the old
     /// handle.
-    @Test("AB-A11: a descriptor is looked for again after a change")
+    @Test("AB-A11: a descriptor is discovered again after a change")
     func aDescriptorIsLookedForAgainAfterAChange() {
         var place: UInt8 = 12
         let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: place, $0) : [0x13] }
@@ -293,7 +293,7 @@ final class ScriptedServer {
         #expect(server.requests.last == [0x12, 13, 0, 1, 0])
     }
 
-    @Test("AB-A11: a descriptor that is found before a change is not remembered behind it")
+    @Test("AB-A11: a descriptor discovered before a change is not cached after it")
     func aDescriptorFoundBeforeAChangeIsNotRemembered() {
         var isSlow = true
         let server = ScriptedServer { $0[0] == 0x04 ? Self.configuration(at: 12, $0) : isSlow ? nil : [0x13] }

@@ -57,7 +57,7 @@ import Testing
         #expect(client.sent() == [[0x0B], [0x0B, 0x64]])
     }
 
-    @Test("GATT/SR/GPM/BV-05: what a client has configured holds on all its bearers")
+    @Test("GATT/SR/GPM/BV-05: a client's configuration applies to all its bearers")
     func configurationsBelongToTheClient() {
         #expect(client.exchange([0x12, 24, 0, 0, 0]) == [0x13])
         #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 0, 0])

@@ -52,7 +52,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     /// An injector reads an open value, which the app supplies late, and the protected one; the real client encrypts;
     /// the app answers.
     @Test(
-        "AB-L08, AB-A13: a request that waited since the link was clear is judged by the clear link",
+        "AB-L08, AB-A13: a request pending since the link was clear has the rights of the clear link",
         arguments: ProtectedAccess.all
     )
     func whatWaitedSinceTheLinkWasClear(_ access: ProtectedAccess) {
@@ -97,7 +97,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// Security gained after the request does not help, and security lost after it counts.
-    @Test("AB-A02, AB-A13: the level of a request counts from its own beginning and to its end")
+    @Test("AB-A02, AB-A13: a request has the lowest level from its own beginning to its end")
     func everyLevelCountsFromItsOwnMoment() {
         let authenticated = Self.good
         for (then, now, code) in [
@@ -124,7 +124,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
     }
 
     /// Two values of one type, the second one protected: the app is asked for it only if the request's rights allow it.
-    @Test("AB-L08: a request for several values has one right for all of them")
+    @Test("AB-L08: a request for several values has the same rights for all of them")
     func aRequestForSeveralValuesHasOneRight() throws {
         let permissions = [SecurityLevel.none, .encrypted].map { AttributePermissions(read: $0) }
         let published = try fixture.database.add(
@@ -148,7 +148,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// AB-A02: the link loses its encryption while the app prepares the answer. Nothing protected is sent in the clear.
     @Test(
-        "AB-A02: nothing protected goes out when security is gone by the time the app answers",
+        "AB-A02: nothing protected is sent when the security is lost before the app answers",
         arguments: [
             [0x0A, 31, 0], [0x0C, 31, 0, 0, 0], [0x08, 31, 0, 31, 0, 0x3A, 0x2A], [0x0E, 31, 0, 14, 0],
             [0x20, 31, 0, 28, 0],
@@ -200,7 +200,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// Signatures are for unencrypted links; a write that began on one does not count on this one, and uses up no
     /// counter.
-    @Test("AB-A12: a signed write that is half in the clear uses nothing up")
+    @Test("AB-A12: a signed write partly in the clear uses up no counter")
     func aSignedWriteThatIsHalfInTheClear() throws {
         let pair = try SigningPair()
         try pair.write([1], to: pair.open)
@@ -268,7 +268,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// The request goes out in the clear to an unknown peer. The response begins in the clear, and the two have paired
     /// before it ends. The request is repeated.
-    @Test("AB-A10: an answer that began in the clear is asked for again")
+    @Test("AB-A10: a response that began in the clear is requested again")
     func anAnswerThatBeganInTheClear() {
         var values: [PacketBuffer] = []
         peer.serverLink.isHeld = true
@@ -284,7 +284,7 @@ struct ProtectedAccess: Sendable, CustomTestStringConvertible {
 
     /// A procedure of several requests whose first answer came in the clear from a peer that has since proved its
     /// identity.
-    @Test("AB-A10: a value read in parts is read anew when the first part came in the clear")
+    @Test("AB-A10: a value read in parts is read anew if the first part came in the clear")
     func anAnswerOfSeveralThatCameInTheClear() throws {
         fixture.app.isSlow = true
         fixture.app.values[28] = [UInt8](repeating: 7, count: 100)

@@ -20,7 +20,7 @@ import Testing
         #expect(outcome.map(\.0) == wishes && outcome.map(\.1) == results)
     }
 
-    @Test("commands wait on when the owner's answer comes to nothing, and an answer counts once")
+    @Test("commands keep waiting when the owner does not secure the link, and an answer counts once")
     func everyEventInEveryState() {
         expect(
             after {

@@ -115,7 +115,7 @@ import Testing
     /// A bonded client's record follows its knowledge of the database (Core Vol 3 Part G 2.5.2.1): updated by its
     /// second request after a refusal, or by one after it has read the hash.
     @Test(
-        "GATT/SR/GAS/BV-06: the record says when the client knows of a change",
+        "GATT/SR/GAS/BV-06: the record stores whether the client is aware of a change",
         arguments: [[0x0A, 16, 0], [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]] as [[UInt8]]
     )
     func theRecordSaysWhenTheClientKnowsOfAChange(first: [UInt8]) throws {

@@ -46,7 +46,7 @@ import Testing
         #expect(client.exchange([0x12, 13, 0, 1]) == client.error(0x12, 13, .writeNotPermitted))
     }
 
-    @Test("GATT/SR/GAS/BV-03: client features are kept for each client by itself")
+    @Test("GATT/SR/GAS/BV-03: client features are kept per client")
     func oneValueForEachClient() {
         let other = fixture.bareClient()
         announce(0xF9)
@@ -198,7 +198,7 @@ import Testing
     /// 2.5.2.1). The first request that names a handle is refused, whether the database changed before or after the
     /// client announced its features. Here that request is the first subscription.
     @Test(
-        "AB-A11: a change between the announcement and the first subscription refuses that one",
+        "AB-A11: a change between the announcement and the first subscription refuses that subscription",
         arguments: [false, true]
     )
     func aChangeBeforeTheFirstSubscriptionRefusesIt(isAnnouncedFirst: Bool) throws {
@@ -259,7 +259,7 @@ import Testing
         #expect(client.exchange(Self.read) == Self.value)
     }
 
-    @Test("AB-A11: a client that ignores Service Changed is told in one range and then left")
+    @Test("AB-A11: a client that ignores Service Changed gets the changes as one range, and then loses its session")
     func aClientThatIgnoresServiceChanged() throws {
         #expect(client.exchange([0x12, 9, 0, 2, 0]) == [0x13])
         announce(1)
@@ -306,7 +306,7 @@ final class Store: GATTClientStore {
         client = fixture.bareClient()
     }
 
-    @Test("GATT/SR/GAN/BV-01, GATT/SR/GAI/BV-01: the choices of a client without a bond are forgotten")
+    @Test("GATT/SR/GAN/BV-01, GATT/SR/GAI/BV-01: the choices of a client without a bond are discarded")
     func aStrangersChoicesAreForgotten() {
         for choice: UInt8 in [1, 2] {
             let before = fixture.bareClient()
@@ -340,7 +340,7 @@ final class Store: GATTClientStore {
         )
     }
 
-    @Test("AB-A11: a storm of writes to a configuration is told at a bounded rate")
+    @Test("AB-A11: a flood of writes to a configuration is reported at a bounded rate")
     func aStormOfWritesIsToldAtABoundedRate() {
         for round in 0..<1000 { client.exchange([0x12, 26, 0, UInt8(round & 1), 0]) }
         #expect(fixture.app.records.isEmpty)

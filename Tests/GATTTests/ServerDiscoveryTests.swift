@@ -26,7 +26,7 @@ import Testing
         #expect(client.exchange([0x10, 1, 0, 0xFF, 0xFF, 1, 0x28]) == [0x11, 6, 12, 0, 14, 0, 0x11, 0x11])
     }
 
-    @Test("AB-A07: only services can be asked for as groups")
+    @Test("AB-A07: only services can be read by group type")
     func onlyServicesAreGroups() {
         for type: UInt16 in [0x2802, 0x2803, 0x2A19, 0x2902, 0x0000] {
             let octets = [UInt8(truncatingIfNeeded: type), UInt8(type >> 8)]
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "GATT/SR/GAR/BI-08: a range that begins at 0 or behind its end is refused",
+        "GATT/SR/GAR/BI-08: a range that begins at 0 or past its end is refused",
         arguments: [0x04, 0x06, 0x08, 0x10] as [UInt8]
     )
     func badRanges(opcode: UInt8) {

@@ -44,7 +44,7 @@ import Testing
         #expect(client.exchange([0x12, 11, 0, bits]) == [0x13])
     }
 
-    @Test("GATT/SR/GAN/BV-02: several values in one notification go to those that have announced it")
+    @Test("GATT/SR/GAN/BV-02: several values in one notification go only to clients that announced support")
     func toThoseThatHaveAnnouncedIt() {
         subscribe(client)
         announce(0xFC, client)

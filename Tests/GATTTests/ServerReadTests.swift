@@ -62,7 +62,7 @@ import Testing
         #expect(client.exchange([0x0C, 99, 0, 0, 0]) == client.error(0x0C, 99, .invalidHandle))
     }
 
-    @Test("behaviour 7.32: the app sees the offset of a read")
+    @Test("behaviour 7.32: the app receives the offset of a read")
     func theAppSeesTheOffset() {
         app.values[28] = [UInt8](0..<30)
         client.exchange([0x0A, 28, 0])
@@ -80,7 +80,7 @@ import Testing
         #expect(app.reads.count == 1)
     }
 
-    @Test("GATT/SR/GAR/BV-09, AB-A03: the server answers a read of values of variable length, cut at the MTU")
+    @Test("GATT/SR/GAR/BV-09, AB-A03: the server answers a read of values of variable length, truncated at the MTU")
     func answersReadMultipleVariable() {
         app.values[28] = [7, 8]
         #expect(client.exchange([0x20, 14, 0, 28, 0]) == [0x21, 1, 0, 0x64, 2, 0, 7, 8])
@@ -111,7 +111,7 @@ import Testing
         #expect(client.exchange([0x0C, 18, 0, end + 1, 0]) == client.error(0x0C, 18, .invalidOffset))
     }
 
-    @Test("AB-A03: a read of several values takes two handles at least and as many as fit")
+    @Test("AB-A03: a read of several values accepts at least two handles and as many as fit")
     func manyAndFewHandles() {
         for opcode: UInt8 in [0x0E, 0x20] {
             #expect(client.exchange([opcode]) == client.error(opcode, 0, .invalidPDU))

@@ -50,7 +50,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-04, GATT/SR/GAR/BI-05, AB-A13: a read is refused with the cause that the link's security has",
+        "GATT/SR/GAR/BI-04, GATT/SR/GAR/BI-05, AB-A13: a read is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func readByCause(_ testCase: SecurityCase) {
@@ -59,7 +59,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-10, GATT/SR/GAR/BI-11: a read by type is refused with the cause that the link's security has",
+        "GATT/SR/GAR/BI-10, GATT/SR/GAR/BI-11: a read by type is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func readByTypeByCause(_ testCase: SecurityCase) {
@@ -68,7 +68,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-16, GATT/SR/GAR/BI-17: a read blob is refused with the cause that the link's security has",
+        "GATT/SR/GAR/BI-16, GATT/SR/GAR/BI-17: a read blob is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func readBlobByCause(_ testCase: SecurityCase) {
@@ -77,7 +77,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-21, GATT/SR/GAR/BI-22: a read of several values is refused with the cause that the link's security has",
+        "GATT/SR/GAR/BI-21, GATT/SR/GAR/BI-22: a read of several values is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func readMultipleByCause(_ testCase: SecurityCase) {
@@ -86,7 +86,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-42, GATT/SR/GAR/BI-44: a read of values of variable length is refused with the cause that the link's security has",
+        "GATT/SR/GAR/BI-42, GATT/SR/GAR/BI-44: a read of values of variable length is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func readMultipleVariableByCause(_ testCase: SecurityCase) {
@@ -95,7 +95,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAW/BI-05, GATT/SR/GAW/BI-06: a write is refused with the cause that the link's security has",
+        "GATT/SR/GAW/BI-05, GATT/SR/GAW/BI-06: a write is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func writeByCause(_ testCase: SecurityCase) {
@@ -106,7 +106,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAW/BI-12, GATT/SR/GAW/BI-13: a prepared write is refused with the cause that the link's security has",
+        "GATT/SR/GAW/BI-12, GATT/SR/GAW/BI-13: a prepared write is refused with the cause given by the link's security",
         arguments: SecurityCase.all
     )
     func prepareWriteByCause(_ testCase: SecurityCase) {
@@ -115,7 +115,7 @@ struct SecurityCase: Sendable {
     }
 
     @Test(
-        "GATT/SR/GAR/BI-09, GATT/SR/GAR/BI-15, GATT/SR/GAR/BI-20, GATT/SR/GAR/BI-40: an app that does not authorize a read refuses every kind of it"
+        "GATT/SR/GAR/BI-09, GATT/SR/GAR/BI-15, GATT/SR/GAR/BI-20, GATT/SR/GAR/BI-40: an app that does not authorize a read refuses every kind of read"
     )
     func authorizationOfReading() {
         app.refusals[28] = .insufficientAuthorization
@@ -128,7 +128,7 @@ struct SecurityCase: Sendable {
 
     /// Refused before anything is prepared, and accepted as soon as the user agrees.
     @Test(
-        "GATT/SR/GAR/BI-03, GATT/SR/GAW/BI-04, GATT/SR/GAW/BI-11: a value that needs authorization is served once the user has said so"
+        "GATT/SR/GAR/BI-03, GATT/SR/GAW/BI-04, GATT/SR/GAW/BI-11: a value that needs authorization is served once the user agrees"
     )
     func authorizationOfTheUser() throws {
         let published = try client.fixture.database.add(

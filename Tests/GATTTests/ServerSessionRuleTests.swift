@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Changes of a client's record are collected for a second (AB-A11).
-    @Test("AB-A11: the record of a client is told a second after it changed")
+    @Test("AB-A11: a client's record is reported a second after it changed")
     func theRecordIsToldAfterASecond() {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
         fixture.loop.run(for: .milliseconds(900))
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// The next bearer may have the same place in memory, but is a different one (Core Vol 3 Part G 2.5.2.1).
-    @Test("AB-A11: a bearer that takes the place of a closed one is refused too")
+    @Test("AB-A11: a bearer that replaces a closed one is refused too")
     func aBearerThatTakesTheOnesPlaceIsRefusedToo() throws {
         let more = client.addBearer(on: 0x40)
         #expect(client.exchange([0x12, 11, 0, 1]) == [0x13])
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// Neither a value that does not accept them, nor a descriptor, nor a declaration (Core Vol 3 Part G 3.3.1.1).
-    @Test("AB-A12: a signature writes only to what takes signed writes")
+    @Test("AB-A12: a signature writes only to values that accept signed writes")
     func aSignatureWritesOnlyWhatTakesSignedWrites() throws {
         var checked = 0
         client.session.verifySignature = { _, _ in
@@ -248,7 +248,7 @@ import Testing
     }
 
     /// Data that arrived under two kinds of security have what both provide (AB-A02).
-    @Test("AB-A02: of two kinds of security what both give counts", arguments: all, all)
+    @Test("AB-A02: two kinds of security combine to what both provide", arguments: all, all)
     func theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
         var (earlier, later) = (earlier, later)
         (earlier.hasKey, earlier.isAuthorized, earlier.isSecureConnectionsOnly) = (false, true, true)

@@ -54,7 +54,7 @@ import Testing
         #expect(stranger.sent().isEmpty)
     }
 
-    @Test("behaviour 7.43: a full queue takes no update and tells of room once")
+    @Test("behaviour 7.43: a full queue accepts no update and reports free space once")
     func aFullQueueTakesNothingAndTellsOfRoomOnce() {
         let other = client.fixture.bareClient()
         client.exchange([0x12, 24, 0, 1, 0])
@@ -100,7 +100,7 @@ import Testing
         #expect(app.configurations.last == "23: 2-0")
     }
 
-    @Test("GATT/SR/GAS/BV-01, behaviour 7.12: services that are added or removed are told as Service Changed")
+    @Test("GATT/SR/GAS/BV-01, behaviour 7.12: services that are added or removed are indicated as Service Changed")
     func serviceChanged() throws {
         let stranger = client.fixture.bareClient()
         client.exchange([0x12, 9, 0, 2, 0])
@@ -125,7 +125,7 @@ import Testing
         #expect(client.sent().isEmpty)
     }
 
-    @Test("GATT/SR/GAS/BV-05, AB-A11: a client that missed a change is told no values before it is aware")
+    @Test("GATT/SR/GAS/BV-05, AB-A11: a client that missed a change receives no values before it is aware")
     func aClientThatMissedAChange() throws {
         client.exchange([0x12, 24, 0, 1, 0])
         client.exchange([0x12, 11, 0, 1])

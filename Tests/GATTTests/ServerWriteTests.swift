@@ -19,7 +19,7 @@ import Testing
         client.exchange([0x16, handle, 0, UInt8(truncatingIfNeeded: offset), UInt8(offset >> 8)] + value)
     }
 
-    @Test("GATT/SR/GAW/BV-01: a write without response is done or ignored")
+    @Test("GATT/SR/GAW/BV-01: a write without response is executed or ignored")
     func writesWithoutResponse() {
         #expect(client.exchange([0x52, 28, 0, 1, 2]).isEmpty)
         #expect(app.values[28] == [1, 2])
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "GATT/SR/GAW/BV-03, GATT/SR/GAW/BI-02, GATT/SR/GAW/BI-03: a write is answered, with an error where it cannot be done"
+        "GATT/SR/GAW/BV-03, GATT/SR/GAW/BI-02, GATT/SR/GAW/BI-03: a write is answered, with an error where it is not possible"
     )
     func writesWithResponse() {
         #expect(client.exchange([0x12, 28, 0, 1, 2]) == [0x13])
@@ -85,7 +85,7 @@ import Testing
 
     /// At the end of the longest value only an empty part is possible; the app is asked about possible writes only.
     @Test(
-        "GATT/SR/GAW/BI-33: nothing is written behind the end of the longest value",
+        "GATT/SR/GAW/BI-33: nothing is written past the end of the longest value",
         arguments: [
             (511, 1, ATTErrorCode.invalidOffset, true), (512, 0, .invalidOffset, true),
             (512, 1, .invalidAttributeValueLength, false), (513, 0, .invalidOffset, false),
@@ -144,7 +144,7 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test("GATT/SR/GAW/BI-41, AB-A02: prepared writes are refused when their attribute is gone")
+    @Test("GATT/SR/GAW/BI-41, AB-A02: prepared writes are refused when their attribute has been removed")
     func theAttributeIsGone() throws {
         _ = prepare(17, 0, [1])
         _ = prepare(28, 0, [1])
@@ -153,7 +153,7 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test("AB-A02: prepared writes are refused when security is gone")
+    @Test("AB-A02: prepared writes are refused when the security is lost")
     func securityIsGone() {
         client.session.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         _ = prepare(28, 0, [1])
@@ -163,7 +163,7 @@ import Testing
         #expect(app.writes.isEmpty)
     }
 
-    @Test("GATT/SR/GAW/BV-08: descriptors are written where they may be")
+    @Test("GATT/SR/GAW/BV-08: descriptors are written where permitted")
     func descriptorsAreWritten() {
         #expect(client.exchange([0x12, 29, 0, 4]) == [0x13])
         #expect(client.exchange([0x0A, 29, 0]) == [0x0B, 4])
@@ -187,7 +187,7 @@ import Testing
         #expect(client.exchange([0x12, 9, 0, 1, 0]) == client.error(0x12, 9, .improperlyConfigured))
     }
 
-    @Test("AB-A11: reserved bits of a client configuration are not looked at")
+    @Test("AB-A11: reserved bits of a client configuration are ignored")
     func reservedBitsOfAConfigurationAreNotLookedAt() {
         #expect(client.exchange([0x12, 24, 0, 0xFD, 0xFF]) == [0x13])
         #expect(client.exchange([0x0A, 24, 0]) == [0x0B, 1, 0])
@@ -252,7 +252,7 @@ import Testing
         #expect(client.exchange([0x18, 1]) == client.error(0x18, 11, .valueNotAllowed))
     }
 
-    @Test("GATT/SR/GAS/BV-03: client features are announced for good")
+    @Test("GATT/SR/GAS/BV-03: client features cannot be withdrawn")
     func featuresAreAnnouncedForGood() {
         #expect(client.exchange([0x0A, 11, 0]) == [0x0B, 0])
         #expect(client.exchange([0x12, 11, 0, 0xFC]) == [0x13])

@@ -121,7 +121,7 @@ final class SigningPair {
         }
     }
 
-    @Test("GAP/SEC/CSIGN/BI-02, AB-A12: a signed write with a counter that has been seen is ignored")
+    @Test("GAP/SEC/CSIGN/BI-02, AB-A12: a signed write with a used counter is ignored")
     func aCounterThatHasBeenSeen() throws {
         let pair = try SigningPair()
         for value: UInt8 in 0..<3 { try pair.write([value], to: pair.open) }
@@ -173,7 +173,7 @@ final class SigningPair {
     }
 
     /// No bond on one side: the server has no key, or the client has none and sends nothing.
-    @Test("GAP/SEC/CSIGN/BI-03, AB-A12: without a key a signed write is neither sent nor taken")
+    @Test("GAP/SEC/CSIGN/BI-03, AB-A12: without a key a signed write is neither sent nor accepted")
     func noKeyNoSignature() throws {
         let pair = try SigningPair(serverKey: nil)
         try pair.write([1], to: pair.open)
@@ -190,7 +190,7 @@ final class SigningPair {
 
     /// Where a signature is required, a write request without encryption is refused, and a plain write command is
     /// ignored (Core Vol 3 Part C 10.4.2).
-    @Test("GAP/SEC/CSIGN/BI-04: a write request where GATT needs a signature gets insufficient authentication")
+    @Test("GAP/SEC/CSIGN/BI-04: a write request where GATT requires a signature gets insufficient authentication")
     func aRequestInPlaceOfASignature() throws {
         let pair = try SigningPair()
         for security in [LinkSecurity(), LinkSecurity(isEncrypted: false)] {
@@ -232,7 +232,7 @@ final class SigningPair {
     }
 
     /// Never over an enhanced bearer, in either direction.
-    @Test("GATT/SR/GAW/BI-38, AB-A12: a signed write over an enhanced bearer is neither sent nor taken")
+    @Test("GATT/SR/GAW/BI-38, AB-A12: a signed write over an enhanced bearer is neither sent nor accepted")
     func overAnEnhancedBearer() throws {
         let pair = try SigningPair()
         try pair.write([1], to: pair.open)
@@ -254,7 +254,7 @@ final class SigningPair {
     }
 
     /// GATT/SR/GAW/BI-40: a value longer than any attribute's.
-    @Test("GATT/SR/GAW/BI-40: a signed write of a value that is too long is ignored")
+    @Test("GATT/SR/GAW/BI-40: a signed write of too long a value is ignored")
     func aValueThatIsTooLong() throws {
         let pair = try SigningPair()
         let peer = pair.fixture.client(mtu: 1000, peerMTU: 1000)

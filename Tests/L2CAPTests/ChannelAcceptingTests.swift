@@ -60,12 +60,12 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test("L2CAP/LE/CFC/BV-22: a credit-based channel is opened after one on an SPSM that was refused")
+    @Test("L2CAP/LE/CFC/BV-22: a credit-based channel is opened after one on a refused SPSM")
     func unsupportedSPSMOfACreditBasedChannel() throws {
         try expectSupportedAfterUnsupported(.creditBased)
     }
 
-    @Test("L2CAP/ECFC/BV-28: enhanced channels are opened after some on an SPSM that was refused")
+    @Test("L2CAP/ECFC/BV-28: enhanced channels are opened after some on a refused SPSM")
     func unsupportedSPSMOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF1)
         try expectSupportedAfterUnsupported(.enhanced)
@@ -82,20 +82,20 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test("L2CAP/LE/CFC/BV-11: a credit-based channel is refused for want of authentication")
+    @Test("L2CAP/LE/CFC/BV-11: a credit-based channel is refused for lack of authentication")
     func authenticationOfACreditBasedChannel() throws { try expectAuthentication(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-11: enhanced channels are refused for want of authentication")
+    @Test("L2CAP/ECFC/BV-11: enhanced channels are refused for lack of authentication")
     func authenticationOfEnhancedChannels() throws { try expectAuthentication(.enhanced) }
 
     private func expectAuthorization(_ mode: ChannelMode) throws {
         try expectRefusal(mode, .insufficientAuthorization) { fixture in fixture.server.authorize = { _ in false } }
     }
 
-    @Test("L2CAP/LE/CFC/BV-13: a credit-based channel is refused for want of authorization")
+    @Test("L2CAP/LE/CFC/BV-13: a credit-based channel is refused for lack of authorization")
     func authorizationOfACreditBasedChannel() throws { try expectAuthorization(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-13: enhanced channels are refused for want of authorization")
+    @Test("L2CAP/ECFC/BV-13: enhanced channels are refused for lack of authorization")
     func authorizationOfEnhancedChannels() throws { try expectAuthorization(.enhanced) }
 
     private func expectKeySize(_ mode: ChannelMode) throws {
@@ -124,10 +124,10 @@ import Testing
         #expect(try fixture.accept(mode).closure == nil)
     }
 
-    @Test("L2CAP/LE/CFC/BV-25: a credit-based channel is refused for want of encryption")
+    @Test("L2CAP/LE/CFC/BV-25: a credit-based channel is refused for lack of encryption")
     func encryptionOfACreditBasedChannel() throws { try expectEncryption(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-32: enhanced channels are refused for want of encryption")
+    @Test("L2CAP/ECFC/BV-32: enhanced channels are refused for lack of encryption")
     func encryptionOfEnhancedChannels() throws { try expectEncryption(.enhanced) }
 
     /// The user is not asked about a peer whose link is not secure enough (Core Vol 3 Part C 10.5): the user might
@@ -179,7 +179,7 @@ import Testing
         try expectRefusal(.enhanced, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
     }
 
-    @Test("L2CAP/LE/CFC/BV-20: a credit-based channel is refused when its number is in use")
+    @Test("L2CAP/LE/CFC/BV-20: a credit-based channel is refused when its identifier is in use")
     func sourceOfACreditBasedChannelInUse() throws {
         let fixture = try ChannelFixture()
         let first = try fixture.accept(.creditBased, source: 0x45)
@@ -188,7 +188,7 @@ import Testing
         #expect(first.closure == nil && fixture.incoming.count == 1)
     }
 
-    @Test("L2CAP/ECFC/BV-20: an enhanced channel is refused when its number is in use")
+    @Test("L2CAP/ECFC/BV-20: an enhanced channel is refused when its identifier is in use")
     func sourceOfAnEnhancedChannelInUse() throws {
         let fixture = try ChannelFixture()
         _ = try fixture.accept(.enhanced, source: 0x45)
@@ -214,7 +214,7 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test("L2CAP/ECFC/BV-27: enhanced channels with parameters that are not acceptable are refused")
+    @Test("L2CAP/ECFC/BV-27: enhanced channels with unacceptable parameters are refused")
     func unacceptableParameters() throws {
         let fixture = try ChannelFixture()
         fixture.server.minimumPeerMTU = 128
@@ -249,7 +249,7 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test("AB-C03: lists of channels that contradict themselves are refused")
+    @Test("AB-C03: inconsistent lists of channels are refused")
     func listsThatContradictThemselves() throws {
         for sources in [[0x40, 0x40], [0x40, 0x41, 0x40], [0x40, 0], [0, 0, 0, 0, 0]] {
             let fixture = try ChannelFixture()
@@ -259,7 +259,10 @@ import Testing
         }
     }
 
-    @Test("AB-C03: numbers outside of the dynamic range are refused", arguments: [0x01, 0x04, 0x3F, 0x80, 0xFFFF])
+    @Test(
+        "AB-C03: channel identifiers outside the dynamic range are refused",
+        arguments: [0x01, 0x04, 0x3F, 0x80, 0xFFFF]
+    )
     func sourcesOutsideOfTheDynamicRange(source: Int) throws {
         let fixture = try ChannelFixture()
         #expect(try fixture.result(.creditBased, sources: [source]) == (9, [0]))
@@ -272,7 +275,7 @@ import Testing
     }
 
     @Test(
-        "AB-C06: a channel to where nobody listens is refused",
+        "AB-C06: a channel to an SPSM without a listener is refused",
         arguments: [0, 0x0004, 0x0005, 0x0027, 0x007F, 0x0100, 0x0180, 0xFFFF]
     )
     func nobodyListens(spsm: Int) throws {
@@ -289,7 +292,7 @@ import Testing
 }
 
 @Suite struct ChannelServersTests {
-    @Test("behaviours 8.1, 8.2: numbers of servers are given out in the dynamic range")
+    @Test("behaviours 8.1, 8.2: PSMs are assigned in the dynamic range")
     func numbersAreGivenOutInTheDynamicRange() throws {
         let servers = ChannelServers()
         var seen: Set<UInt16> = []
@@ -317,7 +320,7 @@ import Testing
         }
     }
 
-    @Test("behaviour 8.9: a service that is not published any more closes its channels")
+    @Test("behaviour 8.9: unpublishing a service closes its channels")
     func anUnpublishedServiceClosesItsChannels() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.creditBased)

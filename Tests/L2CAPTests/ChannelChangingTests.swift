@@ -11,7 +11,7 @@ import Testing
         fixture.signal(0x19, 60, le(mtu) + le(mps) + channels.flatMap { le($0) }).map { Array($0[4...]) }
     }
 
-    @Test("L2CAP/ECFC/BV-22: we raise the MTU of an enhanced channel")
+    @Test("L2CAP/ECFC/BV-22: this side raises the MTU of an enhanced channel")
     func weRaiseTheMTU() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)
@@ -55,7 +55,7 @@ import Testing
         #expect(fixture.incoming.map(\.peerMTU) == [100, 150] && fixture.incoming.allSatisfy { $0.closure == nil })
     }
 
-    @Test("L2CAP/ECFC/BV-24: we change the MPS of an enhanced channel")
+    @Test("L2CAP/ECFC/BV-24: this side changes the MPS of an enhanced channel")
     func weChangeTheMPS() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)
@@ -115,7 +115,7 @@ import Testing
         #expect(channel.peerMTU == 100)
     }
 
-    @Test("L2CAP/ECFC/BI-06, AB-C04: reconfiguring with values that are not acceptable is refused")
+    @Test("L2CAP/ECFC/BI-06, AB-C04: reconfiguring with unacceptable values is refused")
     func unacceptableValues() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.accept(.enhanced)
@@ -184,10 +184,10 @@ import Testing
         #expect(fixture.closures == [.local])
     }
 
-    @Test("L2CAP/LE/CFC/BV-08: we disconnect a credit-based channel")
+    @Test("L2CAP/LE/CFC/BV-08: this side disconnects a credit-based channel")
     func weDisconnectACreditBasedChannel() throws { try expectDisconnecting(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-08: we disconnect an enhanced channel")
+    @Test("L2CAP/ECFC/BV-08: this side disconnects an enhanced channel")
     func weDisconnectAnEnhancedChannel() throws { try expectDisconnecting(.enhanced) }
 
     private func expectDisconnected(_ mode: ChannelMode) throws {
@@ -244,7 +244,7 @@ import Testing
     }
 
     /// The peer's request does as well as a response to ours, which a peer that has forgotten the channel never sends.
-    @Test("AB-C08: a peer that has asked for the end itself need not answer")
+    @Test("AB-C08: a peer that has requested the disconnection itself need not answer")
     func whoHasAskedItselfNeedNotAnswer() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
@@ -272,7 +272,7 @@ import Testing
         #expect(pair.central.signalling.endpoints.isEmpty && pair.peripheral.signalling.endpoints.isEmpty)
     }
 
-    @Test("AB-C08: the peer disconnects a channel that we are still opening")
+    @Test("AB-C08: the peer disconnects a channel that this side is still opening")
     func thePeerDisconnectsWhileOurOpenIsPending() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    @Test("AB-C08: an answer after the timeout opens no channel")
+    @Test("AB-C08: a response after the time-out opens no channel")
     func anAnswerAfterTheTimeout() throws {
         for mode in [ChannelMode.creditBased, .enhanced] {
             let fixture = try ChannelFixture()
@@ -323,7 +323,7 @@ import Testing
     /// The peer's identifier stays in use until the peer has answered: two channels with one identifier could not be
     /// distinguished.
     @Test(
-        "AB-C08: the peer's number of a channel is in use until the peer has answered",
+        "AB-C08: the peer's channel identifier is in use until the peer has answered",
         arguments: [ChannelMode.creditBased, .enhanced]
     )
     func thePeersNumberIsInUseUntilItHasAnswered(mode: ChannelMode) throws {

@@ -107,10 +107,10 @@ import Testing
         #expect(channel.queuedPDUs == 0)
     }
 
-    @Test("L2CAP/LE/CFC/BV-06: a credit-based channel sends what it has credits for")
+    @Test("L2CAP/LE/CFC/BV-06: a credit-based channel sends as much as its credits allow")
     func creditsReceivedOnACreditBasedChannel() throws { try expectCreditsReceived(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-06: an enhanced channel sends what it has credits for")
+    @Test("L2CAP/ECFC/BV-06: an enhanced channel sends as much as its credits allow")
     func creditsReceivedOnAnEnhancedChannel() throws { try expectCreditsReceived(.enhanced) }
 
     /// The peer never stalls, in the middle of an SDU or between two.
@@ -133,10 +133,10 @@ import Testing
         #expect(fixture.received.count == 20 && channel.closure == nil)
     }
 
-    @Test("L2CAP/LE/CFC/BV-07: a credit-based channel gives credits before the peer stands still")
+    @Test("L2CAP/LE/CFC/BV-07: a credit-based channel grants credits before the peer stalls")
     func creditsGivenOnACreditBasedChannel() throws { try expectCreditsGiven(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-07: an enhanced channel gives credits before the peer stands still")
+    @Test("L2CAP/ECFC/BV-07: an enhanced channel grants credits before the peer stalls")
     func creditsGivenOnAnEnhancedChannel() throws { try expectCreditsGiven(.enhanced) }
 
     private func expectEnd(_ mode: ChannelMode, pausedAfter frames: Int) throws {
@@ -151,14 +151,14 @@ import Testing
     }
 
     @Test(
-        "L2CAP/LE/CFC/BI-01, AB-C07: a credit-based channel ends when the peer overruns its credits or gives too many"
+        "L2CAP/LE/CFC/BI-01, AB-C07: a credit-based channel ends when the peer overruns its credits or grants too many"
     )
     func thePeerOverrunsItsCredits() throws {
         try expectEnd(.creditBased, pausedAfter: 4)
         try expectCreditOverflow(.creditBased)
     }
 
-    @Test("L2CAP/ECFC/BI-02, AB-C07: an enhanced channel ends when data come without credits")
+    @Test("L2CAP/ECFC/BI-02, AB-C07: an enhanced channel ends when data arrive without credits")
     func dataWithoutCredits() throws { try expectEnd(.enhanced, pausedAfter: 4) }
 
     private func expectCreditOverflow(_ mode: ChannelMode) throws {
@@ -174,7 +174,7 @@ import Testing
         #expect(throws: ChannelSendError.closed) { try channel.offer([2]) }
     }
 
-    @Test("L2CAP/ECFC/BI-01, AB-C07: no credits change nothing, and too many end an enhanced channel")
+    @Test("L2CAP/ECFC/BI-01, AB-C07: granting no credits changes nothing, and too many end an enhanced channel")
     func noCreditsAndTooManyCredits() throws { try expectCreditOverflow(.enhanced) }
 
     @Test("AB-C02: a first frame without a length closes the channel", arguments: [[], [0], [5]] as [[UInt8]])
@@ -183,7 +183,7 @@ import Testing
         try expectViolation(.enhanced, .frameTooShort, frames: [frame])
     }
 
-    @Test("AB-C02: a frame without octets ends the channel, and an SDU without octets does not")
+    @Test("AB-C02: an empty frame ends the channel, and an empty SDU does not")
     func framesWithoutOctets() throws {
         try expectViolation(.creditBased, .frameTooShort, frames: [le(50) + [1], []])
         try expectViolation(.enhanced, .frameTooShort, frames: [le(50), []])

@@ -97,7 +97,7 @@ final class ChannelPair {
         #expect(pair.near.hasRoom)
     }
 
-    @Test("a protocol that does not look loses the channel and no SDU in silence")
+    @Test("a protocol that ignores backpressure loses the channel and no SDU silently")
     func aProtocolThatDoesNotLookLosesTheChannel() throws {
         let pair = try ChannelPair(.creditBased, near: ChannelParameters(), far: ChannelParameters(window: 1))
         pair.far.isPaused = true
@@ -178,7 +178,7 @@ final class ChannelPair {
         #expect(channels.allSatisfy { $0.queuedPDUs == 0 })
     }
 
-    @Test("AB-C11: a frame that does not end closes its own channel only")
+    @Test("AB-C11: an endless frame closes only its own channel")
     func aFrameThatDoesNotEndClosesItsChannelOnly() throws {
         let fixture = try ChannelFixture()
         let other = try fixture.accept(.creditBased, source: 0x41)
@@ -195,7 +195,7 @@ final class ChannelPair {
         #expect(other.closure == nil)
     }
 
-    @Test("AB-C11: an octet each 29 seconds on twenty links keeps no PDU waiting")
+    @Test("AB-C11: an octet every 29 seconds on twenty links keeps no PDU waiting")
     func oneOctetEach29SecondsOnTwentyLinks() {
         let fixtures = (0..<20).map { _ in Fixture() }
         for fixture in fixtures { fixture.receive([[60, 0, 4, 0]]) }

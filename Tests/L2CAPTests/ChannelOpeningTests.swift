@@ -27,10 +27,10 @@ import Testing
         #expect(fixture.sentFrames(to: 0x50) == [[2, 0, 4, 5]])
     }
 
-    @Test("L2CAP/LE/CFC/BV-02: we open a credit-based channel")
+    @Test("L2CAP/LE/CFC/BV-02: this side opens a credit-based channel")
     func weOpenACreditBasedChannel() throws { try expectOpening(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-02: we open enhanced channels")
+    @Test("L2CAP/ECFC/BV-02: this side opens enhanced channels")
     func weOpenEnhancedChannels() throws { try expectOpening(.enhanced) }
 
     private func expectLegacyPeer(_ mode: ChannelMode) throws {
@@ -61,77 +61,77 @@ import Testing
         #expect(fixture.connection.signalling.endpoints.isEmpty)
     }
 
-    @Test("L2CAP/LE/CFC/BV-04: we are refused a credit-based channel for an unknown SPSM")
+    @Test("L2CAP/LE/CFC/BV-04: the peer refuses a credit-based channel for an unknown SPSM")
     func unknownSPSMOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .spsmNotSupported, spsm: 0xF2)
     }
 
-    @Test("L2CAP/ECFC/BV-04: we are refused enhanced channels for an unknown SPSM")
+    @Test("L2CAP/ECFC/BV-04: the peer refuses enhanced channels for an unknown SPSM")
     func unknownSPSMOfEnhancedChannels() throws { try expectRefusal(.enhanced, .spsmNotSupported, spsm: 0xF2) }
 
-    @Test("L2CAP/LE/CFC/BV-10: we are refused a credit-based channel for want of authentication")
+    @Test("L2CAP/LE/CFC/BV-10: the peer refuses a credit-based channel for lack of authentication")
     func authenticationOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientAuthentication)
     }
 
-    @Test("L2CAP/ECFC/BV-10: we are refused enhanced channels for want of authentication")
+    @Test("L2CAP/ECFC/BV-10: the peer refuses enhanced channels for lack of authentication")
     func authenticationOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientAuthentication)
     }
 
-    @Test("L2CAP/LE/CFC/BV-12: we are refused a credit-based channel for want of authorization")
+    @Test("L2CAP/LE/CFC/BV-12: the peer refuses a credit-based channel for lack of authorization")
     func authorizationOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientAuthorization)
     }
 
-    @Test("L2CAP/ECFC/BV-12: we are refused enhanced channels for want of authorization")
+    @Test("L2CAP/ECFC/BV-12: the peer refuses enhanced channels for lack of authorization")
     func authorizationOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientAuthorization)
     }
 
-    @Test("L2CAP/LE/CFC/BV-14: we are refused a credit-based channel for a key that is too short")
+    @Test("L2CAP/LE/CFC/BV-14: the peer refuses a credit-based channel for a key that is too short")
     func keySizeOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .encryptionKeySizeTooShort) }
 
-    @Test("L2CAP/ECFC/BV-14: we are refused enhanced channels for a key that is too short")
+    @Test("L2CAP/ECFC/BV-14: the peer refuses enhanced channels for a key that is too short")
     func keySizeOfEnhancedChannels() throws { try expectRefusal(.enhanced, .encryptionKeySizeTooShort) }
 
-    @Test("L2CAP/LE/CFC/BV-24: we are refused a credit-based channel for want of encryption")
+    @Test("L2CAP/LE/CFC/BV-24: the peer refuses a credit-based channel for lack of encryption")
     func encryptionOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .insufficientEncryption)
     }
 
-    @Test("L2CAP/ECFC/BV-31: we are refused enhanced channels for want of encryption")
+    @Test("L2CAP/ECFC/BV-31: the peer refuses enhanced channels for lack of encryption")
     func encryptionOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientEncryption)
     }
 
-    @Test("L2CAP/LE/CFC/BV-16: we are refused a credit-based channel for want of resources")
+    @Test("L2CAP/LE/CFC/BV-16: the peer refuses a credit-based channel for lack of resources")
     func resourcesOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .insufficientResources) }
 
-    @Test("L2CAP/ECFC/BV-16: we are refused some or all enhanced channels for want of resources")
+    @Test("L2CAP/ECFC/BV-16: the peer refuses some or all enhanced channels for lack of resources")
     func resourcesOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .insufficientResources)
         try expectPartialRefusal(.insufficientResources)
     }
 
-    @Test("L2CAP/LE/CFC/BV-18: we are refused a credit-based channel for an invalid number")
+    @Test("L2CAP/LE/CFC/BV-18: the peer refuses a credit-based channel for an invalid identifier")
     func invalidSourceOfACreditBasedChannel() throws { try expectRefusal(.creditBased, .invalidSource) }
 
-    @Test("L2CAP/ECFC/BV-18: we are refused enhanced channels for invalid numbers")
+    @Test("L2CAP/ECFC/BV-18: the peer refuses enhanced channels for invalid identifiers")
     func invalidSourceOfEnhancedChannels() throws { try expectPartialRefusal(.invalidSource) }
 
-    @Test("L2CAP/LE/CFC/BV-19: we are refused a credit-based channel whose number is in use")
+    @Test("L2CAP/LE/CFC/BV-19: the peer refuses a credit-based channel whose identifier is in use")
     func sourceOfACreditBasedChannelInUse() throws { try expectRefusal(.creditBased, .sourceAlreadyAllocated) }
 
-    @Test("L2CAP/ECFC/BV-19: we are refused enhanced channels whose numbers are in use")
+    @Test("L2CAP/ECFC/BV-19: the peer refuses enhanced channels whose identifiers are in use")
     func sourceOfEnhancedChannelsInUse() throws { try expectPartialRefusal(.sourceAlreadyAllocated) }
 
-    @Test("L2CAP/LE/CFC/BV-21: we are refused a credit-based channel for its parameters")
+    @Test("L2CAP/LE/CFC/BV-21: the peer refuses a credit-based channel for its parameters")
     func parametersOfACreditBasedChannel() throws {
         try expectRefusal(.creditBased, .unacceptableParameters)
     }
 
-    @Test("L2CAP/ECFC/BV-21: we are refused enhanced channels for their parameters")
+    @Test("L2CAP/ECFC/BV-21: the peer refuses enhanced channels for their parameters")
     func parametersOfEnhancedChannels() throws {
         try expectRefusal(.enhanced, .unacceptableParameters)
     }
@@ -161,13 +161,13 @@ import Testing
         #expect(Set(seen).count == seen.count, "a number rests before it is used again")
     }
 
-    @Test("L2CAP/LE/CFC/BV-29: our numbers of credit-based channels are in the dynamic range")
+    @Test("L2CAP/LE/CFC/BV-29: this side's identifiers of credit-based channels are in the dynamic range")
     func sourceOfACreditBasedChannelIsDynamic() throws { try expectDynamicSources(.creditBased) }
 
-    @Test("L2CAP/ECFC/BV-38: our numbers of enhanced channels are in the dynamic range")
+    @Test("L2CAP/ECFC/BV-38: this side's identifiers of enhanced channels are in the dynamic range")
     func sourcesOfEnhancedChannelsAreDynamic() throws { try expectDynamicSources(.enhanced) }
 
-    @Test("L2CAP/ECFC/BV-29: neither of two channels with one number is used")
+    @Test("L2CAP/ECFC/BV-29: neither of two channels with one identifier is used")
     func neitherChannelOfADuplicateIsUsed() throws {
         let fixture = try ChannelFixture()
         let original = try fixture.open(.enhanced)
@@ -181,7 +181,7 @@ import Testing
         #expect(throws: ChannelSendError.closed) { try original.offer([1]) }
     }
 
-    @Test("L2CAP/ECFC/BI-07: new channels that share a number are discarded")
+    @Test("L2CAP/ECFC/BI-07: new channels that share an identifier are discarded")
     func newChannelsThatShareANumberAreDiscarded() throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(.enhanced, count: 3)
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("AB-C05: an answer of another shape than the request's is none")
+    @Test("AB-C05: a response that does not match the request is ignored")
     func answersOfAnotherShape() throws {
         let fixture = try ChannelFixture()
         let attempt = try fixture.ask(.enhanced, count: 3)
@@ -236,7 +236,7 @@ import Testing
     /// A result that refuses all channels does so whatever identifiers follow it (Core Vol 3 Part A 4.26, table of
     /// results).
     @Test(
-        "AB-C05: a refusal that names channels is a refusal of all",
+        "AB-C05: a refusal that names channels refuses all of them",
         arguments: [0x0002, 0x0005, 0x0006, 0x0007, 0x0008, 0x000B, 0x000C, 0x0010, 0xFFFF]
     )
     func aRefusalThatNamesChannels(result: Int) throws {
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test("AB-C05: an answer to reconfiguring is two octets and nothing else")
+    @Test("AB-C05: a reconfiguration response is exactly two octets")
     func aReconfigureResponseOfTwoOctets() throws {
         let fixture = try ChannelFixture()
         let channel = try fixture.open(.enhanced)

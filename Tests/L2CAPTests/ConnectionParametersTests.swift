@@ -49,7 +49,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(testCase.parameters.isLegal == testCase.isLegal)
     }
 
-    @Test("behaviour 3.30: a parameter request that was accepted stays so, whatever becomes of it")
+    @Test("behaviour 3.30: an accepted parameter request stays accepted, whatever its outcome")
     func anAcceptedRequestIsAcceptedWhateverBecomesOfIt() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
@@ -60,7 +60,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
         #expect(outcomes == [.accepted])
     }
 
-    @Test("AB-C10: no illegal connection parameters are asked for", arguments: cases)
+    @Test("AB-C10: illegal connection parameters are never requested", arguments: cases)
     func noIllegalValuesAreAskedFor(_ testCase: ParameterCase) {
         for role in [L2CAPConnection.Role.central, .peripheral] {
             let fixture = Fixture(role: role)

@@ -11,7 +11,7 @@ import Testing
     let fixture = Fixture(maximumPayload: 10)
 
     /// The channel is notified once, wherever the fragments are cut, and keeps nothing of the PDU.
-    @Test("AB-C01: a channel hears of a PDU that is too long once", arguments: 1...15)
+    @Test("AB-C01: a channel is notified once of an oversized PDU", arguments: 1...15)
     func theChannelHearsOfItOnce(cut: Int) {
         var heard: [String] = []
         fixture.channel.onOversized = { heard.append("\($0[0]) \($1) \($2 == self.fixture.connection.moment)") }

@@ -93,7 +93,7 @@ final class Fixture {
         #expect(fixture.received.count == 1)
     }
 
-    @Test("AB-C01: a PDU of length zero is received, and continuations of nothing are discarded")
+    @Test("AB-C01: a PDU of length zero is received, and continuations without a start are discarded")
     func lengthZeroAndContinuationsOfNothing() {
         fixture.receive([[0, 0, 4, 0]])
         fixture.receive([[1, 2, 3]], startsAt: nil)
@@ -113,7 +113,7 @@ final class Fixture {
         #expect(fixture.link.sent.isEmpty)
     }
 
-    @Test("AB-C11: an octet each 29 seconds does not keep a PDU waiting")
+    @Test("AB-C11: an octet every 29 seconds does not keep a PDU waiting")
     func oneOctetEach29Seconds() {
         fixture.receive([[60, 0, 4, 0]])
         fixture.loop.run(for: .seconds(29))
@@ -128,7 +128,7 @@ final class Fixture {
         #expect(fixture.received == [Array(1...10)])
     }
 
-    @Test("AB-C11: the timer of a PDU begins anew with each PDU")
+    @Test("AB-C11: the timer restarts with each PDU")
     func theTimerBeginsAnewWithEachPDU() {
         fixture.receive([[3, 0, 4, 0]])
         fixture.loop.run(for: .seconds(20))

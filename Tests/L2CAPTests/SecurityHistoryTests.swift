@@ -95,7 +95,7 @@ import Testing
     /// The peer requests a channel that requires encryption; the request begins in the clear and ends when the link is
     /// encrypted.
     @Test(
-        "AB-L08: a channel asked for in the clear is not opened on the encrypted link",
+        "AB-L08: a channel requested in the clear is not opened on the encrypted link",
         arguments: [ChannelMode.creditBased, .enhanced]
     )
     func aChannelAskedForInTheClearIsNotOpenedOnTheEncryptedLink(mode: ChannelMode) throws {
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// The octets arrived before a listener existed, so the security at that time is unknown.
-    @Test("AB-L08: data that waited for a listener are not of the encrypted link")
+    @Test("AB-L08: data that waited for a listener do not count as encrypted")
     func whatWaitedForAListenerIsNotOfTheEncryptedLink() throws {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)

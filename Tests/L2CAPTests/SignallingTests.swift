@@ -8,7 +8,7 @@ import Testing
 @Suite struct SignallingTests {
     static let update: [UInt8] = [0x12, 1, 8, 0, 24, 0, 36, 0, 0, 0, 88, 2]
 
-    @Test("L2CAP/LE/CPU/BV-01: a peripheral asks for connection parameters")
+    @Test("L2CAP/LE/CPU/BV-01: a peripheral requests connection parameters")
     func peripheralAsks() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// An invalid response leaves the request waiting.
-    @Test("AB-C05: an answer about parameters of another shape leaves the request waiting")
+    @Test("AB-C05: a malformed parameter response leaves the request waiting")
     func answersAboutParametersOfAnotherShape() {
         let fixture = Fixture(role: .peripheral)
         var outcomes: [ParameterUpdateOutcome] = []
@@ -49,7 +49,7 @@ import Testing
     }
 
     // Found by fuzzing, like the same defect in ATT.
-    @Test("AB-C09: signalling answers to a peer that acknowledges nothing do not pile up")
+    @Test("AB-C09: signalling responses to a peer that acknowledges nothing do not accumulate")
     func aPeerThatTakesNoAnswersGetsNoMore() {
         let fixture = Fixture(role: .peripheral)
         fixture.link.isHeld = true
@@ -130,7 +130,7 @@ import Testing
         #expect(fixture.signal([code, 3, 0, 0]) == [[0x01, 3, 2, 0, 0, 0]])
     }
 
-    @Test("AB-C09: several commands in one packet and lengths that lie are rejected or ignored")
+    @Test("AB-C09: several commands in one packet and false lengths are rejected or ignored")
     func severalCommandsAndLyingLengths() {
         let fixture = Fixture(role: .central)
         let reject: [[UInt8]] = [[0x01, 1, 2, 0, 0, 0]]
@@ -183,7 +183,7 @@ import Testing
 
     /// Every packet of the table, cut at every octet, with a header that matches and one that does not.
     @Test(
-        "AB-C09: every signalling command cut at every octet gets one answer at most",
+        "AB-C09: every signalling command truncated at every octet gets at most one answer",
         arguments: [UInt8](0x00...0x1F) + [0xFF]
     )
     func everyCommandCutAtEveryOctetGetsOneAnswerAtMost(code: UInt8) {
