@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "the work for a sighting does not grow with the bonds for an address seen before",
+        "the cost of an address seen before does not grow with the number of bonds",
         arguments: [1, 10, 1_000] as [UInt64]
     )
     func workForAKnownAddressDoesNotGrowWithTheBonds(bonds: UInt64) {
@@ -89,7 +89,7 @@ import Testing
         #expect(resolver.peer(at: first) == nil && resolver.peer(at: second) == nil)
     }
 
-    @Test("AB-G02: a flood of private addresses is not remembered")
+    @Test("AB-G02: the cache of private addresses is bounded under a flood")
     func aFloodOfAddressesIsNotRemembered() {
         var resolver = AddressResolver()
         resolver.replace(peers(1))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("AB-S11: a resolving key of zero resolves nothing")
+    @Test("AB-S11: an all-zero resolving key resolves nothing")
     func aKeyOfZeroResolvesNothing() {
         var resolver = AddressResolver()
         resolver.replace([PrivatePeer(identity: identity(1), key: .zero)])

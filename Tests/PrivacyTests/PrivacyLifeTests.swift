@@ -348,7 +348,7 @@ import Testing
     }
 
     /// Without keys to try, strangers' addresses take no space.
-    @Test("AB-G02: without keys no private address is remembered")
+    @Test("AB-G02: without keys no private address is cached")
     func withoutKeysNothingIsRemembered() {
         var resolver = AddressResolver()
         resolver.replace([keyless])

@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The last value that is defined, and the first that is reserved (Core Vol 3 Part H 3.5.1).
-    @Test("AB-S04: pairing features are valid up to the last value that is defined")
+    @Test("AB-S04: pairing features are valid up to the last defined value")
     func features_are_valid_up_to_the_last_value_that_is_defined() {
         for capability in UInt8.min...UInt8.max {
             var features = PairingFeatures()
@@ -117,7 +117,7 @@ import Testing
 
     /// The input of f6: the IO capability in the most significant octet, then the OOB data flag, then AuthReq (Core Vol
     /// 3 Part H 2.2.8).
-    @Test("the check covers the three fields that decide how to pair")
+    @Test("the check covers the three fields that determine the pairing method")
     func the_check_covers_what_decides_how_to_pair() {
         var features = PairingFeatures()
         features.ioCapability = .keyboardDisplay
@@ -158,7 +158,7 @@ import Testing
 
     /// AB-S10: one key is longer, but weaker in another property.
     @Test(
-        "AB-S10: a key is as good as another one when it is worse in nothing",
+        "AB-S10: a key is at least as good as another one if it is weaker in no property",
         arguments: [
             (16, true, true, true), (16, true, false, false), (16, false, true, false), (16, false, false, false),
             (12, true, true, true), (11, true, true, false),

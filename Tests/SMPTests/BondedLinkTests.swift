@@ -10,7 +10,7 @@ import Testing
 @Suite struct BondedLinkTests {
     typealias Securing = SecuringTests
 
-    @Test("behaviour 6.11: a bonded central encrypts with the stored key and asks nobody")
+    @Test("behaviour 6.11: a bonded central encrypts with the stored key without asking the user")
     func a_bonded_central_encrypts_with_the_stored_key() throws {
         let bench = try Securing.bonded()
         #expect(bench.secure(.authenticated).isSuccess)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a Security Request asks for no more than the bond has, so that the central encrypts instead of pairing again",
+        "a Security Request asks for no more than the bond provides, so that the central encrypts instead of pairing again",
         arguments: [IOCapability.noInputNoOutput, .displayYesNo],
         [PairingConfiguration.Legacy.whenPeerOffersNothingElse, .only]
     )
@@ -69,7 +69,9 @@ import Testing
         #expect(bench.peripheral.manager.encryption == keys.1.level)
     }
 
-    @Test("a Security Request asks for protection where an attribute needs more than the bond has, or there is no bond")
+    @Test(
+        "a Security Request asks for protection where an attribute needs more than the bond provides, or without a bond"
+    )
     func a_security_request_asks_for_what_the_attribute_needs() throws {
         var configuration = Securing.configuration()
         configuration.wantsProtection = true
@@ -84,7 +86,9 @@ import Testing
         #expect(strangers.peripheral.takeSent().first == .securityRequest(SecurityRequest(all)))
     }
 
-    @Test("a device without input and output does not ask a stranger for protection, which it could not give")
+    @Test(
+        "a device without input and output does not request MITM protection from a stranger, since it cannot provide it"
+    )
     func a_security_request_asks_for_what_can_be_had() {
         var (central, peripheral) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
         (central.wantsProtection, peripheral.wantsProtection) = (true, true)
@@ -94,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "AB-S09: a Security Request of an impostor leads to encryption with the stored key and to nothing else",
+        "AB-S09: a Security Request of an impostor leads to encryption with the stored key and nothing else",
         arguments: [0x00, 0x01, 0x05, 0x09, 0x0D, 0xFF] as [UInt8]
     )
     func a_security_request_of_an_impostor_leads_to_encryption(bits: UInt8) throws {
@@ -114,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "behaviours 6.12, 6.20, AB-S09: a peer that lost its keys is not paired silently",
+        "behaviours 6.12, 6.20, AB-S09: a peer that lost its keys does not pair silently",
         arguments: [SecurityLevel.encrypted, .authenticated, .secureConnections]
     )
     func a_peer_that_lost_its_keys_is_not_paired_silently(level: SecurityLevel) throws {
@@ -133,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 6.13: encryption that times out is told apart from encryption that fails",
+        "behaviour 6.13: encryption that times out is distinguished from encryption that fails",
         arguments: [EncryptionFailure.timedOut, .other]
     )
     func encryption_that_fails_is_told_apart(failure: EncryptionFailure) throws {
@@ -144,7 +148,7 @@ import Testing
     }
 
     @Test(
-        "a stored key that is too weak is shown first and then replaced by a better one",
+        "a stored key that is too weak is proved first and then replaced by a better one",
         arguments: SecuringTests.both
     )
     func a_weak_stored_key_is_shown_and_then_replaced(role: PairingRole) throws {
@@ -175,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("AB-S09: a central that shows no key and pairs anew has a person asked first")
+    @Test("AB-S09: a central that pairs anew without proving its key needs the user's consent")
     func pairing_anew_without_the_key_asks_a_person_first() throws {
         for accepts in [false, true] {
             let keys = try Securing.bond()
@@ -217,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("AB-S10: a shorter key does not take the place of a longer one")
+    @Test("AB-S10: a shorter key does not replace a longer one")
     func a_shorter_key_does_not_take_the_place_of_a_longer_one() throws {
         var short = Securing.configuration()
         short.maximumKeySize = 10
@@ -234,7 +238,7 @@ import Testing
 // MARK: - Keys for the controller
 
 extension BondedLinkTests {
-    @Test("AB-L06: no key is given where none is agreed on")
+    @Test("AB-L06: no key is given before one is agreed on")
     func no_key_is_given_where_none_is_agreed_on() {
         let bench = Securing.bench()
         let manager = bench.peripheral.manager
@@ -256,7 +260,7 @@ extension BondedLinkTests {
         #expect(key == bench.central.manager.keys?.peerKey?.key && key != .zero && key != nil)
     }
 
-    @Test("AB-L06: encryption that nobody gave a key for does not count")
+    @Test("AB-L06: encryption without a given key does not count")
     func encryption_that_nobody_gave_a_key_for_does_not_count() {
         for role in SecuringTests.both {
             let bench = Securing.bench()
@@ -299,7 +303,7 @@ extension BondedLinkTests {
         #expect(manager.encryption != nil)
     }
 
-    @Test("a key of legacy pairing is given for its own numbers only")
+    @Test("a key of legacy pairing is given only for its own EDIV and Rand")
     func a_legacy_key_is_given_for_its_own_numbers() throws {
         var configuration = Securing.configuration()
         configuration.legacy = .only
@@ -317,7 +321,7 @@ extension BondedLinkTests {
         #expect(bench.secure(.encrypted).isSuccess)
     }
 
-    @Test("AB-S11: a link that is no longer encrypted ends the distribution of keys", arguments: SecuringTests.both)
+    @Test("AB-S11: losing encryption ends the key distribution", arguments: SecuringTests.both)
     func a_link_in_the_clear_ends_the_distribution_of_keys(role: PairingRole) {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         bench.central.manager.pair()
@@ -337,7 +341,7 @@ extension BondedLinkTests {
 
     /// A command begun in the clear by any device and ended on the encrypted link does not count as the encrypted
     /// peer's.
-    @Test("AB-L08, AB-S11: a command that began in the clear is not the encrypted peer's", arguments: 1...10)
+    @Test("AB-L08, AB-S11: a command that began in the clear does not count as the encrypted peer's", arguments: 1...10)
     func aCommandThatBeganInTheClearIsNotTheEncryptedPeers(cut: Int) throws {
         let bench = try Securing.bonded()
         bench.run(.zero)

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "who fails the pairing in place of giving its keys keeps no level",
+        "a peer that breaks the pairing instead of distributing its keys keeps no security level",
         arguments: SecuringTests.both,
         Trick.allCases
     )
@@ -97,7 +97,7 @@ import Testing
         #expect(side.shelf.keys == old && side.stored.isEmpty)
     }
 
-    @Test("a pairing that fails before encryption costs nothing but itself", arguments: SecuringTests.both)
+    @Test("a pairing that fails before encryption affects nothing else", arguments: SecuringTests.both)
     func a_pairing_that_fails_early_costs_only_itself(victim: PairingRole) throws {
         let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         #expect(bench.secure(.encrypted).isSuccess)

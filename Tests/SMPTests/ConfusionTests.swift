@@ -8,7 +8,7 @@ import Testing
 @Suite struct ConfusionTests {
     /// Features changed in transit are part of the compared values: no key results.
     @Test(
-        "AB-S07: features that are changed on the way give no key",
+        "AB-S07: features changed in transit give no key",
         arguments: [PairingRole.initiator, .responder],
         [false, true]
     )
@@ -30,7 +30,7 @@ import Testing
 
     /// CVE-2020-26558: the values of each passkey round, reflected.
     @Test(
-        "AB-S02: values that are sent back in a round end passkey entry",
+        "AB-S02: values reflected in a round end passkey entry",
         arguments: [PairingRole.initiator, .responder]
     )
     func values_that_are_sent_back_in_a_round_end_passkey_entry(victim: PairingRole) {

@@ -137,7 +137,7 @@ private struct Duet {
     // MARK: Legacy pairing
 
     @Test(
-        "a legacy pairing is what c1 and s1 make of the temporary key",
+        "legacy pairing computes its values from the temporary key with c1 and s1",
         arguments: [
             (IOCapability.noInputNoOutput, IOCapability.noInputNoOutput, false, 16),
             (.noInputNoOutput, .noInputNoOutput, true, 16), (.displayOnly, .keyboardOnly, false, 16),
@@ -273,7 +273,7 @@ private struct Duet {
     }
 
     @Test(
-        "twenty rounds of a passkey are what f4 makes of its bits",
+        "the twenty rounds of a passkey use f4 of its bits",
         arguments: [
             (IOCapability.keyboardOnly, IOCapability.displayOnly), (.displayOnly, .keyboardOnly),
             (.keyboardOnly, .keyboardOnly),
@@ -298,7 +298,7 @@ private struct Duet {
     }
 
     @Test(
-        "data that came another way enter the check of whoever got them",
+        "out-of-band data enter the check of the side that received them",
         arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
     )
     func data_that_came_another_way_enter_the_check(informed: [PairingRole]) throws {
@@ -335,7 +335,7 @@ extension ExchangeAuditTests {
 
     /// An exchange that has ended, by success or failure, does nothing more: earlier commands may be repeated, and
     /// later ones may still arrive.
-    @Test("AB-S05: a key exchange that is over stays over", arguments: methods.indices, both)
+    @Test("AB-S05: a key exchange that has ended stays ended", arguments: methods.indices, both)
     func an_exchange_that_is_over_stays_over(index: Int, role: PairingRole) throws {
         let (initiator, responder, isSecure) = Self.methods[index]
         let setup = Setup(capabilities: (initiator, responder), isSecure: isSecure)

@@ -53,7 +53,7 @@ import Testing
         #expect(outcome.isSuccess && side.shelf.keys != keys)
     }
 
-    @Test("AB-S09: a Pairing Request that comes while the key is on its way changes nothing")
+    @Test("AB-S09: a Pairing Request between giving the key and the start of encryption changes nothing")
     func a_request_while_the_key_is_on_its_way_changes_nothing() throws {
         let bench = try Securing.bonded()
         let side = bench.peripheral
@@ -67,7 +67,7 @@ import Testing
         #expect(side.manager.encryption != nil && !side.isPromptOpen && side.failures.isEmpty)
     }
 
-    @Test("AB-L06: during a forged pairing there is the bond's key for its own numbers and no other")
+    @Test("AB-L06: during a forged pairing only the bond's key is given, for its own EDIV and Rand")
     func during_a_forged_pairing_there_is_the_key_of_the_bond() throws {
         let bench = try Self.bonded(.only)
         let side = bench.peripheral
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "AB-S09: a forged command does not disturb a central that shows its key",
+        "AB-S09: a forged command does not disturb a central that proves its key",
         arguments: [
             [0x0B, 0x0D], [0x0B, 0x01], [0x05, 0x08], [0x05, 0x05], [0x02, 3, 0, 0x0D, 16, 3, 3],
             [0x02, 3, 0, 0x01, 7, 0, 0], pairingRequest, [0x03] + [UInt8](repeating: 3, count: 16), [0x0E, 0], [0xFF],

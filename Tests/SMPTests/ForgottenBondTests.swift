@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "who withholds the end of encryption until the bond is forgotten gets no level",
+        "a peer that withholds the end of encryption until the bond is forgotten gains no security level",
         arguments: SecuringTests.both,
         Change.allCases
     )
@@ -58,7 +58,7 @@ import Testing
         #expect(bench.secure(.encrypted, by: victim).error == .linkLost && side.takeSent().isEmpty)
     }
 
-    @Test("a pairing that is under way when the bond is forgotten leaves nothing", arguments: SecuringTests.both)
+    @Test("a pairing in progress when the bond is forgotten leaves nothing", arguments: SecuringTests.both)
     func a_pairing_of_a_forgotten_bond_leaves_nothing(victim: PairingRole) throws {
         for moment in stride(from: 0, to: 400, by: 13) {
             let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
@@ -91,7 +91,7 @@ extension ForgottenBondTests {
         return (first, second)
     }
 
-    @Test("AB-A12: a signature that was taken on one link is not taken on another")
+    @Test("AB-A12: a signature accepted on one link is not accepted on another")
     func a_signature_is_taken_on_one_link_only() throws {
         let (first, second) = try Self.twins()
         let signature = try #require(first.central.manager.sign(Self.message))
@@ -106,7 +106,7 @@ extension ForgottenBondTests {
         }
     }
 
-    @Test("AB-A12: a number that cannot be kept is neither signed with nor believed", arguments: SecuringTests.both)
+    @Test("AB-A12: a counter that cannot be stored is neither used to sign nor accepted", arguments: SecuringTests.both)
     func a_number_that_cannot_be_kept_is_not_used(role: PairingRole) throws {
         let (first, second) = try Self.twins()
         let (signer, verifier) = (first[role], first[role.other])
@@ -123,7 +123,7 @@ extension ForgottenBondTests {
         #expect(!verifier.manager.verify(Self.message, signature: signature))
     }
 
-    @Test("AB-S10: a stale link has the better key of the other one and no old one")
+    @Test("AB-S10: a stale link uses the better key of the other link and no old one")
     func a_stale_link_has_the_better_key_of_the_other() throws {
         let weak = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
         let stale = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())

@@ -39,7 +39,7 @@ import Testing
 
     /// Before each key of the peer comes every other key: agreed or not, for the first time or repeated.
     @Test(
-        "AB-S11: keys that were not agreed on, that come twice or in another order end the pairing",
+        "AB-S11: keys that were not agreed on, are repeated or come in another order end the pairing",
         arguments: both,
         [false, true]
     )
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Commands after the last agreed key do not change the stored keys.
-    @Test("AB-S11: distributed keys that come too late are not kept", arguments: both, [false, true])
+    @Test("AB-S11: distributed keys that arrive too late are not stored", arguments: both, [false, true])
     func keys_that_come_too_late_are_not_kept(liar: PairingRole, isLegacy: Bool) throws {
         for kinds in Self.kinds + [[]] {
             var bench = Self.bench(kinds, isLegacy: isLegacy)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "SM/PER/KDU/BI-02, AB-S11: a distributed key of nothing but zeroes is rejected",
+        "SM/PER/KDU/BI-02, AB-S11: a distributed all-zero key is rejected",
         arguments: both,
         [false, true]
     )
@@ -111,7 +111,7 @@ import Testing
 
     /// A peer that has our identity resolving key from an earlier pairing distributes it as its own: our addresses
     /// would resolve to the peer.
-    @Test("AB-S11: our own identity resolving key from the peer is rejected", arguments: both, [false, true])
+    @Test("AB-S11: the peer's claim of our own identity resolving key is rejected", arguments: both, [false, true])
     func our_own_identity_resolving_key_is_rejected(liar: PairingRole, isLegacy: Bool) throws {
         var bench = Self.bench([.encryption, .identity], isLegacy: isLegacy)
         let own = try #require(bench[liar.other].machine.context.ownIdentity)
@@ -126,7 +126,7 @@ import Testing
 
     /// Private addresses, resolvable or not, are not identities (Core Vol 3 Part H 3.6.5).
     @Test(
-        "SM/PER/KDU/BI-03, AB-S11: a distributed identity that is none is rejected",
+        "SM/PER/KDU/BI-03, AB-S11: an invalid distributed identity is rejected",
         arguments: both,
         [0x40, 0x00, 0x80] as [UInt8]
     )
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// Both have agreed on a key, but the link is not encrypted with it: an eavesdropper could have sent the commands.
-    @Test("AB-S11: keys that come over a link that is not encrypted end the pairing", arguments: both, [false, true])
+    @Test("AB-S11: keys that arrive over an unencrypted link end the pairing", arguments: both, [false, true])
     func keys_in_the_clear_end_the_pairing(victim: PairingRole, isLegacy: Bool) {
         for (code, octets) in Self.all {
             var configuration = SecuringTests.configuration(.noInputNoOutput)

@@ -35,7 +35,7 @@ import Testing
 
     static let both = [PairingRole.initiator, .responder]
 
-    @Test("SM/CEN/JW/BV-01, SM/PER/JW/BV-02: legacy Just Works gives a key that is not authenticated", arguments: both)
+    @Test("SM/CEN/JW/BV-01, SM/PER/JW/BV-02: legacy Just Works gives an unauthenticated key", arguments: both)
     func just_works_gives_a_key_that_is_not_authenticated(legacy: PairingRole) throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: legacy)
         bench.pair()
@@ -44,7 +44,7 @@ import Testing
         #expect(bench.initiator.result?.linkKey == bench.responder.result?.linkKey)
     }
 
-    @Test("SM/CEN/JW/BV-05: a central that needs protection fails where only Just Works is possible")
+    @Test("SM/CEN/JW/BV-05: a central that requires protection fails where only Just Works is possible")
     func a_central_that_needs_protection_refuses_just_works() {
         var central = Self.configuration(.keyboardDisplay)
         central.requiresProtection = true
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("SM/CEN/JW/BI-06, AB-S02: our own confirm value sent back ends legacy Just Works")
+    @Test("SM/CEN/JW/BI-06, AB-S02: our own confirm value reflected ends legacy Just Works")
     func our_own_confirm_value_sent_back_ends_it() {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder)
         Self.echo(&bench, .pairingConfirm)
@@ -86,7 +86,7 @@ import Testing
         #expect(!bench.initiator.sent.contains { $0.code == .pairingRandom })
     }
 
-    @Test("SM/CEN/PKE/BI-03, AB-S02: our own confirm value sent back ends legacy passkey entry")
+    @Test("SM/CEN/PKE/BI-03, AB-S02: our own confirm value reflected ends legacy passkey entry")
     func our_own_confirm_value_sent_back_ends_passkey_entry() {
         var bench = Self.bench(.displayOnly, .keyboardOnly, legacy: .responder)
         Self.echo(&bench, .pairingConfirm)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("SM/CEN/PKE/BV-04, SM/PER/PKE/BV-05: a peer that cannot protect gets a legacy key that is not authenticated")
+    @Test("SM/CEN/PKE/BV-04, SM/PER/PKE/BV-05: a peer without MITM protection gets an unauthenticated legacy key")
     func a_peer_that_cannot_protect_gets_a_weaker_key() throws {
         for (initiator, responder) in [
             (IOCapability.keyboardDisplay, IOCapability.noInputNoOutput), (.noInputNoOutput, .keyboardDisplay),
@@ -147,7 +147,7 @@ import Testing
         #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
     }
 
-    @Test("SM/CEN/PKE/BI-02: a passkey entry that the peer gives up ends legacy pairing")
+    @Test("SM/CEN/PKE/BI-02: passkey entry that the peer's user abandons ends legacy pairing")
     func entry_that_the_peer_gives_up_ends_it() {
         var bench = Self.bench(
             .displayOnly,
@@ -167,7 +167,7 @@ import Testing
 extension LegacyPairingTests {
     static let temporaryKey = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
 
-    @Test("SM/CEN/OOB/BV-01, SM/PER/OOB/BV-02: out-of-band data that both have give an authenticated legacy key")
+    @Test("SM/CEN/OOB/BV-01, SM/PER/OOB/BV-02: out-of-band data on both sides give an authenticated legacy key")
     func data_that_both_have_gives_an_authenticated_key() throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) {
             $1.peerData = .legacy(Self.temporaryKey)
@@ -179,7 +179,7 @@ extension LegacyPairingTests {
     }
 
     @Test(
-        "SM/CEN/OOB/BV-03, SM/PER/OOB/BV-04, SM/CEN/OOB/BV-05, SM/PER/OOB/BV-06: out-of-band data of one side only leave a passkey for legacy pairing",
+        "SM/CEN/OOB/BV-03, SM/PER/OOB/BV-04, SM/CEN/OOB/BV-05, SM/PER/OOB/BV-06: out-of-band data on one side only lead to a passkey in legacy pairing",
         arguments: both
     )
     func data_of_one_side_leaves_a_passkey(informed: PairingRole) throws {
@@ -192,7 +192,7 @@ extension LegacyPairingTests {
     }
 
     @Test(
-        "SM/CEN/OOB/BV-07, SM/PER/OOB/BV-08, SM/CEN/OOB/BV-09, SM/PER/OOB/BV-10: out-of-band data of one side only leave Just Works for legacy pairing",
+        "SM/CEN/OOB/BV-07, SM/PER/OOB/BV-08, SM/CEN/OOB/BV-09, SM/PER/OOB/BV-10: out-of-band data on one side only lead to Just Works in legacy pairing",
         arguments: both
     )
     func data_of_one_side_leaves_just_works(informed: PairingRole) throws {
@@ -203,7 +203,7 @@ extension LegacyPairingTests {
         #expect(try #require(bench.responder.result).isAuthenticated == false)
     }
 
-    @Test("SM/CEN/OOB/BI-01, SM/PER/OOB/BI-02: out-of-band data that differ end legacy pairing")
+    @Test("SM/CEN/OOB/BI-01, SM/PER/OOB/BI-02: different out-of-band data end legacy pairing")
     func data_that_differ_end_it() {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput, legacy: .responder) { role, context in
             context.peerData = .legacy(role == .initiator ? Self.temporaryKey : .zero)
@@ -213,7 +213,7 @@ extension LegacyPairingTests {
         #expect(bench.initiator.error == .refusedByPeer(.confirmValueFailed))
     }
 
-    @Test("SM/CEN/EKS/BV-01, SM/PER/EKS/BV-02: a legacy key of the least size is accepted", arguments: both, 7...16)
+    @Test("SM/CEN/EKS/BV-01, SM/PER/EKS/BV-02: a legacy key of the minimum size is accepted", arguments: both, 7...16)
     func a_key_of_the_least_size_is_accepted(short: PairingRole, size: Int) throws {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         sides.1.legacy = .only
@@ -228,7 +228,7 @@ extension LegacyPairingTests {
         #expect(result.ownKeys.encryption?.key.bytes.prefix(16 - size).allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("SM/CEN/EKS/BI-01, SM/PER/EKS/BI-02, AB-S04: a shorter key than the least size is refused", arguments: both)
+    @Test("SM/CEN/EKS/BI-01, SM/PER/EKS/BI-02, AB-S04: a key shorter than the minimum size is refused", arguments: both)
     func a_shorter_key_is_refused(short: PairingRole) {
         var sides = (Self.configuration(.noInputNoOutput), Self.configuration(.noInputNoOutput))
         if short == .initiator {
@@ -257,7 +257,7 @@ extension LegacyPairingTests {
     }
 
     @Test(
-        "SM/CEN/KDU/BV-04, SM/CEN/KDU/BV-05, SM/CEN/KDU/BV-06, SM/PER/KDU/BV-01, SM/PER/KDU/BV-02, SM/PER/KDU/BV-03: the keys of legacy pairing go as agreed",
+        "SM/CEN/KDU/BV-04, SM/CEN/KDU/BV-05, SM/CEN/KDU/BV-06, SM/PER/KDU/BV-01, SM/PER/KDU/BV-02, SM/PER/KDU/BV-03: legacy pairing distributes the agreed keys",
         arguments: [
             KeyKinds.encryption, .identity, .signing, [.encryption, .identity], [.encryption, .identity, .signing], [],
         ]

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "behaviour 6.8: every combination leads to the model, the level and the keys of the tables",
+        "behaviour 6.8: every combination leads to the association model, level and keys of the tables",
         arguments: IOCapability.all,
         [false, true]
     )

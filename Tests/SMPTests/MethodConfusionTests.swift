@@ -86,7 +86,7 @@ import Testing
     /// The defence is the prompts: the devices name different actions, so a user who follows them never compares with a
     /// device that is not comparing.
     @Test(
-        "AB-S08: a person who reads the prompts pairs neither device with somebody in the middle",
+        "AB-S08: a user who follows the prompts pairs neither device with a man in the middle",
         arguments: [PairingRole.initiator, .responder],
         [IOCapability.keyboardOnly, .displayOnly]
     )
@@ -109,7 +109,7 @@ import Testing
 
     /// If the other device displays a passkey, the attacker has to guess it, whatever the user answers on the first.
     @Test(
-        "AB-S08: the number of one device does not open another that shows a passkey",
+        "AB-S08: the number of one device is of no use with another that displays a passkey",
         arguments: [PairingRole.initiator, .responder]
     )
     func a_number_does_not_open_a_device_with_a_passkey(role: PairingRole) {
@@ -124,7 +124,7 @@ import Testing
     /// The remaining weakness lies in the protocol: comparison numbers and passkeys both have six digits, and neither
     /// check covers the other side's method. A user who enters the number of one device into another is deceived.
     @Test(
-        "AB-S08: what remains is a person who enters a number that was to be compared",
+        "AB-S08: the attack only succeeds with a user who enters a comparison number as a passkey",
         arguments: [PairingRole.initiator, .responder]
     )
     func what_remains_is_a_number_that_is_entered(role: PairingRole) {
@@ -137,7 +137,7 @@ import Testing
 
     /// A device never accepts the answer to one prompt as the answer to another.
     @Test(
-        "AB-S08: a number to compare and a passkey are never taken for each other",
+        "AB-S08: a comparison number and a passkey are never mistaken for each other",
         arguments: [PairingRole.initiator, .responder]
     )
     func a_number_and_a_passkey_are_not_confused(role: PairingRole) throws {

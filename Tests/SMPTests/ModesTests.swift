@@ -10,7 +10,7 @@ import Testing
 @Suite struct ModesTests {
     typealias Securing = SecuringTests
 
-    @Test("behaviour 6.7: the first Pairing Request is as Apple's")
+    @Test("behaviour 6.7: the first Pairing Request equals Apple's")
     func the_first_request_is_that_of_apple() {
         let bench = SecurityBench()
         bench.central.manager.pair()
@@ -21,7 +21,7 @@ import Testing
 
     /// Behaviour 6.8: the prompts of Apple's device, which has a keyboard and a display, for each kind of peer.
     @Test(
-        "behaviour 6.8: what a person is asked follows from the capabilities of the peer",
+        "behaviour 6.8: the user's prompt follows from the capabilities of the peer",
         arguments: [
             (IOCapability.noInputNoOutput, "confirm"), (.displayOnly, "enter"), (.keyboardOnly, "show"),
             (.displayYesNo, "compare"), (.keyboardDisplay, "compare"),
@@ -33,7 +33,7 @@ import Testing
         #expect(bench.central.prompts.map(PairingTests.kind) == [prompt])
     }
 
-    @Test("AB-S07: Secure Connections only takes nothing less at this level", arguments: Securing.both)
+    @Test("AB-S07: Secure Connections Only accepts no lower level", arguments: Securing.both)
     func secure_connections_only_takes_nothing_less(strict: PairingRole) {
         var only = Securing.configuration()
         only.legacy = .refused
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("AB-S03: debug keys are never kept", arguments: Securing.both)
+    @Test("AB-S03: debug keys are never stored", arguments: Securing.both)
     func debug_keys_are_never_kept(role: PairingRole) {
         var debug = Securing.configuration()
         debug.isDebugMode = true
@@ -67,7 +67,10 @@ import Testing
         #expect(mixed[role.other].failures == [.pairing(.refused(.invalidParameters))])
     }
 
-    @Test("AB-S15: legacy keys are marked and do not do where Secure Connections are needed", arguments: Securing.both)
+    @Test(
+        "AB-S15: legacy keys are marked and do not suffice where Secure Connections is required",
+        arguments: Securing.both
+    )
     func legacy_keys_do_not_do_for_secure_connections(role: PairingRole) {
         var legacy = Securing.configuration(.keyboardDisplay)
         legacy.legacy = .only
@@ -86,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "AB-S06: Just Works does not do where protection is needed",
+        "AB-S06: Just Works does not suffice where protection is required",
         arguments: Securing.both,
         [PairingConfiguration.Legacy.only, .refused]
     )
@@ -112,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "data from another way need no person with Secure Connections",
+        "out-of-band data need no user with Secure Connections",
         arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
     )
     func oob_data_need_no_person_with_secure_connections(informed: [PairingRole]) throws {
@@ -130,7 +133,7 @@ import Testing
         #expect(bench.central.manager.outOfBand.peer == nil && bench.peripheral.manager.outOfBand.peer == nil)
     }
 
-    @Test("data from another way need no person with legacy pairing")
+    @Test("out-of-band data need no user with legacy pairing")
     func oob_data_need_no_person_with_legacy_pairing() throws {
         var legacy = Securing.configuration(.noInputNoOutput)
         legacy.legacy = .only
@@ -142,7 +145,7 @@ import Testing
         #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
     }
 
-    @Test("keys that are pressed are told to the other side where both want it", arguments: Securing.both)
+    @Test("keypresses are sent to the other side if both sides support it", arguments: Securing.both)
     func keypresses_are_told_where_both_want_it(types: PairingRole) throws {
         for (a, b) in [(true, true), (true, false), (false, true)] {
             var keyboard = Securing.configuration(.keyboardOnly)
@@ -177,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("keypresses put the timeout off for a person, and not for ever")
+    @Test("keypresses extend the time-out for a slow user, but not for ever")
     func keypresses_put_the_timeout_off_for_a_while() throws {
         var (keyboard, display) = (Securing.configuration(.keyboardOnly), Securing.configuration(.displayOnly))
         (keyboard.notifiesKeypresses, display.notifiesKeypresses) = (true, true)
@@ -196,7 +199,7 @@ import Testing
         #expect(outcome.error == .pairing(.timedOut))
     }
 
-    @Test("AB-S12: who may not pair now is turned away before anything begins", arguments: Securing.both)
+    @Test("AB-S12: a peer that may not pair now is refused before anything begins", arguments: Securing.both)
     func who_may_not_pair_now_is_turned_away(role: PairingRole) {
         let bench = Securing.bench()
         bench[role].isPermitted = false

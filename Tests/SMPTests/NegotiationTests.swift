@@ -59,7 +59,10 @@ import Testing
         return isWorse ? .authenticationRequirements : nil
     }
 
-    @Test("AB-S04, AB-S06, AB-S07, AB-S10: the features of both sides lead to what the rules say", arguments: both)
+    @Test(
+        "AB-S04, AB-S06, AB-S07, AB-S10: the features of both sides lead to the result that the rules require",
+        arguments: both
+    )
     func features_lead_to_what_the_rules_say(role: PairingRole) {
         var (agreed, refused) = (0, 0)
         for wish in Self.wishes {

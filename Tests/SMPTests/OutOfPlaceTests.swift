@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "AB-S05: no command out of its place brings a pairing further",
+        "AB-S05: no misplaced command advances a pairing",
         arguments: PairingMethod.all,
         [PairingRole.initiator, .responder]
     )

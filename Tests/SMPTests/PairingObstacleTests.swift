@@ -40,7 +40,11 @@ import Testing
         },
     ]
 
-    @Test("what cannot be had is not begun, and the caller hears what is missing", arguments: SecuringTests.both, lacks)
+    @Test(
+        "a pairing that cannot succeed is not started, and the caller gets the reason",
+        arguments: SecuringTests.both,
+        lacks
+    )
     func what_cannot_be_had_is_not_begun(role: PairingRole, lack: Lack) {
         let bench = SecurityBench(
             central: role == .initiator ? lack.configuration : Securing.configuration(.keyboardDisplay),
@@ -52,7 +56,7 @@ import Testing
         #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
     }
 
-    @Test("a link that is encrypted stays as it is when more cannot be had", arguments: SecuringTests.both)
+    @Test("an encrypted link stays unchanged when a higher level is impossible", arguments: SecuringTests.both)
     func an_encrypted_link_stays_when_more_cannot_be_had(role: PairingRole) {
         let bench = Securing.bench(.noInputNoOutput, .noInputNoOutput)
         #expect(bench.secure(.encrypted).isSuccess)
@@ -63,7 +67,7 @@ import Testing
         #expect(bench.central.failures.isEmpty && bench.peripheral.failures.isEmpty)
     }
 
-    @Test("who asks for less gets it beside one who asks for too much")
+    @Test("a caller with a lower requirement succeeds beside one whose requirement is impossible")
     func who_asks_for_less_gets_it() {
         let bench = Securing.bench(.noInputNoOutput, .displayYesNo)
         var results: [SecurityError?] = []
@@ -78,7 +82,7 @@ import Testing
         #expect(bench.secure(.authenticated).error == .cannotPair(.noInputNoOutput))
     }
 
-    @Test("AB-S10: no pairing is begun for a key that could not take the place of the bond's")
+    @Test("AB-S10: no pairing is started for a key that could not replace the bond's")
     func no_pairing_is_begun_for_a_key_that_is_no_better() throws {
         let keys = try Securing.bond()
         for obstacle in [PairingObstacle.noInputNoOutput, .noSecureConnections] {
@@ -115,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("AB-A14: a peer that wants to pair where nobody is hears that there is no pairing")
+    @Test("AB-A14: a peer that wants to pair is told that pairing is not supported if no user is there")
     func where_nobody_is_there_is_no_pairing() throws {
         let bench = Securing.bench()
         bench.central.manager.consent = .missing
@@ -155,7 +159,7 @@ extension PairingObstacleTests {
         return nil
     }
 
-    @Test("a public key that went another way is not shown to others", arguments: SecuringTests.both)
+    @Test("a public key given out of band is not sent to other peers", arguments: SecuringTests.both)
     func a_public_key_of_another_way_is_not_shown(role: PairingRole) throws {
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 5)))
         let bench = Securing.bench()

@@ -125,7 +125,7 @@ import Testing
     /// Just Works needs the user's consent, unless given in advance; a peer that would replace a bond without proving
     /// its key needs it in any case (AB-S09).
     @Test(
-        "AB-S09, AB-A14: a person is asked before anything begins where the rules need one",
+        "AB-S09, AB-A14: the user is asked before anything begins where the rules require it",
         arguments: both,
         [PairingConsent.asked, .given]
     )
@@ -202,7 +202,7 @@ import Testing
     }
 
     /// A device without an identity of its own is known by its address on the link, which no peer may claim (AB-S11).
-    @Test("AB-S11: our own address is rejected as the peer's", arguments: both, [false, true])
+    @Test("AB-S11: the peer's claim of our own address is rejected", arguments: both, [false, true])
     func our_own_address_is_rejected_as_the_peers(liar: PairingRole, hasIdentity: Bool) {
         let victim = liar.other
         let isCentral = victim == .initiator
@@ -229,7 +229,7 @@ import Testing
 
     /// An all-zero key stands for no key, and does not count as ours, even if we have none either (Core Vol 3 Part H
     /// 2.4.2.1).
-    @Test("two devices without private addresses have the same key and pair", arguments: both)
+    @Test("two devices without private addresses have the same all-zero key and pair", arguments: both)
     func two_without_private_addresses_pair(first: PairingRole) throws {
         var bench = PairingBench(
             initiator: LegacyPairingTests.configuration(.noInputNoOutput),
@@ -245,7 +245,7 @@ import Testing
 
     /// Identity addresses are public or static random addresses (Core Vol 3 Part H 3.6.5).
     @Test(
-        "AB-S11: a distributed identity that does not last is rejected",
+        "AB-S11: a distributed identity that is not permanent is rejected",
         arguments: [
             (0x0000_0000_0001, 0, true), (0xC000_0000_0001, 0, true), (0xC000_0000_0001, 1, true),
             (0xFFFF_FFFF_FFFE, 1, true), (0x4000_0000_0001, 1, false), (0x0000_0000_0001, 1, false),

@@ -34,7 +34,7 @@ import Testing
 
     /// A peer that reflects the initiator's own value knows no passkey, and learns nothing about the initiator's.
     @Test(
-        "AB-S02: our own confirm value sent back ends the pairing before anything is shown",
+        "AB-S02: our own confirm value reflected ends the pairing before anything is revealed",
         arguments: [PairingRole.initiator, .responder]
     )
     func our_own_confirm_value_ends_it_before_anything_is_shown(shows: PairingRole) {

@@ -24,7 +24,7 @@ import Testing
     /// Each attempt reveals one bit of its passkey: the round in which it fails. A device that displays the same
     /// passkey again is broken after 20 attempts (Core Vol 3 Part H 2.3.6).
     @Test(
-        "SM/CEN/SCPK/BV-05, AB-S13: bits that are learned in one attempt do not help in the next",
+        "SM/CEN/SCPK/BV-05, AB-S13: bits learned in one attempt do not help in the next",
         arguments: [PairingRole.initiator, .responder]
     )
     func bits_of_one_attempt_do_not_help_in_the_next(shows: PairingRole) {

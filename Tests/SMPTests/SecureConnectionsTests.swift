@@ -29,9 +29,7 @@ import Testing
 
     // MARK: Just Works and numeric comparison
 
-    @Test(
-        "SM/CEN/SCJW/BV-01, SM/PER/SCJW/BV-02: Just Works of Secure Connections gives a key that is not authenticated"
-    )
+    @Test("SM/CEN/SCJW/BV-01, SM/PER/SCJW/BV-02: Just Works of Secure Connections gives an unauthenticated key")
     func just_works_gives_a_key_that_is_not_authenticated() throws {
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput)
         bench.pair()
@@ -58,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("numeric comparison shows both the same number and gives an authenticated key")
+    @Test("numeric comparison displays the same number on both sides and gives an authenticated key")
     func numeric_comparison_shows_both_the_same_number() throws {
         for seed in 1...20 as ClosedRange<UInt64> {
             var bench = Self.bench(.displayYesNo, .keyboardDisplay, seed: seed)
@@ -129,7 +127,7 @@ import Testing
         #expect(bench.initiator.sent.count { $0.code == .pairingConfirm } == bit + 1)
     }
 
-    @Test("SM/CEN/SCPK/BI-01, SM/PER/SCPK/BI-03: a person who gives up the passkey ends the pairing", arguments: both)
+    @Test("SM/CEN/SCPK/BI-01, SM/PER/SCPK/BI-03: a user who abandons passkey entry ends the pairing", arguments: both)
     func a_person_who_gives_up_ends_it(quitter: PairingRole) {
         let quits = PairingBench.Person(accepts: false)
         var bench = Self.bench(
@@ -162,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "SM/CEN/SCOB/BV-01, SM/PER/SCOB/BV-02: out-of-band data of one side or both give an authenticated key",
+        "SM/CEN/SCOB/BV-01, SM/PER/SCOB/BV-02: out-of-band data on one side or both give an authenticated key",
         arguments: [[PairingRole.initiator], [.responder], [.initiator, .responder]]
     )
     func data_of_one_side_or_both_gives_an_authenticated_key(informed: [PairingRole]) throws {
@@ -177,7 +175,7 @@ import Testing
         #expect(bench.initiator.prompts.isEmpty && bench.responder.prompts.isEmpty)
     }
 
-    @Test("SM/CEN/SCOB/BI-01, SM/PER/SCOB/BI-02: out-of-band data of somebody else end the pairing", arguments: both)
+    @Test("SM/CEN/SCOB/BI-01, SM/PER/SCOB/BI-02: out-of-band data of another device end the pairing", arguments: both)
     func data_of_somebody_else_end_it(informed: PairingRole) throws {
         let data = try Data()
         var bench = Self.bench(.noInputNoOutput, .noInputNoOutput) { role, context in
@@ -190,7 +188,7 @@ import Testing
     }
 
     @Test(
-        "SM/CEN/SCOB/BI-04, SM/PER/SCOB/BI-03: a peer without the out-of-band data that it is said to have ends the pairing",
+        "SM/CEN/SCOB/BI-04, SM/PER/SCOB/BI-03: a peer without the out-of-band data attributed to it ends the pairing",
         arguments: both
     )
     func a_peer_without_the_data_that_it_is_said_to_have_ends_it(claimant: PairingRole) throws {
@@ -207,7 +205,7 @@ import Testing
     // MARK: Keys
 
     @Test(
-        "SM/CEN/KDU/BV-10, SM/CEN/KDU/BV-11, SM/PER/KDU/BV-08, SM/PER/KDU/BV-09: the keys of Secure Connections go as agreed",
+        "SM/CEN/KDU/BV-10, SM/CEN/KDU/BV-11, SM/PER/KDU/BV-08, SM/PER/KDU/BV-09: Secure Connections distributes the agreed keys",
         arguments: [KeyKinds.identity, .signing, [.identity, .signing], []]
     )
     func keys_go_as_agreed(kinds: KeyKinds) throws {
@@ -241,7 +239,7 @@ import Testing
         }
     }
 
-    @Test("AB-S02: our own public key sent back ends the pairing, with either y")
+    @Test("AB-S02: our own public key reflected ends the pairing, with either y")
     func our_own_public_key_sent_back_ends_it_with_either_y() {
         for isFlipped in [false, true] {
             var bench = Self.bench(.displayYesNo, .displayYesNo)
@@ -261,7 +259,7 @@ import Testing
 
     private final class Echo { var octets: [UInt8] = [] }
 
-    @Test("AB-S03: the debug key is refused unless debugging")
+    @Test("AB-S03: the debug key is refused except in debug mode")
     func the_debug_key_is_refused_unless_debugging() throws {
         var debugging = LegacyPairingTests.configuration(.displayYesNo)
         debugging.isDebugMode = true
@@ -277,7 +275,7 @@ import Testing
 // MARK: Command sequence
 
 extension SecureConnectionsTests {
-    @Test("SM/CEN/PROT/BV-01, SM/PER/PROT/BV-02, AB-S12: a timeout ends pairing on the link for good")
+    @Test("SM/CEN/PROT/BV-01, SM/PER/PROT/BV-02, AB-S12: a time-out ends pairing on the link for good")
     func a_timeout_ends_pairing_on_the_link_for_good() {
         for role in Self.both {
             var bench = Self.bench(.displayYesNo, .displayYesNo)
@@ -294,7 +292,7 @@ extension SecureConnectionsTests {
         }
     }
 
-    @Test("AB-S07: Secure Connections only refuses legacy pairing in both roles")
+    @Test("AB-S07: Secure Connections Only refuses legacy pairing in both roles")
     func secure_connections_only_refuses_legacy_in_both_roles() {
         for strict in Self.both {
             var sides = (
@@ -322,7 +320,7 @@ extension SecureConnectionsTests {
         #expect(bench.responder.error == .refused(.unspecifiedReason))
     }
 
-    @Test("commands cut at every octet end the pairing with invalid parameters")
+    @Test("commands truncated at every octet end the pairing with invalid parameters")
     func commands_cut_at_every_octet_end_the_pairing() {
         for code in [SMPCode.pairingRequest, .pairingPublicKey, .pairingRandom, .pairingDHKeyCheck] {
             for length in 1..<17 {
@@ -339,7 +337,7 @@ extension SecureConnectionsTests {
         }
     }
 
-    @Test("a responder asks for security and the initiator hears it once")
+    @Test("a responder requests security and the initiator acts on it once")
     func a_security_request_is_heard_once() {
         var bench = Self.bench(.displayYesNo, .displayYesNo)
         bench.inject(SecurityRequest([.bonding]).framed().bytes, to: .initiator)

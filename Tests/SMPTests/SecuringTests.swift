@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a link is paired when either side wants it secured, and the keys are kept before that counts",
+        "a link is paired when either side wants it secured, and the keys are stored before the link counts as secure",
         arguments: both
     )
     func a_link_is_paired_when_either_side_wants_it_secured(role: PairingRole) throws {
@@ -80,7 +80,7 @@ import Testing
         #expect(bench.central.takeSent().isEmpty && bench.air.keys.count == 1)
     }
 
-    @Test("many callers wait for one pairing, and too many are turned away")
+    @Test("many callers wait for one pairing, and callers beyond the limit are rejected")
     func many_callers_wait_for_one_pairing() {
         let bench = Self.bench()
         var results: [Result<Void, SecurityError>] = []
@@ -116,7 +116,7 @@ import Testing
         #expect(bench.air.keys.isEmpty && bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty)
     }
 
-    @Test("behaviour 6.6: a person who is not there ends the pairing with the timeout", arguments: both)
+    @Test("behaviour 6.6: an absent user ends the pairing with the time-out", arguments: both)
     func a_person_who_is_not_there_ends_it_with_the_timeout(absent: PairingRole) {
         let bench = Self.bench()
         bench[absent].delay = nil
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a person who refuses is told apart from a peer that does")
+    @Test("a refusal by the user is distinguished from a refusal by the peer")
     func a_person_who_refuses_is_not_the_peer() {
         let bench = Self.bench()
         bench.central.person.accepts = false

@@ -199,7 +199,7 @@ extension SecurityMachineTests {
 
     /// If a pairing ends before its encryption starts, neither side has confirmed its key (AB-L06).
     @Test(
-        "AB-L06: encryption that comes on after its pairing has ended gives no level",
+        "AB-L06: encryption that starts after its pairing has ended gives no level",
         arguments: [PairingRole.initiator, .responder]
     )
     func encryption_after_its_pairing_gives_no_level(role: PairingRole) throws {
@@ -217,7 +217,7 @@ extension SecurityMachineTests {
     }
 
     /// A refused pairing is the central's answer to a security request: the waiting ends.
-    @Test("who refuses the pairing that was asked for waits no longer")
+    @Test("refusing the requested pairing ends the wait for security")
     func who_refuses_the_pairing_waits_no_longer() {
         let waiting = SecuritySituation().after(Self.encrypted, at: .responder) {
             $0.peripheral.state == .awaitsCentral
@@ -233,7 +233,7 @@ extension SecurityMachineTests {
 
     /// A caller that wants a pairing does not settle for the bond's key, which other callers do.
     @Test(
-        "who wants to be paired waits on when the bond's key is in use",
+        "a caller that wants a pairing keeps waiting when the bond's key is in use",
         arguments: [PairingRole.initiator, .responder]
     )
     func who_wants_to_be_paired_waits_on(role: PairingRole) {

@@ -101,7 +101,7 @@ extension SecurityManagerTests {
     }
 
     /// A delegate that no longer exists neither permits nor refuses, so nothing allows these two to pair.
-    @Test("AB-S12: a delegate that is gone permits nothing")
+    @Test("AB-S12: a delegate that no longer exists permits nothing")
     func a_delegate_that_is_gone_permits_nothing() {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
@@ -169,7 +169,7 @@ extension SecurityManagerTests {
     }
 
     /// A deceived controller encrypts with an all-zero key: such a key is never given (AB-L06).
-    @Test("AB-L06: a bond with a key of zeroes gives none")
+    @Test("AB-L06: a bond's all-zero key is not given")
     func a_bond_with_a_key_of_zeroes_gives_none() throws {
         var keys = try SecuringTests.bond()
         #expect(keys.1.localKey != nil)
@@ -184,7 +184,7 @@ extension SecurityManagerTests {
     }
 
     /// A key that the peer has lost stays lost until a new one exists.
-    @Test("AB-S09: a peer that lost one key is heard again when there is another")
+    @Test("AB-S09: a Security Request of a peer that lost its key is served again once there is a new key")
     func a_peer_that_lost_one_key_is_heard_with_another() throws {
         let keys = try SecuringTests.bond()
         let bench = SecurityBench(

@@ -42,7 +42,7 @@ import Testing
         #expect(Signature(PacketBuffer(octets(expected))) == signature)
     }
 
-    @Test("SM/CEN/SIGN/BV-01, SM/CEN/SIGN/BV-03: signed data are taken by the other side")
+    @Test("SM/CEN/SIGN/BV-01, SM/CEN/SIGN/BV-03: signed data are accepted by the other side")
     func signed_data_are_taken_by_the_other_side() throws {
         let bench = Self.bench()
         for (from, to) in [(bench.central, bench.peripheral), (bench.peripheral, bench.central)] {
@@ -79,7 +79,7 @@ import Testing
         #expect(bench.peripheral.manager.verify(Self.message, signature: PacketBuffer(signature)))
     }
 
-    @Test("SM/SIGN/BI-02: a signature with a number that came before is rejected")
+    @Test("SM/SIGN/BI-02: a signature with a used counter is rejected")
     func a_number_that_came_before_is_rejected() throws {
         let bench = Self.bench()
         let signatures = (0..<4).compactMap { _ in bench.central.manager.sign(Self.message) }

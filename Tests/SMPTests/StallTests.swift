@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "AB-S12: a person who does nothing ends pairing after 30 seconds for good",
+        "AB-S12: a user who does not react ends pairing after 30 seconds for good",
         arguments: PairingMethod.all,
         Securing.both
     )
@@ -117,7 +117,7 @@ import Testing
         for side in waiting { Self.expectDead(side, bench, "no encryption") }
     }
 
-    @Test("AB-S12: a Security Request that is not heard ends after 30 seconds")
+    @Test("AB-S12: a Security Request that is not answered ends after 30 seconds")
     func a_security_request_that_is_not_heard_ends() throws {
         let bench = Securing.bench()
         bench.central.link.allowance = 0

@@ -31,7 +31,7 @@ import Testing
         return bench
     }
 
-    @Test("AB-S11: our own resolving key as the peer's is rejected", arguments: both, [true, false])
+    @Test("AB-S11: the peer's claim of our own resolving key is rejected", arguments: both, [true, false])
     func our_own_resolving_key_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
         for isLegacy in [false, true] {
             var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: true)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("AB-S11: our own identity address as the peer's is rejected", arguments: both, [true, false])
+    @Test("AB-S11: the peer's claim of our own identity address is rejected", arguments: both, [true, false])
     func our_own_identity_address_as_the_peers_is_rejected(liar: PairingRole, isTold: Bool) {
         for isLegacy in [false, true] {
             var bench = Self.bench(liar, isLegacy: isLegacy, isTold: isTold, key: false)
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// A device without an identity of its own has its address on the link.
-    @Test("AB-S11: our own address on the link as the peer's is rejected", arguments: both)
+    @Test("AB-S11: the peer's claim of our own address on the link is rejected", arguments: both)
     func our_own_address_on_the_link_as_the_peers_is_rejected(liar: PairingRole) {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var bench = PairingBench(initiator: plain, responder: plain) { role, context in
@@ -67,7 +67,7 @@ import Testing
         #expect(bench[liar.other].error == .refused(.keyRejected) && bench[liar.other].result == nil)
     }
 
-    @Test("AB-S11: a peer's resolving key of zeroes counts as none", arguments: both)
+    @Test("AB-S11: an all-zero resolving key of a peer counts as none", arguments: both)
     func a_resolving_key_of_zeroes_is_none(role: PairingRole) throws {
         let plain = LegacyPairingTests.configuration(.noInputNoOutput)
         var bench = PairingBench(initiator: plain, responder: plain)

@@ -119,7 +119,7 @@ import Testing
     }
 
     /// A prompter that is gone, removed or released, counts as a refusal (AB-A14).
-    @Test("AB-A14: without a prompter every answer of a device is no")
+    @Test("AB-A14: without a prompter a device refuses every prompt")
     func withoutAPrompterEveryAnswerIsNo() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
@@ -139,7 +139,7 @@ import Testing
         #expect(second.opened.map(\.link) == [2])
     }
 
-    @Test("AB-A14: a prompter that is gone without a word is not waited for")
+    @Test("AB-A14: the device does not wait for a prompter that was released")
     func whoIsGoneWithoutAWordIsNotWaitedFor() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("AB-S12: the failed pairings of one peer make no other wait")
+    @Test("AB-S12: the failed pairings of one peer do not delay another")
     func othersDoNotWait() {
         var backOff = PairingBackOff()
         backOff.failed(peer, at: .zero)
@@ -29,7 +29,7 @@ import Testing
         #expect(backOff.mayTry(BluetoothAddress(peer.value, kind: .randomDevice), at: .zero))
     }
 
-    @Test("AB-S12: a pairing that succeeds forgives those that failed")
+    @Test("AB-S12: a successful pairing clears earlier failures")
     func successForgives() {
         var backOff = PairingBackOff()
         for _ in 0..<5 { backOff.failed(peer, at: .zero) }
@@ -39,7 +39,7 @@ import Testing
         #expect(backOff.mayTry(peer, at: .zero + .seconds(1)))
     }
 
-    @Test("AB-S12: time forgives pairings that failed")
+    @Test("AB-S12: failed pairings expire")
     func timeForgives() {
         var backOff = PairingBackOff()
         for _ in 0..<8 { backOff.failed(peer, at: .zero) }
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// An hour without a failure resets the wait; and no matter how many failures, the wait does not exceed its limit.
-    @Test("AB-S12: an hour forgives failed pairings, and the longest wait stays")
+    @Test("AB-S12: failed pairings expire after an hour, and the wait has a limit")
     func anHourForgivesAndTheLongestWaitStays() {
         for (seconds, wait) in [(3_600, 256), (3_601, 1)] {
             var backOff = PairingBackOff()
@@ -75,7 +75,7 @@ import Testing
 
     private func random(_ value: UInt64) -> BluetoothAddress { BluetoothAddress(value, kind: .randomDevice) }
 
-    @Test("AB-S12: the 65th peer takes the place of the one that failed longest ago")
+    @Test("AB-S12: the 65th peer replaces the one whose failure is oldest")
     func theNextPeerTakesThePlaceOfTheOneThatFailedLongestAgo() {
         var backOff = PairingBackOff()
         for value: UInt64 in 1...64 { backOff.failed(random(value), at: .zero) }
@@ -90,7 +90,7 @@ import Testing
         #expect(!backOff.mayTry(random(2), at: .zero) && backOff.mayTry(random(3), at: .zero))
     }
 
-    @Test("AB-S12: no failed pairing is forgiven before its time")
+    @Test("AB-S12: no failed pairing expires early")
     func nothingIsForgivenBeforeItsTime() {
         var backOff = PairingBackOff()
         for _ in 0..<8 { backOff.failed(peer, at: .zero) }
@@ -99,7 +99,7 @@ import Testing
         #expect(!backOff.mayTry(peer, at: later + .seconds(255)))
     }
 
-    @Test("AB-S12: the success of one peer forgives no other")
+    @Test("AB-S12: the success of one peer clears no failures of others")
     func successForgivesNobodyElse() {
         var backOff = PairingBackOff()
         for value: UInt64 in 1...3 { backOff.failed(random(value), at: .zero) }

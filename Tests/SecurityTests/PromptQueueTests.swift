@@ -75,7 +75,7 @@ import Testing
         #expect(queue.handle(.answered(ticket: 1, .accept)) == [.answer(entry(1), .accept)])
     }
 
-    @Test("AB-A14: without a prompter the queue answers no to everything")
+    @Test("AB-A14: without a prompter the queue refuses every prompt")
     func withoutAPrompterEveryAnswerIsNo() {
         var queue = PromptQueue()
         _ = queue.handle(.ask(entry(1)))

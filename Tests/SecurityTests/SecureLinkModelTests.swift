@@ -199,7 +199,7 @@ import Testing
 
     /// A peer that breaks a pairing off has to wait, unless this device caused the failure (Core Vol 3 Part H 2.3.6,
     /// AB-S12).
-    @Test("AB-S12: whoever breaks a pairing off has failed, unless this device did it for reasons of its own")
+    @Test("AB-S12: breaking off a pairing counts as a failure of the peer, unless this device caused it")
     func whichFailuresCount() {
         let counted: [SecurityError] = [
             .pairing(.timedOut), .pairing(.linkLost), .peerLostKey, .encryptionTimedOut, .encryptionFailed,

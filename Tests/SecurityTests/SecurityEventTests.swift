@@ -20,7 +20,7 @@ import Testing
 
     private static let key = Bench.key
 
-    @Test("AB-H05: encryption that nobody asked for raises nothing", arguments: [LERole.central, .peripheral])
+    @Test("AB-H05: unsolicited encryption does not raise the security level", arguments: [LERole.central, .peripheral])
     func encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
         let bench = try Bench(role)
         bench.change(1)
@@ -32,7 +32,7 @@ import Testing
         #expect(bench.link.manager.encryption == nil)
     }
 
-    @Test("AB-H05: a stranger's request for a key is answered with no")
+    @Test("AB-H05: a stranger's key request gets a negative reply")
     func aStrangersKeyRequestIsAnsweredWithNo() throws {
         let bench = try Bench(.peripheral)
         for handle in [Bench.handle, ConnectionHandle(rawValue: 0x99)] {
@@ -141,7 +141,7 @@ import Testing
         #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
     }
 
-    @Test("AB-S07: an old bond that is worse than the mode protects nothing")
+    @Test("AB-S07: an old bond below the required mode protects nothing")
     func anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
         let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.change(1)
@@ -157,7 +157,7 @@ import Testing
         #expect(bench.link.linkSecurity.attributeRefusal(of: .authenticated) == nil)
     }
 
-    @Test("AB-G03: a private address leads to the bond and proves nothing")
+    @Test("AB-G03: a private address identifies the bond but proves nothing")
     func aPrivateAddressFindsTheBondAndProvesNothing() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         var bond = Bench.bond()
@@ -186,7 +186,7 @@ import Testing
         return bond
     }
 
-    @Test("AB-G03: who repeats an address of a peer that is encrypted is refused")
+    @Test("AB-G03: a device that replays the address of an encrypted peer is refused")
     func whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
@@ -210,7 +210,7 @@ import Testing
         #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
     }
 
-    @Test("AB-G03: who repeats an address does not hold the peer's place")
+    @Test("AB-G03: a device that replays an address does not keep the peer's place")
     func whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
@@ -245,7 +245,7 @@ import Testing
         #expect(bench.disconnects.map(\.handle) == [Bench.handle])
     }
 
-    @Test("AB-A10: a bond that is too weak is still one that the peer shows first")
+    @Test("AB-A10: even a bond that is too weak has to be proved by the peer first")
     func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
         let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
         bench.security.configuration = .secureConnectionsOnly
@@ -263,7 +263,7 @@ import Testing
         #expect(bench.link.bond != nil)
     }
 
-    @Test("AB-S10: a device that cannot keep its keys has not paired")
+    @Test("AB-S10: a device that cannot store its keys has not paired")
     func aDeviceThatCannotKeepKeysHasNotPaired() throws {
         let storage = MemoryBondStorage()
         let bench = try Bench(.central)
