@@ -55,7 +55,7 @@ import Testing
         #expect(AdvertisingDataFault.tooLong(octets: 6, limit: 5).description.contains("extended advertising"))
     }
 
-    @Test("AB-G01: advertising data with odd fields are read as far as they make sense")
+    @Test("AB-G01: malformed fields of advertising data are decoded as far as possible")
     func lenientOnTheWayIn() {
         let data = AdvertisingData(parsing: [
             0x03, 0x12, 0x06, 0x00, 0x08, 0x17, 1, 2, 3, 4, 5, 6, 7, 0x02, 0x1A, 0x01, 0x03, 0x2F, 1, 2, 0x02, 0x24,
@@ -68,7 +68,7 @@ import Testing
         #expect(data.supportedFeatures == 0x0807_0605_0403_0201)
     }
 
-    @Test("AB-G01: random values of every type are read without a trap")
+    @Test("AB-G01: random values of every type decode without a trap")
     func randomValuesOfEveryTypeAreReadWithoutATrap() {
         let random = RandomSource(seed: 7)
         for _ in 0..<5_000 {

@@ -46,7 +46,7 @@ import Testing
         #expect(data.encoded == [0x03, 0x03, 0x0D, 0x18, 0x04, 0xFF, 0x59, 0x00, 0x01])
     }
 
-    @Test("AB-G01: of data cut at any octet the whole structures before the cut are read")
+    @Test("AB-G01: data truncated at any octet decode to the whole structures before the cut")
     func cutAtEveryOctetThePrefixIsRead() {
         let octets = Self.full.encoded
         for length in 0...octets.count {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "AB-G01: the valid beginning of the data is read and the rest ignored",
+        "AB-G01: the valid beginning of the data is decoded and the rest ignored",
         arguments: [
             ([0x02, 0x01, 0x06, 0x00, 0x02, 0x0A, 0x04], 1),  // a length of zero before the end
             ([0x02, 0x01, 0x06, 0xFF, 0x09, 0x41], 1),  // 255 in legacy data
@@ -77,7 +77,7 @@ import Testing
         #expect(data.encoded == PacketBuffer(Array(octets.prefix(data.encodedLength))))
     }
 
-    @Test("AB-G01: a name that is there twice, shortened or no text is read as well as it can be")
+    @Test("AB-G01: a duplicate, shortened or invalid name is decoded as well as possible")
     func namesCanBeDoubledShortenedOrNoText() {
         let doubled = AdvertisingData([
             .localName(.init("Sho", isShortened: true)), .localName(.init("Short")), .localName(.init("Other")),
@@ -102,7 +102,7 @@ import Testing
         #expect(data.flags == nil)
     }
 
-    @Test("AB-G01: no more is read than extended advertising can carry")
+    @Test("AB-G01: no more is decoded than extended advertising can carry")
     func extendedLengthIsBounded() {
         let endless = PacketBuffer((0..<1_000).flatMap { _ in [0x02, 0x0A, 0x04] as [UInt8] })
         #expect(AdvertisingData(parsing: endless).structures.count == AdvertisingData.maximumLength / 3)
@@ -116,7 +116,7 @@ import Testing
         #expect(data.encodedLength == 256)
     }
 
-    @Test("AB-G01: random octets are written as they were read")
+    @Test("AB-G01: random octets are encoded as they were decoded")
     func randomOctetsAreReadAndWrittenAlike() {
         let random = RandomSource(seed: 1)
         for _ in 0..<2_000 {

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "AB-G07: a text of an app is one line of bounded length, in which nothing is unseen",
+        "AB-G07: an app's text becomes one line of bounded length without invisible characters",
         arguments: [
             ("plain text", "plain text"), ("  a \n\r\t b  ", "a b"), ("a\u{1B}[2J\u{202E}b", "a\u{FFFD}[2J\u{FFFD}b"),
             ("a\u{3164}\u{2800}\u{A0}b", "a b"), ("", ""), (" \n", ""), ("ä日本 👍", "ä日本 👍"),
@@ -76,7 +76,7 @@ import Testing
         #expect(text.oneLine(10) == shown && shown.visible == shown)
     }
 
-    @Test("AB-G07: of marks that are stacked on a character a few are kept")
+    @Test("AB-G07: only a few combining marks are kept on a character")
     func stackedMarks() {
         let stack = "a" + String(repeating: "\u{0301}", count: 50) + "b"
         #expect(stack.oneLine(60).unicodeScalars.count == 6 && stack.oneLine(60).hasSuffix("b"))

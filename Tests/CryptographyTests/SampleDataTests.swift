@@ -88,7 +88,7 @@ import Testing
         #expect(Toolbox.ah(Self.w, 0x70_8194) == 0x0D_FBAA)
     }
 
-    @Test("a session key comes from the long-term key and both diversifiers")
+    @Test("a session key is derived from the long-term key and both diversifiers")
     func aSessionKeyComesFromTheKeyAndBothDiversifiers() {
         let session = AES128(key("4c68384139f574d836bcf34e9dfb01bf")).encrypt(block("0213243546576879acbdcedfe0f10213"))
         #expect(session == block("99ad1b5226a37e3e058e3b8e27c2c666"))
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// Keys for the other transport, from the tests of another stack.
-    @Test("h6 and h7 turn keys of one transport into those of the other")
+    @Test("h6 and h7 convert keys of one transport into those of the other")
     func h6AndH7TurnKeysOfOneTransportIntoTheOthers() {
         func derive(_ from: String, salt: String, first: UInt32) -> [Key128] {
             let padded = key("000000000000000000000000" + salt)
@@ -220,7 +220,7 @@ import Testing
         #expect(P256KeyPair { count in [UInt8](repeating: 0xFF, count: count) } == nil)
     }
 
-    @Test("a random source is asked again for what is no key, and not without end")
+    @Test("a random source is asked again for an invalid key, but not for ever")
     func aSourceIsAskedAgainForWhatIsNoKey() {
         var asked = 0
         let pair = P256KeyPair { count in

@@ -59,7 +59,7 @@ import Testing
         #expect(try finding { $0.adapters = .failed("no") }.code == "adapters")
     }
 
-    @Test("a controller that a killed program had by USB has no driver, and its commands give it one")
+    @Test("a USB controller that a killed program used has no driver, and the finding has the commands that bind one")
     func aControllerWithoutItsDriverIsFound() throws {
         let found = try finding {
             $0.adapters = .found([])
@@ -87,7 +87,7 @@ import Testing
         #expect(shared == ["service"])
     }
 
-    @Test("missing rights on a controller on USB are found, with the rule that gives them, or what becomes of it")
+    @Test("missing rights on a USB controller are found, with the udev rule that grants them, or its current state")
     func missingRightsOnUSBAreFound() throws {
         let closed = MachineFacts.Node("/dev/bus/usb/001/002", isOpen: false)
         let note = try finding { $0.usb = [.init("1-2", node: closed)] }

@@ -30,7 +30,7 @@ import Testing
         #expect(found.what.contains(file) && found.remedy?.contains(package) == true)
     }
 
-    @Test("a line without end is cut")
+    @Test("an endless line is truncated")
     func aLineWithoutEndIsCut() throws {
         let line = "Bluetooth: hci0: command 0x0c03 tx timeout" + String(repeating: " é", count: 10_000)
         let complaint = try #require(KernelComplaint(line))

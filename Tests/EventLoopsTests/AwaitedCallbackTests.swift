@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "a callback that nobody comes to run holds nothing up: its queue was left, or has let go of it",
+        "a callback that is never run blocks nothing: its queue was left, or has dropped it",
         arguments: [true, false]
     )
     func aCallbackThatNobodyRuns(isKept: Bool) {

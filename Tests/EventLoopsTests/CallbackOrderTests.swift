@@ -17,7 +17,7 @@ import Testing
     private let queue = SerialQueue("app")
     private let notes = Notes()
 
-    @Test("what other threads submit while a callback runs comes after what the callback asks for")
+    @Test("tasks that other threads submit while a callback runs come after those that the callback submits")
     func aCallbackComesBeforeOtherThreads() {
         loop.deliver(on: queue) { [loop, notes] in
             let group = DispatchGroup()
@@ -29,7 +29,7 @@ import Testing
         #expect(notes.all == ["callback", "other thread"])
     }
 
-    @Test("a callback that waits for another thread, which waits for the loop, returns")
+    @Test("a callback returns although it waits for another thread that waits for the loop")
     func aCallbackThatWaitsForAnotherThread() {
         loop.deliver(on: queue) { [loop, notes] in
             let group = DispatchGroup()
@@ -41,7 +41,7 @@ import Testing
         #expect(notes.all == ["other thread", "callback"])
     }
 
-    @Test("a run that stops after a callback has taken up what the callback asked for")
+    @Test("a run that stops after a callback includes the tasks that the callback submitted")
     func aRunThatStopsAfterACallback() {
         loop.deliver(on: queue) { [loop, notes] in
             loop.submit { notes.note("asked") }
@@ -51,7 +51,7 @@ import Testing
         #expect(isOver && notes.all == ["called", "asked"] && loop.now == .zero)
     }
 
-    @Test("what runs on a loop that nobody runs comes after what was submitted before")
+    @Test("a call on a loop that is not running comes after the tasks submitted before")
     func whatIsWaitedForKeepsItsPlace() {
         loop.submit { [notes] in notes.note("submitted") }
         loop.waitFor { [notes] in notes.note("waited for") }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("what a callback has captured is released before the loop goes on")
+    @Test("a callback's captures are released before the loop goes on")
     func capturesAreReleasedFirst() {
         let isRunningOn = DispatchSemaphore(value: 0)
         deliver(Sluggish(until: isRunningOn, notes))

@@ -20,7 +20,7 @@
             return { while threadTime() < end {} }
         }
 
-        @Test("the watchdog names a handler that takes too much processor time, and no other")
+        @Test("the watchdog names a handler that uses too much processor time, and no other")
         func theWatchdogNamesASlowHandler() {
             let limit = Duration.milliseconds(20)
             var reports: [(name: String, time: Duration)] = []

@@ -45,7 +45,7 @@ private final class HeardCounter: Sendable {
     }
 
     @Test(
-        "a phone scans with the older commands where the newer ones are refused or silent, and begins with them the next time",
+        "a phone scans with the older commands if the newer ones are refused or receive nothing, and starts with them the next time",
         arguments: [ControllerQuirk.extendedScanRefused, .extendedScanSilent]
     )
     func aPhoneFallsBackToTheOlderCommands(quirk: ControllerQuirk) throws {
@@ -61,7 +61,7 @@ private final class HeardCounter: Sendable {
         #expect(!second.contains(LEExtendedCreateConnection.opcode))
     }
 
-    @Test("a phone connects with the older commands where the newer one is refused, and remembers it")
+    @Test("a phone connects with the older commands if the newer one is refused, and remembers it")
     func aPhoneConnectsWithTheOlderCommands() throws {
         let (first, second, visits) = commandsOfASecondStart(.claimedCommandsRefused)
         #expect(visits)
@@ -69,7 +69,7 @@ private final class HeardCounter: Sendable {
         #expect(second.contains(LECreateConnection.opcode) && !second.contains(LEExtendedCreateConnection.opcode))
     }
 
-    @Test("a phone scans with the newer commands where the older ones hang, and begins with them the next time")
+    @Test("a phone scans with the newer commands if the older ones hang, and starts with them the next time")
     func aPhoneFallsBackToTheNewerCommands() {
         let (first, second, visits) = commandsOfASecondStart(.legacyScanHangs)
         #expect(visits)
@@ -78,7 +78,7 @@ private final class HeardCounter: Sendable {
         #expect(second.contains(LESetExtendedScanEnable.opcode) && !second.contains(LESetScanEnable.opcode))
     }
 
-    @Test("apps notice nothing of a change to the older commands")
+    @Test("apps are not affected by a change to the older commands")
     func appsNoticeNothing() {
         for quirk in [ControllerQuirk.extendedScanRefused, .extendedScanSilent, .claimedCommandsRefused] {
             let scenario = QuirkScenario(phone: [quirk])
@@ -88,7 +88,7 @@ private final class HeardCounter: Sendable {
         }
     }
 
-    @Test("behaviour 3.41: apps notice nothing of 2M that is refused, nor of requests to connect that are lost")
+    @Test("behaviour 3.41: apps are affected neither by 2M that is refused nor by connection requests that are lost")
     func appsNoticeNothingOfRequests() {
         for (quirk, expected) in [
             (ControllerQuirk.initiating2MRefused, [ControllerFallback.no2MInitiating]), (.connectionsFail, []),
@@ -103,9 +103,7 @@ private final class HeardCounter: Sendable {
         }
     }
 
-    @Test(
-        "a phone whose controller refuses 2M when it initiates connects without it from the beginning of the next start"
-    )
+    @Test("a phone whose controller refuses 2M when it initiates connects without it from the next start on")
     func aPhoneRemembersThat2MIsRefused() {
         let scenario = QuirkScenario(phone: [.initiating2MRefused])
         #expect(scenario.visits(1), "\(scenario.story)")
@@ -115,7 +113,7 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.quirksShown[.initiating2MRefused] == 1)
     }
 
-    @Test("the two sets of commands are not mixed, whichever of the others has to be used (quirk 19)")
+    @Test("the two command sets are not mixed, whichever fallback is in use (quirk 19)")
     func theSetsOfCommandsAreNotMixed() {
         let others: [ControllerQuirk?] = [
             nil, .extendedScanSilent, .legacyScanHangs, .claimedCommandsRefused, .extendedScanRefused,
@@ -128,7 +126,7 @@ private final class HeardCounter: Sendable {
         }
     }
 
-    @Test("behaviour 3.1: apps that wait for several devices get them all where the accept list is refused (quirk 21)")
+    @Test("behaviour 3.1: apps that wait for several devices get them all if the accept list is refused (quirk 21)")
     func severalConnectionsAreMadeWithoutTheList() {
         let world = SimulatedWorld(seed: 1)
         var options = DeviceOptions()
@@ -154,7 +152,7 @@ private final class HeardCounter: Sendable {
         withExtendedLifetime(apps) {}
     }
 
-    @Test("scanning and connecting take turns where the controller refuses one besides the other")
+    @Test("scanning and connecting take turns if the controller refuses one beside the other")
     func scanningAndConnectingTakeTurns() {
         let scenario = QuirkScenario(phone: [.statesLie])
         #expect(scenario.visits(2, within: .seconds(15)), "\(scenario.story)")
@@ -164,7 +162,7 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.quirksShown[.statesLie] == shown, "once known, it is not tried again")
     }
 
-    @Test("a controller that is known not to do two things at once is not asked to, from the first connection on")
+    @Test("a controller known not to do two things at once is not asked to, from the first connection on")
     func turnsAreTakenFromTheBeginning() {
         let scenario = QuirkScenario(phone: [.statesLie])
         #expect(scenario.visits(1), "\(scenario.story)")
@@ -175,7 +173,7 @@ private final class HeardCounter: Sendable {
         #expect(shown != nil && scenario.phone.quirksShown[.statesLie] == shown)
     }
 
-    @Test("the Coded PHY is left alone once it has been refused, and the scan goes on without it")
+    @Test("the Coded PHY is not used after it has been refused, and the scan goes on without it")
     func theCodedPHYIsLeftAlone() {
         let scenario = QuirkScenario(phone: [.codedRefused], hasVisitor: false)
         scenario.world.run(for: .seconds(1))
@@ -190,7 +188,7 @@ private final class HeardCounter: Sendable {
         #expect(fallbacks(of: scenario.phone) == [.noCodedPHY])
     }
 
-    @Test("a controller that is put back is known")
+    @Test("a controller that is plugged in again is recognised")
     func aControllerThatIsPutBackIsKnown() {
         let scenario = QuirkScenario(phone: [.extendedScanRefused])
         #expect(scenario.visits(1))
@@ -202,9 +200,7 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.quirksShown[.extendedScanRefused] == shown)
     }
 
-    @Test(
-        "a good controller in an empty place is tried with the older commands, and driven with the newer ones after that"
-    )
+    @Test("a working controller in an empty place is tried with the older commands, and then uses the newer ones again")
     func aGoodControllerInAnEmptyPlace() {
         let scenario = QuirkScenario()
         scenario.sensor.setController(isPluggedIn: false)
@@ -216,7 +212,7 @@ private final class HeardCounter: Sendable {
     }
 
     @Test(
-        "an app that comes to the first others during a trial of a good controller notices nothing",
+        "an app that discovers the first device during a trial of a working controller is not affected",
         arguments: [12, 15, 19, 25]
     )
     func othersComeDuringATrial(after seconds: Int) {
@@ -229,7 +225,9 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.withSystem { $0.controllerMemory.entries.isEmpty })
     }
 
-    @Test("no packet of data is marked as a controller's are, so that none is lost where that counts")
+    @Test(
+        "no data packet from the host is flagged as if it came from the controller, so none is lost where that matters"
+    )
     func noDataAreMarkedAsAControllersAre() {
         let log = OctetLog()
         let scenario = QuirkScenario(phone: [.startMarkIgnored], sensor: [.startMarkIgnored], phoneCapture: log)
@@ -238,7 +236,7 @@ private final class HeardCounter: Sendable {
         #expect(scenario.phone.quirksShown.isEmpty && scenario.sensor.quirksShown.isEmpty)
     }
 
-    @Test("answers that end too early are made up for, and no command for BR/EDR is sent that would hang")
+    @Test("truncated answers are completed, and no command for BR/EDR is sent that would hang")
     func shortAnswersAreMadeUpFor() throws {
         let log = OctetLog()
         let scenario = QuirkScenario(phone: [.shortReplies], phoneCapture: log)
@@ -258,7 +256,7 @@ private final class HeardCounter: Sendable {
         #expect(try #require(information).supports(LEExtendedCreateConnection.self))
     }
 
-    @Test("a peer that tells its version time and again is answered once")
+    @Test("a peer that repeats its version is answered once")
     func aVersionIsAnsweredOnce() {
         let air = OctetLog()
         let scenario = QuirkScenario(phone: [.versionRepeated], hasVisitor: false)
@@ -273,7 +271,7 @@ private final class HeardCounter: Sendable {
         #expect(told == 3 && air.controlPDUs(0x0C, length: 6) == 1)
     }
 
-    @Test("who is waited for is not forgotten with the accept list, which changes of the resolving list empty")
+    @Test("a pending connection survives the accept list, which changes of the resolving list clear")
     func whoIsWaitedForIsNotForgotten() {
         let world = SimulatedWorld(seed: 1)
         var options = DeviceOptions()
@@ -321,7 +319,7 @@ private final class HeardCounter: Sendable {
         withExtendedLifetime(apps) {}
     }
 
-    @Test("pairing holds where an address counts from the next parameters on only")
+    @Test("pairing succeeds where an address takes effect only with the next parameters")
     func pairingHoldsThoughAddressesAreStale() {
         let scenario = QuirkScenario(sensor: [.staleAddresses], addressLifetime: .seconds(2))
         scenario.sensor.setController(isPluggedIn: true)
@@ -334,7 +332,10 @@ private final class HeardCounter: Sendable {
         #expect(scenario.sensor.quirksShown[.staleAddresses] != nil)
     }
 
-    @Test("pairing holds whenever data overtake the events that they need", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(
+        "pairing succeeds whenever data overtake the events that they depend on",
+        arguments: 1...12 as ClosedRange<UInt64>
+    )
     func pairingHoldsWheneverDataOvertakeEvents(seed: UInt64) {
         let both: Set<ControllerQuirk> = [.dataBeforeConnection, .dataBeforeEncryption]
         for scenario in [QuirkScenario(seed: seed, phone: both), QuirkScenario(seed: seed, sensor: both)] {

@@ -7,7 +7,7 @@ import Testing
     private static let table = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Documentation/Quirks.md").standardized
 
-    @Test("each quirk has a line of the table with its number and a source, and there is no other line")
+    @Test("each quirk has a row in the table with its number and a source, and there are no other rows")
     func eachQuirkHasALine() throws {
         let lines = try String(contentsOf: Self.table, encoding: .utf8).split(separator: "\n")
         let rows = lines.map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }

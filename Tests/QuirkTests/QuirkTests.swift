@@ -68,7 +68,7 @@ import Testing
         #expect(scenario.visits(2), "\(scenario.story)")
     }
 
-    @Test("no pair is left out but those that are named, each with its reason")
+    @Test("every pair is tested except those listed, each with its reason")
     func noPairIsLeftOut() {
         let count = ControllerQuirk.allCases.count
         #expect(Set(Self.pairs).count == count * (count - 1) / 2)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "a controller that leaves no way is not tried for ever, apps and a log are told what was refused, and the radio stays on",
+        "an unusable controller is not retried for ever, apps and the log get the refusal, and the radio stays on",
         arguments: pairs.filter(\.leavesNoWay)
     )
     func aControllerThatLeavesNoWayIsNotTriedForEver(pair: Pair) {
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: Broken firmware
 
-    @Test("broken firmware ends in an error that names the cause, and a sentence that says what helps")
+    @Test("broken firmware ends in an error that names the cause, and advice to the user")
     func brokenFirmwareEndsInAnError() {
         let scenario = QuirkScenario(phone: [.degraded])
         #expect(scenario.untilAdvised(within: .seconds(5)))

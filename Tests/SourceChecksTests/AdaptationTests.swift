@@ -25,7 +25,7 @@ struct AdaptationTests {
     }
 
     @Test(
-        "a protocol that was for classes alone still is, so that a delegate may be weak",
+        "a class-bound protocol stays class-bound, so that a delegate may be weak",
         arguments: [
             ("@objc public protocol P { func a() }", "public protocol P: AnyObject { func a() }"),
             ("@objc(HRD) protocol P: Q {}", "protocol P: AnyObject, Q {}"),
@@ -40,7 +40,7 @@ struct AdaptationTests {
     }
 
     @Test(
-        "all else stays, to the octet",
+        "everything else stays unchanged, to the octet",
         arguments: [
             "// @objc", "\"@objc\"", "f(#selector(a))", "@MainActor class A {}", "@nonobjc func a() {}", "a\r\n\tb\n\n",
         ]

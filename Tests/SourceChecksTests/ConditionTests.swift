@@ -2,7 +2,7 @@ import Testing
 
 @testable import SourceChecks
 
-@Suite("What is compiled on Linux")
+@Suite("Code compiled on Linux")
 struct ConditionTests {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ struct ConditionTests {
         #expect(Condition.value(of: tokens, modules: Modules(standIns: ["combine"])) == true)
     }
 
-    @Test("a branch for other systems is told of, by line and condition")
+    @Test("a branch for other systems is reported, by line and condition")
     func aBranchForOtherSystems() {
         let source = """
             #if os(iOS) || os(tvOS)
@@ -42,7 +42,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "nothing is told of a branch of who knows Linux, of imports alone, and of what may be compiled",
+        "a branch that names Linux, a branch of imports alone, and compiled code are not reported",
         arguments: [
             "#if os(iOS)\nimport UIKit\n@testable import Foundation\n#endif",
             "#if os(Linux)\nlet x = 1\n#else\nlet x = 2\n#endif",
@@ -55,7 +55,7 @@ struct ConditionTests {
         #expect(findings(in: source) == [])
     }
 
-    @Test("in a branch that is left out nothing else is found, and after it everything")
+    @Test("nothing else is reported in an excluded branch, and everything after it is")
     func inABranchThatIsLeftOut() {
         let source =
             "#if os(iOS)\n#if DEBUG\n@objc var a: Int\n#else\n@objc var b: Int\n#endif\n#else\n@objc var c: Int\n#endif"

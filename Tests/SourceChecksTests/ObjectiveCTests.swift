@@ -2,10 +2,10 @@ import Testing
 
 @testable import SourceChecks
 
-@Suite("What needs Objective-C")
+@Suite("Code that needs Objective-C")
 struct ObjectiveCTests {
     @Test(
-        "what does not compile is found by line, with what to do",
+        "code that does not compile is reported by line, with advice",
         arguments: [
             ("@objc func a() {}", "@objc needs Objective-C: remove it, or use --adapt"),
             ("@objcMembers class A {}", "@objcMembers needs Objective-C: remove it, or use --adapt"),
@@ -34,7 +34,7 @@ struct ObjectiveCTests {
     }
 
     @Test(
-        "what compiles is left alone",
+        "code that compiles is not reported",
         arguments: [
             "onChange?(x)", "a.onChange?(x)", "request.setValue(a, forHTTPHeaderField: b)", "center.observe(x)",
             "class A { override func a() {} }", "extension A { class B: C { override func a() {} } }",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SourceChecks
 
-@Suite("What is code in a source")
+@Suite("Tokens of a source")
 struct TokenizerTests {
     @Test(
         "neither comments nor strings are code, however they are nested",
@@ -38,7 +38,7 @@ struct TokenizerTests {
     }
 
     @Test(
-        "whatever octets there are, the end is reached",
+        "the tokenizer reaches the end of any octets",
         arguments: ["\"", "`", "@", "#", "\\", "/*", "\"\"\"\\(", "##", "\"\\"]
     )
     func theEndIsReached(source: String) {

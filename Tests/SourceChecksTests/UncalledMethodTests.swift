@@ -2,11 +2,11 @@ import Testing
 
 @testable import SourceChecks
 
-@Suite("What compiles and is never called")
+@Suite("Methods that compile and are never called")
 struct UncalledMethodTests {
     private let added = "    func centralManager(_ c: CBCentralManager, didConnect p: CBPeripheral) {}\n"
 
-    @Test("a subclass that adds an optional method to a base without it is told of")
+    @Test("a subclass that adds an optional method to a base without it is reported")
     func aSubclassThatAddsAnOptionalMethod() {
         let source = "class Base: NSObject, CBCentralManagerDelegate {}\nclass App: Base {\n\(added)}"
         #expect(
@@ -20,7 +20,7 @@ struct UncalledMethodTests {
     }
 
     @Test(
-        "so it is when extensions, other protocols or further classes stand between",
+        "the same holds with extensions, other protocols or further classes in between",
         arguments: [
             "class Base: NSObject {}\nextension Base: CBCentralManagerDelegate {}\nclass App: Base {\n",
             "protocol Mine: CBCentralManagerDelegate {}\nclass Base<T>: NSObject, Mine where T: A {}\nclass App: Base<Int> {\n",
@@ -36,7 +36,7 @@ struct UncalledMethodTests {
     }
 
     @Test(
-        "what is called is left alone",
+        "a method that is called is not reported",
         arguments: [
             "class Base: NSObject {}\nclass App: Base, CBCentralManagerDelegate {\n",
             "class App: NSObject, CBCentralManagerDelegate {\n",
@@ -61,7 +61,7 @@ struct UncalledMethodTests {
         #expect(findings(in: source) == [])
     }
 
-    @Test("a method whose types are not the requirement's is told of, and one that spells them otherwise is not")
+    @Test("a method whose types differ from the requirement's is reported, and one that spells them differently is not")
     func aMethodOfOtherTypes() {
         func source(_ error: String) -> String {
             """
