@@ -157,7 +157,7 @@ import Testing
         #expect(resets(device) == 3)
         sender.leave()
         world.run(.seconds(300))
-        #expect(resets(device) == 3, "it has heard before, so that it is the room")
+        #expect(resets(device) == 3, "the controller has received before, so the room is empty")
         // One coincidence is not held against it.
         device.access.stop()
         device.access.start()

@@ -207,7 +207,10 @@ import Testing
         bench.controller.leFeatures = [.encryption, .ping]
         bench.up()
         #expect(bench.controller.masks["page 2"] == mask)
-        #expect(bench.controller.masks["event"].map { $0 >> 7 & 1 } == 1, "the first version, for a controller without")
+        #expect(
+            bench.controller.masks["event"].map { $0 >> 7 & 1 } == 1,
+            "the first version, for a controller without the second"
+        )
     }
 
     @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {

@@ -289,7 +289,7 @@ import Testing
         link.onEncryption = { reports.append($0) }
         link.onAuthenticatedPayloadTimeout = { timeouts += 1 }
         bench.inject(EncryptionChange(handle: handle, state: .on))
-        #expect(reports.isEmpty, "nobody gave a key")
+        #expect(reports.isEmpty, "no key was given")
         giveKey(bench, handle)
         bench.inject(EncryptionChange(status: .pinOrKeyMissing, handle: handle, state: .off))
         #expect(reports == [.failed(.pinOrKeyMissing)] && !link.isEncrypted)
@@ -308,7 +308,7 @@ import Testing
         #expect(reports.last == .off && link.encryptionKeySize == nil && !link.isEncrypted)
         giveKey(bench, handle)
         bench.inject(EncryptionChange(handle: handle, state: .on))
-        #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version does not tell")
+        #expect(reports.last == .on && link.encryptionKeySize == nil, "the first version has no key size")
     }
 
     /// An unencrypted link has no key to refresh, even if a key is stored for it: reporting the event would make the

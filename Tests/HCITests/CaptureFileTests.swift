@@ -69,7 +69,7 @@ private final class Folder {
         let path = "\(folder.path)/nowhere/file"
         do throws(CaptureError) {
             _ = try CaptureFile(path: path)
-            Issue.record("there is no such folder")
+            Issue.record("the folder does not exist")
         } catch {
             #expect(error.fault == .system(ENOENT))
             #expect("\(error)".contains(path) && error.reason.contains("folder that exists"))

@@ -77,7 +77,7 @@ import Testing
         let both = [4] + Self.resetDone + [2] + Self.data.bytes.bytes
         #expect(machine.handle(.read(.bulk, .read(both))).compactMap(\.packet).map(\.kind) == [.event, .acl])
         guard case .lost(.malformed)? = machine.handle(.read(.bulk, .read([9]))).last else {
-            Issue.record("a packet of no type was taken")
+            Issue.record("a packet without a type was accepted")
             return
         }
     }

@@ -158,7 +158,7 @@ import Testing
             if round < 12 { seen += attempt.sources }
             fixture.answer(attempt, result: 4, destinations: [0])
         }
-        #expect(Set(seen).count == seen.count, "a number rests before it is used again")
+        #expect(Set(seen).count == seen.count, "an identifier is not reused at once")
     }
 
     @Test("L2CAP/LE/CFC/BV-29: this side's identifiers of credit-based channels are in the dynamic range")

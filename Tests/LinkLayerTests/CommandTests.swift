@@ -134,14 +134,14 @@ private let cases: [Case] = [
     Case("connecting by policy 2", .invalidParameters, connecting { $0.filterPolicy = .init(rawValue: 2) }),
     Case("nothing to cancel", .commandDisallowed, LECreateConnectionCancel()),
     Case(
-        "no such link to end",
+        "disconnecting an unknown link",
         .unknownConnection,
         Disconnect(handle: .init(rawValue: 1), reason: .remoteUserTerminated)
     ),
-    Case("no such link to ask", .unknownConnection, LEReadRemoteFeatures(handle: .init(rawValue: 1))),
-    Case("no such link to hear", .unknownConnection, ReadRSSI(handle: .init(rawValue: 1))),
+    Case("remote features of an unknown link", .unknownConnection, LEReadRemoteFeatures(handle: .init(rawValue: 1))),
+    Case("RSSI of an unknown link", .unknownConnection, ReadRSSI(handle: .init(rawValue: 1))),
     Case(
-        "no such link to lengthen",
+        "data length of an unknown link",
         .unknownConnection,
         LESetDataLength(handle: .init(rawValue: 1), txOctets: 27, txTime: 328)
     ),

@@ -178,7 +178,7 @@ import Testing
         let pair = try Pair()
         try inject(pair, .start, [6, 6, 6])
         #expect(pair.peripheral.data.map(\.payload) == [[6, 6, 6]])
-        #expect(pair.isPlain, "the host knows that it has no protection")
+        #expect(pair.isPlain, "the host has been told that the link is unprotected")
         let other = try Pair()
         try inject(other, .control, Array(ControlPDU.terminate(.init(.remoteUserTerminated)).encoded()))
         #expect(other.peripheral.endings == [.remoteUserTerminated])

@@ -150,7 +150,7 @@ import Testing
         pair.central.send(SetEventMaskPage2(mask: []))
         pair.encrypt()
         #expect(pair.central.encryptions == ["v1 on success (0x0)"])
-        #expect(pair.peripheral.encryptions == ["v1 on success (0x0)"], "before 5.3 there is no other")
+        #expect(pair.peripheral.encryptions == ["v1 on success (0x0)"], "no other version exists before 5.3")
     }
 
     @Test func maskedEventsAreNotSent() throws {

@@ -278,7 +278,7 @@ private typealias Machine = EncryptionMachine
             #expect(machine.hasRoom)
             #expect(machine.receive(ControlPDU.pingRequest.encoded()).isEmpty)
         }
-        #expect(!machine.hasRoom, "the peer is held up by NESN")
+        #expect(!machine.hasRoom, "the peer is throttled by NESN")
     }
 
     // The host's requests wait until the link is encrypted.
@@ -312,10 +312,10 @@ private typealias Machine = EncryptionMachine
         #expect(central.awaitsPeer)
         var peripheral = LinkControlTests.machine(.peripheral)
         _ = peripheral.receive(ControlPDU.encryptionRequest(.init()).encoded())
-        #expect(!peripheral.awaitsPeer, "the host is waited for")
+        #expect(!peripheral.awaitsPeer, "the machine waits for its host")
         _ = peripheral.answer(key: .sample)
         #expect(peripheral.awaitsPeer)
-        #expect(peripheral.answer(key: .sample) == nil, "it is not asked")
+        #expect(peripheral.answer(key: .sample) == nil, "the host is not asked")
         _ = peripheral.receive(ControlPDU.startEncryptionResponse.encoded())
         #expect(!peripheral.awaitsPeer)
         _ = peripheral.receive(ControlPDU.pauseEncryptionRequest.encoded())

@@ -10,7 +10,7 @@ private typealias Parameters = LESetExtendedAdvertisingParameters
 /// Core Vol 4 Part E 7.8.52 to 7.8.60, rule by rule.
 private let addressCases: [CommandCase] = [
     CommandCase(
-        "random address of no set",
+        "random address of an unknown set",
         .unknownAdvertisingIdentifier,
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ),
@@ -21,12 +21,12 @@ private let addressCases: [CommandCase] = [
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ) { $0.advertiseExtended(.connectable) },
     CommandCase(
-        "random address while advertising is enabled that nobody can connect to",
+        "random address while non-connectable advertising is enabled",
         .success,
         LESetAdvertisingSetRandomAddress(set: 0, address: peer)
     ) { $0.advertiseExtended() },
     CommandCase(
-        "random address of zeros",
+        "all-zero random address",
         .invalidParameters,
         LESetAdvertisingSetRandomAddress(set: 0, address: BluetoothAddress(0, kind: .randomDevice))
     ) { $0.prepare() },
@@ -67,7 +67,7 @@ private let parameterCases: [CommandCase] = [
     CommandCase("directed and connectable", .success, Parameters.standard(0, [.directed, .connectable])),
     CommandCase("directed and scannable", .success, Parameters.standard(0, [.directed, .scannable])),
     CommandCase(
-        "directed to an address of no kind",
+        "directed to an address of an unknown kind",
         .invalidParameters,
         Parameters.standard(0, .directed) { $0.peerAddress = BluetoothAddress(1, kind: .init(rawValue: 2)) }
     ),
@@ -83,7 +83,7 @@ private let parameterCases: [CommandCase] = [
         Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0xFF_FFFF, 0xFF_FFFF) }
     ),
     CommandCase(
-        "intervals backwards",
+        "reversed intervals",
         .invalidParameters,
         Parameters.standard { ($0.intervalMin, $0.intervalMax) = (0x41, 0x40) }
     ),
@@ -178,7 +178,7 @@ private let changeCases: [CommandCase] = [
         Parameters.standard { ($0.intervalMax, $0.secondaryPHY) = (0x20, .coded) }
     ) { $0.prepare(data: sampleData(1_650)) },
     CommandCase(
-        "as many data on 1M",
+        "the same amount of data on 1M",
         .success,
         Parameters.standard { $0.intervalMax = 0x20 }
     ) { $0.prepare(data: sampleData(1_200)) },
@@ -198,7 +198,7 @@ private func response(_ operation: UInt8, _ octets: Int, set: UInt8 = 0) -> LESe
 }
 
 private let dataCases: [CommandCase] = [
-    CommandCase("data of no set", .unknownAdvertisingIdentifier, data(3, 1)),
+    CommandCase("data of an unknown set", .unknownAdvertisingIdentifier, data(3, 1)),
     CommandCase("data", .success, data(3, 251)) { $0.prepare() },
     CommandCase("no data", .success, data(3, 0)) { $0.prepare() },
     CommandCase("data of an operation 5", .invalidParameters, data(5, 1)) { $0.prepare() },
@@ -241,7 +241,7 @@ private let dataCases: [CommandCase] = [
 ]
 
 private let responseCases: [CommandCase] = [
-    CommandCase("response of no set", .unknownAdvertisingIdentifier, response(3, 1)),
+    CommandCase("response of an unknown set", .unknownAdvertisingIdentifier, response(3, 1)),
     CommandCase("response", .success, response(3, 1)) { $0.prepare(.scannable) },
     CommandCase("response of a set that is not scannable", .invalidParameters, response(3, 1)) { $0.prepare() },
     CommandCase("no response of a set that is not scannable", .success, response(3, 0)) { $0.prepare() },
@@ -293,7 +293,7 @@ private let enableCases: [CommandCase] = [
         $0.prepare(set: 1)
     },
     CommandCase(
-        "enabling two sets of which one is not there",
+        "enabling two sets, one of which does not exist",
         .unknownAdvertisingIdentifier,
         enabling([(0, 0), (1, 0)])
     ) { $0.prepare() },
@@ -338,7 +338,7 @@ private let enableCases: [CommandCase] = [
 ]
 
 private let removeCases: [CommandCase] = [
-    CommandCase("removing no set", .unknownAdvertisingIdentifier, LERemoveAdvertisingSet(set: 0)),
+    CommandCase("removing an unknown set", .unknownAdvertisingIdentifier, LERemoveAdvertisingSet(set: 0)),
     CommandCase("removing", .success, LERemoveAdvertisingSet(set: 0)) { $0.prepare() },
     CommandCase("removing while enabled", .commandDisallowed, LERemoveAdvertisingSet(set: 0)) {
         $0.advertiseExtended()
@@ -348,7 +348,7 @@ private let removeCases: [CommandCase] = [
         $0.advertiseExtended()
         $0.prepare(set: 1)
     },
-    CommandCase("enabling what has been cleared", .unknownAdvertisingIdentifier, enabling([(0, 0)])) {
+    CommandCase("enabling a set that has been cleared", .unknownAdvertisingIdentifier, enabling([(0, 0)])) {
         $0.prepare()
         $0.send(LEClearAdvertisingSets())
     },

@@ -164,7 +164,7 @@ import Testing
         Case("nothing to hear", .invalidParameters, LESetDefaultPHY(preference: [], txPHYs: .le1M, rxPHYs: [])),
         Case("any", .success, LESetDefaultPHY(preference: .anyTransmitter, txPHYs: [], rxPHYs: .coded)),
         Case(
-            "a PHY of later",
+            "a PHY of a later version",
             .unsupportedFeatureOrParameter,
             LESetDefaultPHY(preference: [], txPHYs: .le1M, rxPHYs: .init(rawValue: 0x09))
         ),
@@ -176,7 +176,7 @@ import Testing
         Case("accepting the anonymous", .success, raw: [0x11, 0x20, 7, 0xFF, 1, 2, 3, 4, 5, 6]),
         Case("accepting type 4", .invalidParameters, raw: [0x11, 0x20, 7, 4, 1, 2, 3, 4, 5, 6]),
         Case("removing type 3", .invalidParameters, raw: [0x12, 0x20, 7, 3, 1, 2, 3, 4, 5, 6]),
-        Case("removing nobody", .success, LERemoveDeviceFromFilterAcceptList(address: anybody)),
+        Case("removing an absent device", .success, LERemoveDeviceFromFilterAcceptList(address: anybody)),
     ]
 
     @Test(arguments: cases)

@@ -341,7 +341,7 @@ private let cases: [CommandCase] = [
         for number in 0..<6 { $0.send(data(number == 0 ? .first : .intermediate, sampleData(250))) }
     },
     CommandCase(
-        "a train of no set",
+        "a train of an unknown set",
         .unknownAdvertisingIdentifier,
         LESetPeriodicAdvertisingEnable(enable: .enable, set: 0)
     ),
@@ -407,7 +407,7 @@ private let cases: [CommandCase] = [
         )
     ),
     CommandCase(
-        "transfer without a time",
+        "transfer with too short a time-out",
         .invalidParameters,
         LESetDefaultPeriodicAdvertisingSyncTransferParameters(mode: .reports, skip: 0, timeout: 9, toneKinds: 0)
     ),

@@ -35,7 +35,7 @@ private let cases: [CommandCase] = [
     CommandCase("a private peer", .invalidParameters, add(BluetoothAddress(0x4000_0000_0001, kind: .randomDevice))),
     CommandCase("an identity", .invalidParameters, add(BluetoothAddress(1, kind: .publicIdentity))),
     CommandCase("anonymous", .invalidParameters, add(.anonymous)),
-    CommandCase("nobody's address", .success, add(.none)),
+    CommandCase("the all-zero address", .success, add(.none)),
     CommandCase("the same again", .invalidParameters, add(), after: listed),
     CommandCase("the same peer", .invalidParameters, add(key: two), after: listed),
     CommandCase("the same key", .invalidParameters, add(other), after: listed),
@@ -51,7 +51,7 @@ private let cases: [CommandCase] = [
         [UInt8](repeating: 0, count: 38)
     ),
     CommandCase("removing", .success, LERemoveDeviceFromResolvingList(peerIdentity: peer), after: listed),
-    CommandCase("removing a stranger", .unknownConnection, LERemoveDeviceFromResolvingList(peerIdentity: peer)),
+    CommandCase("removing an unlisted peer", .unknownConnection, LERemoveDeviceFromResolvingList(peerIdentity: peer)),
     CommandCase(
         "removing the other kind",
         .unknownConnection,

@@ -30,14 +30,14 @@ private let parameterCases: [CommandCase] = [
         [0, 0, 2, 0, 0x10, 0, 0x10, 0]
     ),
     CommandCase(
-        "a PHY that there is not",
+        "an unsupported PHY",
         .unsupportedFeatureOrParameter,
         LESetExtendedScanParameters.opcode,
         [0, 0, 0x11, 0, 0x10, 0, 0x10, 0, 0, 0x10, 0, 0x10, 0]
     ),
     CommandCase("a PHY without parameters", .invalidParameters, LESetExtendedScanParameters.opcode, [0, 0, 1]),
     CommandCase(
-        "parameters of one PHY too many",
+        "parameters for one PHY too many",
         .invalidParameters,
         LESetExtendedScanParameters.opcode,
         [0, 0, 1, 0, 0x10, 0, 0x10, 0, 0, 0x10, 0, 0x10, 0]
@@ -119,7 +119,7 @@ private let connectCases: [CommandCase] = [
     CommandCase("2M alone", .invalidParameters, connecting { ($0.le1M, $0.le2M) = (nil, .standard) }),
     CommandCase("Coded alone", .success, connecting { ($0.le1M, $0.coded) = (nil, .standard) }),
     CommandCase(
-        "a PHY that there is not",
+        "an unsupported PHY",
         .unsupportedFeatureOrParameter,
         LEExtendedCreateConnection.opcode,
         [0, 0, 0, 1, 2, 3, 4, 5, 6, 8] + Array(PHYConnectionParameters.standard.encoded())
@@ -138,7 +138,7 @@ private let connectCases: [CommandCase] = [
         $0.send(LESetRandomAddress(address: peer))
     },
     CommandCase(
-        "a peer of no kind",
+        "a peer of an unknown kind",
         .invalidParameters,
         connecting { $0.peerAddress = BluetoothAddress(1, kind: .init(rawValue: 4)) }
     ),

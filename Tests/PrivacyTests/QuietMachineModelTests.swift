@@ -28,12 +28,12 @@ import Testing
             // Users that are not silent by then are no longer waited for.
             case .timeOver: if isWaited { silent = asked }
             case .done:
-                check(working != nil || actions.isEmpty, "the end of no work leads to something")
+                check(working != nil || actions.isEmpty, "the end of work that did not run has an effect")
                 working = nil
             case .reset: (hasSetAddresses, wanted, working, asked, silent) = (nil, [], nil, [], [])
             }
             for action in actions { see(action) }
-            if case .reset = event { check(actions == (isWaited ? [.endTimer] : []), "a reset asks for something") }
+            if case .reset = event { check(actions == (isWaited ? [.endTimer] : []), "a reset causes actions") }
         }
 
         private mutating func see(_ action: QuietMachine.Action) {
@@ -52,8 +52,8 @@ import Testing
                 let disturbed: Set<User> =
                     jobs.contains(.list) || hasSetAddresses == false ? Set(User.allCases) : [.scanner, .connector]
                 check(working == nil && hasSetAddresses != nil, "work at the wrong time")
-                check(jobs == wanted && !jobs.isEmpty, "work that nobody wants")
-                check(disturbed.isSubset(of: asked) && asked == silent, "work that disturbs somebody")
+                check(jobs == wanted && !jobs.isEmpty, "work that was not requested")
+                check(disturbed.isSubset(of: asked) && asked == silent, "work while a user is active")
                 (working, wanted) = (jobs, [])
             }
         }
@@ -61,9 +61,9 @@ import Testing
         /// The invariants between two events.
         mutating func rest(_ state: QuietMachine.State) {
             let isWaiting = hasSetAddresses != nil && working == nil && !wanted.isEmpty
-            check(isTimed == isWaiting, "the timer runs while it is waited for silence")
-            check(!isWaiting || asked != silent, "everybody is silent, and nothing is done")
-            check(isWaiting || working != nil || asked.isEmpty, "somebody stays silent for nothing")
+            check(isTimed == isWaiting, "the timer does not match the wait for silence")
+            check(!isWaiting || asked != silent, "all users are silent, and no work runs")
+            check(isWaiting || working != nil || asked.isEmpty, "a user is silent without work")
             let idle = isWaiting ? QuietMachine.State.pausing(waiting: asked.subtracting(silent)) : .running
             let expected = working.map { .working($0) } ?? idle
             check(state == expected, "\(state) in place of \(expected)")

@@ -159,7 +159,7 @@ private final class HeardCounter: Sendable {
         #expect(fallbacks(of: scenario.phone) == [.takesTurns])
         let shown = scenario.phone.quirksShown[.statesLie]
         #expect(scenario.visits(4), "\(scenario.story)")
-        #expect(scenario.phone.quirksShown[.statesLie] == shown, "once known, it is not tried again")
+        #expect(scenario.phone.quirksShown[.statesLie] == shown, "a known fault is not tried again")
     }
 
     @Test("a controller known not to do two things at once is not asked to, from the first connection on")

@@ -171,7 +171,7 @@ import Testing
             bench.run(.milliseconds(10))
             #expect(bench[types].pressed.isEmpty)
             guard case .showPasskey(let passkey)? = bench[types.other].prompts.first else {
-                Issue.record("no passkey is shown")
+                Issue.record("no passkey is displayed")
                 return
             }
             answer(.passkey(passkey))

@@ -120,12 +120,15 @@ import Testing
             check(side.sent == before[victim].sent, "it is answered")
             bench.run()
             let isStarted = before.initiator.machine.isUnderWay || before.initiator.result != nil
-            check((bench[victim].result != nil) == isStarted && bench[victim].error == nil, "pairing does not go on")
+            check(
+                (bench[victim].result != nil) == isStarted && bench[victim].error == nil,
+                "the pairing does not continue"
+            )
         case .judged:
             bench.run()
             // Over an encrypted link the peer's last key may have any value.
             let hadResult = before[victim].result != nil
-            check(bench[victim].result == nil || hadResult || wasDistributing, "what nobody sent gave keys")
+            check(bench[victim].result == nil || hadResult || wasDistributing, "an injected command gave keys")
         case .refused, .ended:
             let reason: PairingFailure = if case .refused(let reason) = verdict { reason } else { .unspecifiedReason }
             let error = verdict == .ended ? PairingError.refusedByPeer(reason) : .refused(reason)
@@ -133,7 +136,7 @@ import Testing
             let isTold = side.sent.last == .failed(PairingFailed(reason))
             check(isTold == (verdict != .ended), "told \(isTold)")
             check(!side.machine.isUnderWay && !side.machine.isDead && side.machine.agreedKey == nil, "another state")
-            check(!side.isTimerRunning && !side.isPromptOpen, "something is still waited for")
+            check(!side.isTimerRunning && !side.isPromptOpen, "the machine still waits for something")
             faults += rest(of: bench, before: before, from: first, victim, isTold: isTold)
         }
         return faults
@@ -153,12 +156,12 @@ import Testing
         var faults: [String] = []
         func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }
         bench.run()
-        check(bench[victim].result == nil, "keys all the same")
+        check(bench[victim].result == nil, "the victim got keys")
         let peer = before[victim.other]
         // Keys in transit when the pairing ended arrive before the failure.
         let wasDistributing = if case .distributing = before[victim].machine.state { true } else { false }
         if isTold, !wasDistributing, peer.machine.isUnderWay, peer.result == nil {
-            check(bench[victim.other].result == nil && bench[victim.other].error != nil, "keys at the other side")
+            check(bench[victim.other].result == nil && bench[victim.other].error != nil, "the other side got keys")
         }
         // An attacker that forges the end of a pairing does not notify the other side.
         guard isTold, isLast, !bench[victim.other].machine.isUnderWay else { return faults }

@@ -63,8 +63,8 @@ import Testing
         let steps = zip(passkeys, passkeys.dropFirst()).map { ($1 + 1_000_000 - $0) % 1_000_000 }
         #expect(Self.isSpread(passkeys.map { $0 / 100_000 }), "the first digit")
         #expect(Self.isSpread(passkeys.map { $0 % 10 }), "the last digit")
-        #expect(Self.isSpread(steps.map { $0 / 100_000 }), "the way from one to the next")
-        #expect(Self.isSpread(steps.map { $0 % 10 }), "the last digit of the way")
+        #expect(Self.isSpread(steps.map { $0 / 100_000 }), "the first digit of the difference")
+        #expect(Self.isSpread(steps.map { $0 % 10 }), "the last digit of the difference")
         for bit in 0..<PasskeyRounds.count {
             // The share of ones among the million numbers, and four standard deviations.
             let rest = max(1_000_000 % (2 << bit) - 1 << bit, 0)

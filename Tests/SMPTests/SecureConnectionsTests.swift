@@ -63,7 +63,7 @@ import Testing
             bench.pair()
             #expect(bench.initiator.prompts == bench.responder.prompts)
             guard case .compare(let number)? = bench.initiator.prompts.first else {
-                Issue.record("nobody was asked to compare")
+                Issue.record("no user was asked to compare")
                 return
             }
             #expect(number <= 999_999)

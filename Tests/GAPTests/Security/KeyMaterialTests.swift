@@ -104,7 +104,7 @@ import Testing
         var mute = PairingConfiguration()
         mute.ioCapability = .noInputNoOutput
         let world = try World(mute)
-        world.service.authorize = { _, _ in Issue.record("the person is asked too early") }
+        world.service.authorize = { _, _ in Issue.record("the user is asked too early") }
         try world.pair.connect()
         try world.authorize()
         #expect(try world.read().refusal == .insufficientAuthentication)

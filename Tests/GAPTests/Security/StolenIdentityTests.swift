@@ -49,7 +49,7 @@ import Testing
         func attack(address: BluetoothAddress? = nil, key: Key128) throws {
             let own = attacker.bonds.identity
             attacker.security.identity = LocalIdentity(address: address ?? own.address, key: key)
-            #expect(try meet(attacker)?.isSuccess == (role == .peripheral), "a central learns of it afterwards")
+            #expect(try meet(attacker)?.isSuccess == (role == .peripheral), "a central is notified afterwards")
         }
     }
 
