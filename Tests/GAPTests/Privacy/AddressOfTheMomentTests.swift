@@ -75,8 +75,7 @@ import Testing
         #expect(try next?.get().peer == pair.device.identity.address)
     }
 
-    /// A request for a stale address of a peer that is already connected is refused, so that the caller learns the
-    /// reason and does not wait.
+    /// A device that replays an address of a connected peer is refused. The caller gets the error and does not wait.
     @Test(
         "AB-G03: a request to connect to a peer that is already connected fails at once",
         arguments: PrivacyMode.allCases
