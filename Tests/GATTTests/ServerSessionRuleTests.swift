@@ -58,7 +58,7 @@ import Testing
         #expect(client.session.record == record && app.configurations == told && app.records == records && asked == 0)
     }
 
-    /// Changes of a client's record are collected for a second (AB-A11).
+    /// Changes are collected for a second.
     @Test("AB-A11: a client's record is reported a second after it changed")
     func theRecordIsToldAfterASecond() {
         #expect(client.exchange([0x12, 24, 0, 1, 0]) == [0x13])
@@ -247,7 +247,6 @@ import Testing
         #expect(clear.isAuthorized && clear.isSecureConnectionsOnly)
     }
 
-    /// Data that arrived under two kinds of security have what both provide (AB-A02).
     @Test("AB-A02: two kinds of security combine to what both provide", arguments: all, all)
     func theWeakerOfTwoIsWhatBothGive(earlier: LinkSecurity, later: LinkSecurity) {
         var (earlier, later) = (earlier, later)

@@ -352,7 +352,6 @@ import Testing
         #expect(reports.last == .failed(.connectionTimeout) && link.isEncrypted && link.encryptionKeySize == 16)
     }
 
-    // A rejected key does not cancel the earlier one.
     @Test("AB-H05: a rejected key does not cancel the pending one")
     func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
         let bench = Bench()

@@ -320,8 +320,7 @@ import Testing
         #expect(error == .closed)
     }
 
-    /// The peer's identifier stays in use until the peer has answered: two channels with one identifier could not be
-    /// distinguished.
+    /// Two channels with one identifier could not be distinguished.
     @Test(
         "AB-C08: the peer's channel identifier is in use until the peer has answered",
         arguments: [ChannelMode.creditBased, .enhanced]

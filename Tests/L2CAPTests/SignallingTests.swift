@@ -30,7 +30,6 @@ import Testing
         #expect(outcomes == [.busy, .accepted, .rejected, .notUnderstood])
     }
 
-    /// An invalid response leaves the request waiting.
     @Test("AB-C05: a malformed parameter response leaves the request waiting")
     func answersAboutParametersOfAnotherShape() {
         let fixture = Fixture(role: .peripheral)

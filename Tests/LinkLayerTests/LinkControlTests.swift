@@ -108,7 +108,6 @@ import Testing
         #expect(machine.receive(pdu.encoded()) == [.send(.unknown(.init(pdu.opcode)))])
     }
 
-    // AB-L05: each repetition of the same request is answered, and nothing accumulates.
     @Test(
         "AB-L05: a flood of one request is answered and nothing accumulates",
         arguments: [

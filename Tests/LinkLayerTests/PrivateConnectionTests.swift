@@ -219,7 +219,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases)
     func theAcceptListMayHoldThoseWithoutAKey(commands: CommandSet) {
-        // Without a random address the advertiser has no address for the second device.
+        // The central has set no random address, so it has no address to use towards the stranger.
         let stranger = world.host(at: 2)
         befriend()
         central.send(LEAddDeviceToFilterAcceptList(address: stranger.address))

@@ -105,7 +105,6 @@ import Testing
         #expect(security.outOfBand(from: Self.stranger).peer != nil)
     }
 
-    /// A successful pairing, a forgotten bond, and the user's consent each clear the record of failures.
     @Test(
         "AB-S12: a successful pairing, a forgotten bond and the user's consent clear the record of failures",
         arguments: 0..<3
@@ -132,7 +131,6 @@ import Testing
         #expect(security.mayPair(with: peer))
     }
 
-    /// The observer of bonds is notified that a peer has lost its key.
     @Test("behaviour 6.12: the observer of bonds is notified that a peer has lost its key")
     func aLostBondIsTold() throws {
         let pair = try SecurePair()

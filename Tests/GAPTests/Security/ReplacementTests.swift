@@ -119,7 +119,6 @@ import Testing
         #expect(after.peerKey != before?.peerKey && pair.central.bonds.bonds.count == 1)
     }
 
-    /// A bonded peer that cannot prove its key does not pair anew (AB-S09).
     @Test("AB-S09: a peer that cannot prove its key does not pair anew")
     func whoCannotShowTheKeyDoesNotPairAnew() throws {
         let pair = try lostBond()

@@ -130,7 +130,7 @@ private final class SlowServer: GATTServerDelegate {
         }
     }
 
-    /// The other direction: a server's value that begins in the clear does not count as the bonded server's.
+    /// The other direction, from server to client.
     @Test(
         "AB-A09, AB-A10: a value that begins in the clear does not count as the bonded server's",
         arguments: [LERole.central, .peripheral],
@@ -175,7 +175,6 @@ private final class SlowServer: GATTServerDelegate {
         #expect(outcome?.error == .refused(.insufficientEncryption) && server.channels.isEmpty)
     }
 
-    /// A Pairing Request that begins in the clear starts no pairing on the encrypted link.
     @Test("AB-L08, AB-S09: a pairing requested in the clear does not begin on the encrypted link")
     func aPairingThatIsAskedForInTheClear() throws {
         let pair = try connect(isBonded: true)
