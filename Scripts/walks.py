@@ -25,7 +25,8 @@ ENDINGS = (".swift", ".py", ".md")
 
 def folders(root: Path) -> set[str]:
     """The names that a path may start with."""
-    found = {each.name for each in root.iterdir() if each.is_dir()}
+    # What a build makes is not there in a fresh clone.
+    found = {each.name for each in root.iterdir() if each.is_dir() and each.name != ".build"}
     sources = root / SOURCES
     return found | {each.name for pattern in ["*", "*/*"] for each in sources.glob(pattern) if each.is_dir()}
 

@@ -56,7 +56,7 @@ import Testing
         for declaration in [AppDeclaration(), .unmanaged] {
             let second = open(world, process: 78, declaring: declaration)
             let text = second.goodbye() ?? ""
-            #expect(text.contains("running already as process 77") && text.contains("harald app terminate"))
+            #expect(text.contains("already running as process 77") && text.contains("harald app terminate"))
             #expect(second.isClosed && !first.isClosed)
             #expect(world.with { $0.runningApps.map(\.phase) } == [.foreground])
         }
