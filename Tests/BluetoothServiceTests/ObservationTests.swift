@@ -87,7 +87,7 @@ import Testing
         manager.close()
         let words = seen.compactMap(Self.text)
         #expect(
-            words == ["asked", "service: a central manager canno", "app: what the app's log says"]
+            words == ["asked", "service: a central manager does ", "app: what the app's log says"]
         )
         try #require(seen.count == 3)
         #expect(seen[1].cause == seen[0].number && seen[1].subject == seen[0].subject)
