@@ -1,5 +1,6 @@
 """The locations of files."""
 import os
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
@@ -15,6 +16,9 @@ ROOMS = {
     "GATT": ["Sources/GATT/Server", "Sources/GATT/AttributeSecurity.swift", "Sources/BluetoothTypes/Security", "Sources/GATT/Database/Attribute.swift"],
     "Bonds": ["Sources/Bonds"],
     "LinkLayer": ["Sources/LinkLayer/Encryption", "Sources/LinkLayer/Privacy"],
+    "ServiceProcess": ["Sources/ServiceProcess"],
+    "ServiceSocket": ["Sources/ServiceSocket"],
+    "Service": [f"Sources/BluetoothService/{folder}" for folder in ("Lifecycle", "Records", "People", "Apps")],
 }
 
 
@@ -22,9 +26,16 @@ def room_of(file: str) -> str:
     return next(room for room, paths in ROOMS.items() if any(file == path or file.startswith(path + "/") for path in paths))
 
 
+def target_of(file: str) -> str:
+    """The target of the manifest that compiles the file."""
+    return file.split("/")[1]
+
+
 def mutated_files() -> list[str]:
-    """The files to plant mutants in, by their path below the root."""
+    """The files of all rooms, by their path below the root, in the order that numbers their mutants."""
     found: list[Path] = []
     for path in (ROOT / path for paths in ROOMS.values() for path in paths):
+        if not path.exists():
+            sys.exit(f"{Path(__file__).name}: {path.relative_to(ROOT)} does not exist; update ROOMS")
         found += [path] if path.is_file() else path.rglob("*.swift")
     return sorted(str(path.relative_to(ROOT)) for path in found)

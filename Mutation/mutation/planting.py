@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .places import HERE, ROOMS, ROOT, TREE, WORK, mutated_files, room_of
+from .places import HERE, ROOT, TREE, WORK, mutated_files, room_of, target_of
 
 LIST = WORK / "mutants.json"
 REFUSED = WORK / "refused.txt"
@@ -23,14 +23,15 @@ for target in package.targets where [%s].contains(target.name) {
 """
 
 
-def plant() -> None:
-    """Updates the copy. Unchanged files keep their date, so that they are not recompiled."""
+def plant(rooms: list[str]) -> None:
+    """Brings the copy up to date, with the mutants of these rooms. Unchanged files keep their date, so the build skips them."""
     mutator = swift("build", "--package-path", HERE, "--scratch-path", WORK / "mutator", quiet=True) / "HaraldMutation"
-    files, mutated = tracked_files(), mutated_files()
+    files, numbered = tracked_files(), mutated_files()
+    mutated = [file for file in numbered if room_of(file) in rooms]
     for file in set(files) - set(mutated):
         write(TREE / file, (ROOT / file).read_bytes())
-    rooms = ", ".join(f'"{room}"' for room in ROOMS)
-    write(TREE / "Package.swift", (ROOT / "Package.swift").read_bytes() + (MANIFEST % rooms).encode())
+    targets = ", ".join(f'"{target}"' for target in sorted({target_of(file) for file in mutated}))
+    write(TREE / "Package.swift", (ROOT / "Package.swift").read_bytes() + (MANIFEST % targets).encode())
     for file in planted_files():
         if file not in files:
             (TREE / file).unlink()
@@ -38,7 +39,8 @@ def plant() -> None:
         (TREE / file).parent.mkdir(parents=True, exist_ok=True)
     REFUSED.touch()
     subprocess.run(
-        [mutator, "--from", ROOT, "--to", TREE, "--list", LIST, "--without", REFUSED, *mutated], check=True
+        [mutator, "--from", ROOT, "--to", TREE, "--list", LIST, "--without", REFUSED, *numbered, "--plant", *mutated],
+        check=True,
     )  # fmt: skip
 
 
@@ -81,8 +83,8 @@ def planted_files() -> list[str]:
     return sorted(str(path) for path in paths if path.parts[0] != ".build")
 
 
-def build() -> Path:
-    """Builds the copy and returns its tests. Mutants that do not compile are left out, and the build is repeated."""
+def build(rooms: list[str]) -> Path:
+    """Builds the copy and returns its tests. What a mutant breaks for the compiler is left out, and it is built again."""
     while True:
         print(f"Mutation/run: building {len(mutants())} mutants", file=sys.stderr, flush=True)
         status = subprocess.run(
@@ -97,7 +99,7 @@ def build() -> Path:
             sys.exit("\n".join(status.stdout.splitlines()[-40:]) + "\nMutation/run: the copy does not build")
         with REFUSED.open("a") as file:
             file.writelines(f"{key}\n" for key in sorted(refused))
-        plant()
+        plant(rooms)
 
 
 def blamed(said: str) -> set[str]:

@@ -6,7 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
-from .places import WORK
+from .places import WORK, target_of
 from .processes import Outcome, run_tests
 
 # Suites run together until they fill this number of seconds: first the likeliest to fail, then the quick ones, then the
@@ -81,7 +81,7 @@ class Trials:
         file, number = mutant["file"], mutant["number"]
 
         def order(name: str) -> tuple:
-            is_own = name.startswith(mutant["room"] + "Tests.")
+            is_own = name.startswith(target_of(file) + "Tests.")
             return (-self.noticed[file, name], not is_own, self.suites[name]["seconds"])
 
         batches: list[list[str]] = [[]]

@@ -12,14 +12,17 @@ import Foundation
     @Option(help: "The root of the copy that is written.") var to: String
     @Option(help: "Where the list of mutants is written.") var list: String
     @Option(help: "A file with the keys of mutants that are left out, one a line.") var without: String?
-    @Argument(help: "Files, by their path below the root.") var files: [String]
+    @Option(parsing: .upToNextOption, help: "The files to plant mutants in; all files if none is given.")
+    var plant: [String] = []
+    @Argument(help: "Files, by their path below the root. The position of a file numbers its mutants.")
+    var files: [String]
 
     func run() throws {
         let left = try without.map { try String(contentsOfFile: $0, encoding: .utf8) } ?? ""
         var planting = Planting(without: Set(left.split(separator: "\n").map(String.init)))
-        for file in files {
+        for (index, file) in files.enumerated() where plant.isEmpty || plant.contains(file) {
             let source = try String(contentsOfFile: "\(from)/\(file)", encoding: .utf8)
-            try write(planting.plant(source, file: file), to: "\(to)/\(file)")
+            try write(planting.plant(source, file: file, position: index + 1), to: "\(to)/\(file)")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

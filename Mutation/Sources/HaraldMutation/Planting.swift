@@ -11,14 +11,13 @@ struct Planting {
     /// The keys of mutants to leave out, because the compiler rejected them.
     private let without: Set<String>
     private var seen: [String: Int] = [:]
-    private var files = 0
 
     init(without: Set<String>) {
         self.without = without
     }
 
-    /// The file with its mutants behind the switch. Line numbers do not change.
-    mutating func plant(_ source: String, file: String) -> String {
+    /// The file with its mutants behind the switch. Each line stays the line that it was.
+    mutating func plant(_ source: String, file: String, position: Int) -> String {
         let tree = OperatorTable.standardOperators.foldAll(Parser.parse(source: source)) { _ in }
             .cast(SourceFileSyntax.self)
         let finder = MutantFinder(viewMode: .sourceAccurate)
@@ -26,7 +25,6 @@ struct Planting {
         let converter = SourceLocationConverter(fileName: file, tree: tree)
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var edits: [Edit] = []
-        files += 1
         for (index, found) in finder.found.enumerated() {
             let start = converter.location(for: found.node.positionAfterSkippingLeadingTrivia)
             let text = lines[start.line - 1].trimmed
@@ -36,7 +34,7 @@ struct Planting {
             let key = seen[name] == 1 ? name : "\(name)\t\(seen[name] ?? 0)"
             guard !without.contains(key) else { continue }
             let mutant = Mutant(
-                number: files * Self.numbersOfFile + index,
+                number: position * Self.numbersOfFile + index,
                 file: file,
                 line: start.line,
                 column: start.column,
