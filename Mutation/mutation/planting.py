@@ -69,10 +69,13 @@ def mutants() -> list[dict]:
     return [mutant | {"room": room_of(mutant["file"])} for mutant in json.loads(LIST.read_text())]
 
 
-def fingerprint() -> str:
-    """A fingerprint of everything that a result depends on."""
+def fingerprint(tests: str | None = None) -> str:
+    """A digest of the tree; given a test target, of the tree without the other test targets."""
     digest = hashlib.sha256()
     for file in planted_files():
+        folder = file.split("/")[1] if file.startswith("Tests/") else ""
+        if tests and folder.endswith("Tests") and folder != tests:
+            continue
         digest.update(file.encode() + b"\0" + (TREE / file).read_bytes())
     return digest.hexdigest()[:12]
 

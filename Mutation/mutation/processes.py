@@ -1,5 +1,6 @@
 """Runs tests in a PID namespace of their own, within limits."""
 import collections
+import ctypes
 import dataclasses
 import functools
 import os
@@ -95,6 +96,8 @@ def namespace() -> tuple[str, ...]:
 
 
 def limit(seconds: float) -> None:
+    # When this process is killed, so is the namespace (prctl(2)).
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 3))
     # An endless loop may consume memory or disk space too.
     resource.setrlimit(resource.RLIMIT_DATA, (2 * GIGABYTE, 2 * GIGABYTE))

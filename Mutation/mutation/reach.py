@@ -1,24 +1,30 @@
-"""Runs each suite once with all mutants off, and records the mutants it reaches and its duration."""
+"""Runs each suite once with all mutants off, and keeps which places of mutants it comes by and how long it takes.
+
+A suite is measured again when the sources or its own test target change.
+"""
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from . import planting
 from .places import TREE, WORK
 from .processes import run_tests
 
 
-def measure(binary: Path, last: int, fingerprint: str) -> dict[str, dict]:
-    """By suite: its `tests`, its `seconds` of CPU time, and the numbers of the mutants `seen`. Known suites do not
-    run again."""
-    path = WORK / f"reach-{fingerprint}.jsonl"
+def measure(binary: Path, last: int) -> dict[str, dict]:
+    """By suite: its `tests`, `seconds` of CPU time, and the numbers of the mutants `seen`. What is known is not run again."""
+    path = WORK / "reach.jsonl"
     known = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    suites = {suite["name"]: suite for suite in known}
     wanted = suites_of(binary)
+    trees = {target: planting.fingerprint(target) for target in {name.split(".")[0] for name in wanted}}
+    suites = {suite["name"]: suite for suite in known if suite["tree"] == trees.get(suite["name"].split(".")[0])}
+    suites = {name: suite for name, suite in suites.items() if name in wanted}
     with path.open("a") as file:
         for name in wanted.keys() - suites.keys():
-            suites[name] = measured(binary, name, last) | {"name": name, "tests": wanted[name]}
+            about = {"name": name, "tests": wanted[name], "tree": trees[name.split(".")[0]]}
+            suites[name] = measured(binary, name, last) | about
             file.write(json.dumps(suites[name]) + "\n")
             file.flush()
             print(f"\rMutation/run: {len(suites)} of {len(wanted)} suites pass", end="", file=sys.stderr, flush=True)
