@@ -289,9 +289,12 @@ let package = Package(
             "ServiceSocket",
             [
                 "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth",
-                "EventLoops", "HCITransports", "HostileClients", "Radio", "ServiceMessages", "ServiceProcess",
+                "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio", "ServiceMessages",
+                "ServiceProcess",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
         tests(

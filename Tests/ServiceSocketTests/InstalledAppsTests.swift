@@ -1,0 +1,73 @@
+import BluetoothService
+import Foundation
+import Testing
+
+@testable import ServiceProcess
+
+/// What a directory of apps may contain, and how apps are named for systemd.
+@Suite struct InstalledAppsTests {
+    private let scratch = Scratch()
+
+    private func install(_ name: String, _ text: String) throws {
+        let directory = "\(scratch.path)/\(name)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/Info.plist"))
+    }
+
+    private func list(_ identifier: String, padding: Int = 0) -> String {
+        let text =
+            "<plist><dict><key>CFBundleIdentifier</key><string>\(identifier)</string>"
+            + "<key>HaraldLaunch</key><array><string>/bin/\(identifier)</string></array></dict></plist>"
+        return text + String(repeating: " ", count: max(0, padding - text.utf8.count))
+    }
+
+    private var names: [String] { InstalledApps(directory: scratch.path).commands().keys.sorted() }
+
+    @Test("AB-G05: the first 256 apps of a directory are found, by the names of their directories")
+    func theFirstApps() throws {
+        for number in 0..<257 { try install("\(1_000 + number)", list("app\(1_000 + number)")) }
+        #expect(names == (1_000..<1_256).map { "app\($0)" })
+    }
+
+    @Test("AB-G05: an Info.plist has a mebibyte at most, and an app a name and a program")
+    func whatAnAppIs() throws {
+        try install("a", list("most", padding: 1 << 20))
+        try install("b", list("more", padding: (1 << 20) + 1))
+        try install("c", list(""))
+        try install("d", "<plist><dict><key>CFBundleIdentifier</key><string>idle</string></dict></plist>")
+        #expect(names == ["most"])
+    }
+
+    @Test("of two apps with one name the first counts")
+    func twoWithOneName() throws {
+        try install("a", list("app"))
+        try install("b", list("app").replacingOccurrences(of: "/bin/app", with: "/bin/other"))
+        #expect(InstalledApps(directory: scratch.path).commands() == ["app": ["/bin/app"]])
+    }
+
+    @Test(
+        "a unit is named by letters, digits, dots and underscores of ASCII, and by the octets of all else, 100 of them"
+    )
+    func namesOfUnits() {
+        #expect(LaunchCommand.escaped("aZ09._") == "aZ09._")
+        #expect(LaunchCommand.escaped("-/\u{7F}\n\u{0}") == "\\x2d\\x2f\\x7f\\x0a\\x00")
+        #expect(LaunchCommand.escaped("\u{10}é") == "\\x10\\xc3\\xa9")
+        let long = String(repeating: "a", count: 100)
+        #expect(LaunchCommand.escaped(long) == long && LaunchCommand.escaped(long + "b") == long)
+        #expect(LaunchCommand.unit(of: AppIdentity(name: "a b")) == "app-harald-a\\x20b.service")
+    }
+
+    @Test("an app is a unit where systemd runs the service and the user has a runtime directory, and else a child")
+    func unitsAndChildren() {
+        let app = AppIdentity(name: "a")
+        for (environment, path) in [
+            (["INVOCATION_ID": "7"], "/opt/a"), (["XDG_RUNTIME_DIR": "/run"], "/opt/a"), ([:], "/opt/a"),
+            (["INVOCATION_ID": "7", "XDG_RUNTIME_DIR": "/run"], "/usr/bin/systemd-run"),
+        ] {
+            #expect(LaunchCommand(app, ["/opt/a"], variables: [:], environment: environment).program.path == path)
+        }
+        let own = ["A": "service", "B": "1"]
+        let program = LaunchCommand(app, ["/opt/a"], variables: ["A": "app"], environment: own).program
+        #expect(program.environment == ["A": "app", "B": "1"])
+    }
+}
