@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What of many events waits, goes, or becomes one.
+/// Which pending events are kept, dropped or merged.
 @Suite struct MailboxOrderTests {
     private final class Sink: EventSink {
         private let events = Mutex<[Event]>([])
@@ -16,7 +16,7 @@ import Testing
 
     private let loop = VirtualEventLoop()
 
-    /// What a sink gets that is attached after all of `events`.
+    /// Returns the events that a sink receives if it is attached after `events`.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
         let (mailbox, sink) = (EventMailbox(nil), Sink())
         for event in events { mailbox.take(event, on: loop) }

@@ -10,7 +10,7 @@ import Testing
         var top = 0
         var offsetSize = 1
         var referenceSize = 1
-        /// What the trailer says; nil for what is true.
+        /// The fields of the trailer. Nil stands for the correct value.
         var count: Int?
         /// Octets between the table and the trailer.
         var padding = 0
@@ -162,7 +162,7 @@ import Testing
 
     @Test("AB-G05: a list weighs what its values and texts do, once for each reference, up to two million")
     func weight() {
-        // The dictionary, its key and the octet of that, the text and its octets, and each text once more for its octets.
+        // The dictionary, its key with its octet, the text with its octets, and the octets of each text once more.
         func list(_ octets: Int) -> [UInt8] {
             let text = [0x5F, 0x12] + Plist.number(octets, 4) + [UInt8](repeating: 0x61, count: octets)
             var list = Plist.of(text)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceProcess
 
-/// What a freezer gives up, and what it forgets.
+/// The attempts and units that a freezer gives up.
 @Suite struct FreezerTests {
     @Test("a unit that cannot be thawed is tried three times from the first one on, and again after it was thawed once")
     func attempts() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ServiceProcess
 
-/// What a directory of apps may contain, and how apps are named for systemd.
+/// The contents of an app directory, and the names of apps for systemd.
 @Suite struct InstalledAppsTests {
     private let scratch = Scratch()
 

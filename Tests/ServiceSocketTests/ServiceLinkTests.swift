@@ -14,7 +14,7 @@ import Testing
         private let loop: VirtualEventLoop
         private var pending: [(Result<any MessageLine, MessageLineError>) -> Void] = []
         private(set) var count = 0
-        /// What the process has sent on the line that was made last.
+        /// The messages that the process has sent on the latest line.
         private(set) var heard: [PacketBuffer] = []
         private(set) var near: MemoryLine?
         private var far: MemoryLine?
@@ -63,7 +63,13 @@ import Testing
 
     private func make(_ dialer: SlowDialer) -> (link: ServiceLink, notes: Notes) {
         let notes = Notes()
-        let link = ServiceLink(dialer, hello: hello, loop: loop, logger: Logger(label: "test") { _ in LogLines() })
+        let link = ServiceLink(
+            dialer,
+            hello: hello,
+            isLaunched: false,
+            loop: loop,
+            logger: Logger(label: "test") { _ in LogLines() }
+        )
         link.onOpen = { notes.all.append("open") }
         link.onLost = { notes.all.append($0.name) }
         link.onMessage = { _ in notes.all.append("message") }

@@ -31,7 +31,9 @@ final class RawEnd: Sendable {
     /// A connected pair: the descriptor of one end, and the other end.
     static func pair() -> (near: Int32, peer: RawEnd)? {
         var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        // SOCK_STREAM and SOCK_CLOEXEC of socket(2). The compiler does not always find these names if a file
+        // imports swift-nio too.
+        let type: Int32 = 1 | 0o2_000_000
         return socketpair(AF_UNIX, type, 0, &ends) == 0 ? (ends[0], RawEnd(ends[1])) : nil
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import BluetoothService
 @testable import ServiceProcess
 
-/// What a tool hears of its service beyond answers, and what it says to that. The service is the test.
+/// Messages of the service other than answers, and the tool's responses. The service is the test.
 @Suite struct ToolClientPromptTests {
     /// Connects to the test, or to nothing; says what the test wants of it.
     private final class Place: Dialer {
@@ -43,7 +43,7 @@ import Testing
             loop.run(for: .zero)
         }
 
-        /// What the tool has said since the last time.
+        /// The messages that the tool has sent since the last call.
         func take() -> [PacketBuffer] {
             defer { heard = [] }
             return heard

@@ -19,7 +19,7 @@ import Testing
         }
         let (first, behind, second) = (open("first"), open("behind", inBackground: true), open("second"))
         #expect(behind.life.lastInFront < first.life.lastInFront && first.life.lastInFront < second.life.lastInFront)
-        // One that nobody manages is in front, whoever has launched it.
+        // An unmanaged app is in the foreground, however it was launched.
         let unmanaged = open("unmanaged", inBackground: true, isManaged: false)
         #expect(unmanaged.life.lastInFront > second.life.lastInFront && unmanaged.phase == .foreground)
         let before = first.life.lastInFront

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// When a desk is there for questions, and for whom.
+/// The conditions under which a prompt desk receives prompts.
 @Suite struct PromptDeskPresenceTests {
     /// Another prompter of the system, as a test or a simulation has one.
     private final class Person: PairingPrompter {

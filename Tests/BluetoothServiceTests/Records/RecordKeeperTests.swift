@@ -14,7 +14,7 @@ import Testing
         typealias Change = (slot: RecordSlot, content: RecordContent, completion: (RecordError?) -> Void)
 
         let inner = MemoryRecordStorage()
-        /// What the next calls of ``finish(within:)`` return; true when there are no more.
+        /// The results of the next calls of ``finish(within:)``. True once the list is empty.
         var finishes: [Bool] = []
         private(set) var finishTimes: [Duration] = []
         /// Whether ``finish(within:)`` completes no change: the loop is waiting for it.
