@@ -98,7 +98,9 @@ import Testing
             storage.finishes = finishes
             keeper.finish()
             #expect(
-                notes.troubles == ["error: records are not saved within 5.0 seconds: older ones stay; check the disk"]
+                notes.troubles == [
+                    "error: not all records were saved within 5.0 seconds: older versions remain; check the disk"
+                ]
             )
             #expect(storage.finishTimes.suffix(finishes.count).allSatisfy { $0 == .seconds(5) })
             let changes = storage.changed.count
@@ -178,7 +180,7 @@ import Testing
         loop.run(for: .milliseconds(999))
         #expect(notes.troubles.isEmpty)
         loop.run(for: .milliseconds(1))
-        #expect(notes.troubles.count == 1 && notes.troubles[0].contains("takes longer than 1.0 seconds"))
+        #expect(notes.troubles.count == 1 && notes.troubles[0].contains("is taking longer than 1.0 seconds"))
         storage.end(full)
         #expect(notes.troubles.count == 2 && notes.troubles[1].contains("no space left"))
         loop.run(for: .milliseconds(29_999))
