@@ -5,6 +5,12 @@ import NIOCore
 import NIOPosix
 import ServiceProcess
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Listens on a Unix socket for the clients of a service. Used on the event loop.
 package final class ServiceListener {
     /// The number of octets that are read from one process before others have their turn (AB-G05).
@@ -29,7 +35,6 @@ package final class ServiceListener {
         let listener = LoopBound(self, loop: loop)
         let done = LoopBound(completion, loop: loop)
         ServerBootstrap(group: loop.nio)
-            .serverChannelOption(.backlog, value: Self.backlog)
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { listener.value.accept(channel) }
@@ -39,6 +44,8 @@ package final class ServiceListener {
                 listener.value.loop.arrive {
                     switch result {
                     case .success(let channel):
+                        // swift-nio ignores its backlog option for a socket that is already bound.
+                        listenAtSocket(descriptor, Self.backlog)
                         listener.value.channel = channel
                         done.value(.success(()))
                     case .failure(let error): done.value(.failure(.failed(reason: SocketLine.reason(of: error))))
@@ -68,3 +75,6 @@ package final class ServiceListener {
         clients.accept(line, from: caller)
     }
 }
+
+/// Calls `listen(2)`, whose name a method of ``ServiceListener`` shadows.
+private func listenAtSocket(_ descriptor: Int32, _ backlog: Int32) { _ = listen(descriptor, backlog) }
