@@ -11,9 +11,9 @@ import ServiceProcess
 extension Caller {
     /// The kernel's `struct ucred`.
     private struct Credentials {
-        var process: Int32 = 0
-        var user: UInt32 = 0
-        var group: UInt32 = 0
+        var process: Int32
+        var user: UInt32
+        var group: UInt32
     }
 
     /// Gets the caller from the kernel. Call on the channel's loop.

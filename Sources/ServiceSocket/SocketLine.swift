@@ -39,7 +39,7 @@ final class SocketLine: MessageLine {
 
     private var isOpen: Bool { if case .open = state { true } else { false } }
 
-    var hasRoom: Bool { isOpen && channel.isWritable && outgoing.readableBytes < Self.highWaterMark }
+    var hasRoom: Bool { isOpen && channel.isWritable }
 
     /// Creates a line over `channel`, which is connected and does not read yet. Call on the event loop.
     private init(_ channel: any Channel, loop: NIOEventLoop) {

@@ -44,7 +44,6 @@ final class ServiceLink {
     }
 
     private func handle(_ event: ServiceLinkMachine.Event) {
-        guard !isClosed else { return }
         for action in machine.handle(event) { perform(action) }
     }
 
