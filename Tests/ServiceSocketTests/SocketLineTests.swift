@@ -51,6 +51,13 @@ final class RawEnd: Sendable {
         return octets
     }
 
+    /// Closes the socket. What is not read is lost, which the other end learns (unix(7)).
+    func hangUp() {
+        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+        dup2(nothing, descriptor)
+        close(nothing)
+    }
+
     /// Whether the other end closes the line, with nothing left to read.
     func isAtEnd() -> Bool {
         var octet: UInt8 = 0
@@ -286,11 +293,22 @@ extension Optional {
         #expect(await both.next() == "end")
     }
 
-    @Test("an end that is gone is told, with the reason of the system where there is one")
+    @Test("an end that is gone is told, once")
     func theOtherEndIsGone() async throws {
         let bench = try await LineBench()
         shutdown(bench.peer.descriptor, Int32(SHUT_WR))
         #expect(await bench.next() == "closed: the other end is gone")
+        bench.settle()
+        #expect(await bench.next() == "end")
+    }
+
+    @Test("an end that goes without reading what it was sent is told with the reason of the system")
+    func theOtherEndHangsUp() async throws {
+        let bench = try await LineBench()
+        bench.with { $0.send([1]) }
+        bench.loop.submitAndWait {}
+        bench.peer.hangUp()
+        #expect(await bench.next() == "closed: Connection reset by peer")
         bench.settle()
         #expect(await bench.next() == "end")
     }
