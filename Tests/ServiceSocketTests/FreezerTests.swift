@@ -31,8 +31,8 @@ import Testing
         freezer.thaw("a")
         for _ in 0..<3 { units.finish(false) }
         #expect(units.pending.isEmpty)
-        #expect(log.all.count { $0.hasPrefix("warning: systemd does not thaw a") } == 3)
-        #expect(log.all.count { $0.hasPrefix("error: a stays frozen") } == 1)
+        #expect(log.all.count { $0.hasPrefix("warning: systemd could not thaw a") } == 3)
+        #expect(log.all.count { $0.hasPrefix("error: a could not be thawed") } == 1)
         // It is left alone from now on.
         _ = units.take()
         freezer.freeze("a")

@@ -48,11 +48,11 @@ import Testing
         }
         #expect(chmod("\(scratch.path)/c", 0o777) == 0)
         #expect(fault("\(scratch.path)/a/./b/../b") == nil && fault("\(scratch.path)/a/b/../../a") == nil)
-        #expect(fault("\(scratch.path)/a/b/../../c")?.hasPrefix("others can write to \(scratch.path)/c, ") == true)
+        #expect(fault("\(scratch.path)/a/b/../../c")?.hasPrefix("other users can write to \(scratch.path)/c, ") == true)
         #expect(fault("/..") == nil && fault("/../..\(scratch.path)/a") == nil)
         // A link within the way leads on from where it stands.
         try FileManager.default.createSymbolicLink(atPath: "\(scratch.path)/a/up", withDestinationPath: "../c")
-        #expect(fault("\(scratch.path)/a/up/x")?.hasPrefix("others can write to \(scratch.path)/c, ") == true)
+        #expect(fault("\(scratch.path)/a/up/x")?.hasPrefix("other users can write to \(scratch.path)/c, ") == true)
     }
 
     @Test("a file is read up to its limit, with its permission bits, and a list of none is empty")

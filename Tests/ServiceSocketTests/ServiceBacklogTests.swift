@@ -22,7 +22,7 @@ import Testing
         let bound = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         let service = try await SocketService(on: bound, path: scratch.socket, loop: loop)
         let address = try #require(sockaddr_un(path: scratch.socket))
-        // The loop lets nobody in meanwhile.
+        // The loop accepts no connection meanwhile.
         let waiting = service.listener.with { _ in
             var address = address
             return (0..<100).map { _ in

@@ -104,9 +104,9 @@ import Testing
         var welcome = Welcome()
         welcome.version += 1
         for (message, text) in [
-            (ServiceMessage.welcome(welcome), "it speaks version"),
+            (ServiceMessage.welcome(welcome), "it uses protocol version"),
             (.goodbye(ServiceError(.outOfSpace, reason: "full")), "full"),
-            (.goodbye(ServiceError(.outOfSpace)), "it does not say why"),
+            (.goodbye(ServiceError(.outOfSpace)), "it gave no reason"),
             (.event(ManagerID(1), .stateChanged(.poweredOn)), "it is for an app"),
         ] {
             let place = Place(loop)

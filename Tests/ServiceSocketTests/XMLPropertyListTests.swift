@@ -32,7 +32,7 @@ import Testing
         }
         for other in ["\u{0B}", "\u{0C}", "\u{08}", "x", "\u{A0}"] {
             #expect(
-                fault("<plist><dict>\(other)</dict></plist>") == "there is text where a tag should be",
+                fault("<plist><dict>\(other)</dict></plist>") == "it contains text in place of a tag",
                 "\(other.utf8.map { $0 })"
             )
         }
@@ -41,11 +41,11 @@ import Testing
     @Test("comments, instructions and a document type stand before the list, in any order")
     func prolog() throws {
         #expect(try list("<!-- a > b --><?x ?><?y > ?><!-- c --><!DOCTYPE plist><plist><dict/></plist>").isEmpty)
-        #expect(fault("<!-- <plist><dict/></plist>") == "it is cut")
-        #expect(fault("<?xml <plist><dict/></plist>") == "it is cut")
-        #expect(fault("<!DOCTYPE plist [ ]><plist><dict/></plist>") == "its document type has definitions of its own")
+        #expect(fault("<!-- <plist><dict/></plist>") == "it is truncated")
+        #expect(fault("<?xml <plist><dict/></plist>") == "it is truncated")
+        #expect(fault("<!DOCTYPE plist [ ]><plist><dict/></plist>") == "its document type contains definitions")
         for text in ["<plist/>", "</plist><dict/>", "<dict/>", "<list><dict/></list>"] {
-            #expect(fault(text) == "it is no property list", "\(text)")
+            #expect(fault(text) == "it is not a property list", "\(text)")
         }
         // A mark of the order of octets is passed, and half of one is text.
         #expect(try PropertyList.dictionary([0xEF, 0xBB, 0xBF] + Array("<plist><dict/>".utf8)).isEmpty)
@@ -70,10 +70,10 @@ import Testing
         #expect(try value("<string>&amp;&lt;&gt;&quot;&apos;</string>") as? String == "&<>\"'")
         #expect(try value("<string>&#65;&#x41;&#x1F600;&#x0001F600;</string>") as? String == "AA\u{1F600}\u{1F600}")
         for name in ["nope", "", "#", "#x", "#xG", "#1A", "#xD800", "#x110000", "x41", "65"] {
-            #expect(faultOfValue("<string>&\(name);</string>") == "an entity in it is not known", "\(name)")
+            #expect(faultOfValue("<string>&\(name);</string>") == "it contains an unknown entity", "\(name)")
         }
-        #expect(faultOfValue("<string>&#x00001F600;</string>") == "it is cut")
-        #expect(faultOfValue("<string>&amp</string>") == "it is cut")
+        #expect(faultOfValue("<string>&#x00001F600;</string>") == "it is truncated")
+        #expect(faultOfValue("<string>&amp</string>") == "it is truncated")
     }
 
     @Test("comments and unparsed parts stand within a text, which ends with its own tag")
@@ -87,26 +87,30 @@ import Testing
             #expect(faultOfValue(text) == "</string> is missing", "\(text)")
         }
         for text in ["<string>a", "<string>a<![CDATA[b", "<string>a<!-- b"] {
-            #expect(fault("<plist><dict><key>k</key>\(text)") == "it is cut", "\(text)")
+            #expect(fault("<plist><dict><key>k</key>\(text)") == "it is truncated", "\(text)")
         }
     }
 
     @Test("tags have names of letters, up to 16, and attributes that nothing depends on")
     func tags() throws {
         let long = String(repeating: "a", count: 16)
-        #expect(faultOfValue("<\(long)/>") == "<\(long)> is not known")
-        #expect(faultOfValue("<\(long)a/>") == "a tag in it has no known name")
-        #expect(faultOfValue("<aZ/>") == "<aZ> is not known" && faultOfValue("<Az/>") == "<Az> is not known")
+        #expect(faultOfValue("<\(long)/>") == "<\(long)> is not an element of property lists")
+        #expect(faultOfValue("<\(long)a/>") == "it contains a tag with an invalid name")
+        #expect(
+            faultOfValue("<aZ/>") == "<aZ> is not an element of property lists"
+                && faultOfValue("<Az/>") == "<Az> is not an element of property lists"
+        )
         for name in ["", "1", "@a", "[a", "`a", "{a", " a"] {
-            #expect(faultOfValue("<\(name)/>") == "a tag in it has no known name", "\(name)")
+            #expect(faultOfValue("<\(name)/>") == "it contains a tag with an invalid name", "\(name)")
         }
         #expect(try list("<plist version=\"/>\" x='/>' y><dict z=\"'\" /></plist>").isEmpty)
         #expect(try value("<array w=1></array w>") as? [String] == [])
-        #expect(fault("<plist version=\"1.0><dict/></plist>") == "it is cut")
-        #expect(fault("<plist version='1.0><dict/></plist>") == "it is cut")
-        #expect(fault("<plist <dict/></plist>") == "a tag in it does not end")
+        #expect(fault("<plist version=\"1.0><dict/></plist>") == "it is truncated")
+        #expect(fault("<plist version='1.0><dict/></plist>") == "it is truncated")
+        #expect(fault("<plist <dict/></plist>") == "it contains an unterminated tag")
         #expect(
-            fault("<plist><dict") == "a tag in it does not end" && fault("<plist><dict/") == "a tag in it does not end"
+            fault("<plist><dict") == "it contains an unterminated tag"
+                && fault("<plist><dict/") == "it contains an unterminated tag"
         )
     }
 
@@ -117,11 +121,11 @@ import Testing
         for text in ["<dict><true/></dict>", "<dict></key></dict>", "<dict></array>"] {
             #expect(fault("<plist>\(text)</plist>") == "<key> is missing", "\(text)")
         }
-        #expect(fault("<plist><dict><key>a</key></dict></plist>") == "</dict> has nothing to close")
-        #expect(faultOfValue("<array></dict></array>") == "</dict> has nothing to close")
+        #expect(fault("<plist><dict><key>a</key></dict></plist>") == "</dict> has no opening tag")
+        #expect(faultOfValue("<array></dict></array>") == "</dict> has no opening tag")
         #expect(try value("<array><true/><array/></array>") as? [Any] != nil)
-        #expect(fault("<plist><array/></plist>") == "it is no dictionary")
-        #expect(fault("<plist>") == "there is text where a tag should be")
+        #expect(fault("<plist><array/></plist>") == "it is not a dictionary")
+        #expect(fault("<plist>") == "it contains text in place of a tag")
     }
 
     @Test("AB-G05: 16 values within one another are read, and 17 are not, keys among them")
@@ -130,13 +134,13 @@ import Testing
             String(repeating: "<array>", count: count) + String(repeating: "</array>", count: count)
         }
         #expect(faultOfValue(arrays(16)) == nil)
-        #expect(faultOfValue(arrays(17)) == "it is nested more than 16 deep")
+        #expect(faultOfValue(arrays(17)) == "it is nested more than 16 levels deep")
         func dictionaries(_ count: Int) -> String {
             String(repeating: "<dict><key>k</key>", count: count) + "<true/>"
                 + String(repeating: "</dict>", count: count)
         }
         #expect(fault("<plist>\(dictionaries(16))</plist>") == nil)
-        #expect(fault("<plist>\(dictionaries(17))</plist>") == "it is nested more than 16 deep")
+        #expect(fault("<plist>\(dictionaries(17))</plist>") == "it is nested more than 16 levels deep")
     }
 
     @Test("AB-G05: the octets of a text count, those of keys too")
@@ -146,6 +150,6 @@ import Testing
             "<plist><dict><key>k</key><string>\(String(repeating: "a", count: octets))</string></dict></plist>"
         }
         #expect(fault(list((1 << 21) - 5)) == nil)
-        #expect(fault(list((1 << 21) - 4)) == "it unfolds to more than 2097152 values and octets")
+        #expect(fault(list((1 << 21) - 4)) == "it expands to more than 2097152 values and octets")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What waits while an app is suspended.
+/// Requests that wait while an app is suspended.
 @Suite struct HeldRequestTests {
     private let world = TestWorld()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BluetoothService
 
-/// What a manager has to ask for again, request by request (behaviour 10.15).
+/// The requests that a manager has to repeat, one by one (behaviour 10.15).
 @Suite struct WishesTests {
     private func peer(_ number: UInt8) -> UUID { UUID([UInt8](repeating: number, count: 16)) }
     private func connect(_ number: UInt8) -> Request { .central(.peer(peer(number), .connect(ConnectOptions()))) }
