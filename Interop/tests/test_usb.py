@@ -19,6 +19,11 @@ pytestmark = pytest.mark.deadline(420)
 
 # The number of times the kernel may give up on a controller.
 ATTEMPTS = 2
+# A central holds keys that arrive before Encryption Change for one connection interval, and then lets the pairing fail
+# (Documentation/Quirks.md, "Data before Encryption Change"). When the machine is busy, the event can be later than that.
+# Without the hold, every attempt with a delay of 20 ms fails.
+PAIRINGS = 3
+KEYS_TOO_EARLY = "this device ended the pairing: unspecified reason"
 SOCKET = "/tmp/mended.socket"
 # More commands than the kernel sends to a new controller (22), and fewer than with those of Harald's host (43).
 MUTE = 32
@@ -85,7 +90,12 @@ async def sensor(machine: Machine, binary: str, controller: str, *arguments: str
 async def explored(machine: Machine, binary: str, controller: str) -> str:
     """Connects, discovers, pairs, reads and receives values, all from the other dongle."""
     options = f"--timeout 30 --pair {PERSON} --answer yes --notifications 2"
-    text = await machine.run(f"{binary} explore --controller {controller} {options} 'Harald HR'", 150)
+    command = f"{binary} explore --controller {controller} {options} 'Harald HR'"
+    for _ in range(PAIRINGS):
+        status, text = await machine.ask(command, 150)
+        if KEYS_TOO_EARLY not in text:
+            break
+    assert status == 0, f"{command} ended with {status}:\n{text}"
     for said in ("MTU 185", "180D Heart Rate", "Hello from Harald", "bonded with", "value of 2A37"):
         assert said in text, said
     assert "insufficient" not in text
