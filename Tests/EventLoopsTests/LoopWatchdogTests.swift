@@ -30,6 +30,13 @@
             #expect(reports.count == 1)
             #expect(reports.first?.name.contains("aSlowHandler") == true)
             #expect(reports.first.map { $0.time > limit } == true)
+            reports = []
+            // A reading that is a moment old counts none of the time before the task.
+            aSlowHandler(15_000_000)()
+            LoopWatchdog.measure({}, limit: limit, { reports.append(($0, $1)) })
+            aSlowHandler(15_000_000)()
+            LoopWatchdog.measure(aSlowHandler(10_000_000), limit: limit, { reports.append(($0, $1)) })
+            #expect(reports.isEmpty)
         }
     }
 #endif
