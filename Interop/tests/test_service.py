@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import signal
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ RESETTING, UNSUPPORTED, POWERED_ON = "state 1", "state 2", "state 5"
 NOBODY = 65534
 # CI runs a few of them; HARALD_INSTANTS=100 in the environment runs a hundred, by hand.
 INSTANTS = int(os.environ.get("HARALD_INSTANTS", "8"))
+RESTARTS = 4
+RESTART_LIMIT = 1.0  # seconds
 
 
 @asynccontextmanager
@@ -170,6 +173,37 @@ async def test_everything_comes_back_after_the_service_was_killed(
                 await app.line(r"restored 1 peripherals|connected")
                 await app.line("value")
             assert sensor.seen("subscribe", uuid=text(HEART_RATE_MEASUREMENT), notify=True)
+
+
+@pytest.mark.deadline(90)
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_a_killed_service_serves_its_apps_again_within_a_second(
+    harald: Start, binary: str, tmp_path: Path, is_killed: bool
+) -> None:
+    """From the start of the new service: a living app connects again, and one that was killed too is launched. The
+    machine may be busy, so the fastest of some attempts counts."""
+    uuids = (text(HEART_RATE), text(HEART_RATE_MEASUREMENT))
+    times = []
+    async with controllers() as air, peripheral(air.transport):
+        with installed(binary, tmp_path, tmp_path / "service", "gateway", uuids) as app:
+            async with service(harald, air.address, tmp_path) as first, app.opened():
+                await app.line("value")
+                await first.gone(signal.SIGKILL)
+                await app.line(RESETTING)
+            for _ in range(RESTARTS):
+                if is_killed:
+                    kill(app.processes[-1])
+                app.skip()
+                begin = time.monotonic()
+                async with service(harald, air.address, tmp_path) as host:
+                    await app.line(POWERED_ON)
+                    times.append(time.monotonic() - begin)
+                    await app.line("value")
+                    await host.gone(signal.SIGKILL)
+                    await app.line(RESETTING)
+    print("served again after", " ".join(f"{each:.2f} s" for each in times))
+    # The first service launches the app in both cases.
+    assert min(times[1:]) < RESTART_LIMIT
 
 
 def refusal(binary: str, *arguments: str) -> str:

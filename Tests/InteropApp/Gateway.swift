@@ -32,6 +32,8 @@ final class Gateway: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, @
 
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         say("state \(central.state.rawValue)")
+        // All peripherals are invalid from then on (behaviour 1.10).
+        if central.state.rawValue < CBManagerState.poweredOff.rawValue { sensor = nil }
         guard central.state == .poweredOn else { return }
         // A peripheral that is connected for another app does not advertise.
         if sensor == nil {
