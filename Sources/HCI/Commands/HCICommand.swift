@@ -24,6 +24,20 @@ extension HCICommand {
     package static var isUnanswered: Bool { false }
 }
 
+extension HCIPacket {
+    /// Frames a command.
+    ///
+    /// - Precondition: The parameters fit 255 octets.
+    @inlinable
+    package init(_ command: some HCICommand) {
+        var bytes = command.encoded()
+        precondition(bytes.count <= 255, "\(type(of: command).name) with \(bytes.count) octets of parameters")
+        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
+        bytes.prepend(integer: type(of: command).opcode.rawValue)
+        self.init(.command, bytes)
+    }
+}
+
 /// The return parameters of a command. They start with a status in all commands of this module.
 package protocol HCIResponse: PacketFields, Hashable, Sendable {
     /// The status. If it is an error, a controller may omit all other parameters.

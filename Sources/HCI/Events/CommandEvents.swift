@@ -36,6 +36,24 @@ extension CommandComplete {
     }
 }
 
+extension HCICommandRegistry {
+    /// Parses the return parameters in a Command Complete event.
+    ///
+    /// - Returns: The return parameters, or nil if the command is not defined.
+    /// - Throws: ``PacketError`` if the return parameters are truncated or malformed.
+    package static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
+        guard let type = type(for: event.opcode) else { return nil }
+        return try response(of: type, event.parameters)
+    }
+
+    private static func response<C: HCICommand>(
+        of command: C.Type,
+        _ parameters: PacketBuffer
+    ) throws(PacketError) -> any HCIResponse {
+        try C.Response.reading(parameters)
+    }
+}
+
 /// Command Status (Core Vol 4 Part E 7.7.15): answers a command that takes time to execute, or that the controller does
 /// not support.
 package struct CommandStatus: HCIEvent {

@@ -38,25 +38,6 @@ package struct NumberOfCompletedPackets: HCIEvent {
     }
 }
 
-/// The number of completed packets of a connection.
-package struct CompletedPackets: PacketFields, Hashable, Sendable {
-    package var handle = ConnectionHandle(rawValue: 0)
-    /// The number of packets completed since the last report.
-    package var count: UInt16 = 0
-
-    package init() {}
-
-    package init(handle: ConnectionHandle, count: UInt16) {
-        self.handle = handle
-        self.count = count
-    }
-
-    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.field("Connection_Handle", &handle)
-        try coder.field("Num_Completed_Packets", &count)
-    }
-}
-
 /// Data Buffer Overflow (Core Vol 4 Part E 7.7.26): the host has sent more data than the controller has buffers for.
 package struct DataBufferOverflow: HCIEvent {
     package static var eventCode: EventCode { EventCode(rawValue: 0x1A) }

@@ -38,3 +38,19 @@ extension LEEvent {
     package static var eventCode: EventCode { .leMeta }
     package static var subevent: LESubevent? { leSubevent }
 }
+
+extension HCIPacket {
+    /// Frames an event.
+    ///
+    /// - Precondition: The parameters fit 255 octets.
+    @inlinable
+    package init(_ event: some HCIEvent) {
+        let kind = type(of: event)
+        var bytes = event.encoded()
+        if let subevent = kind.subevent { bytes.prepend(subevent.rawValue) }
+        precondition(bytes.count <= 255, "\(kind.name) with \(bytes.count) octets of parameters")
+        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
+        bytes.prepend(kind.eventCode.rawValue)
+        self.init(.event, bytes)
+    }
+}

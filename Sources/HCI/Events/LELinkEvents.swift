@@ -120,3 +120,28 @@ package struct LEPHYUpdateComplete: LEEvent {
         try coder.field("RX_PHY", &rxPHY)
     }
 }
+
+/// LE Request Peer SCA Complete (Core Vol 4 Part E 7.7.65.31): the sleep clock accuracy of a peer.
+package struct LERequestPeerSCAComplete: LEEvent {
+    package static var leSubevent: LESubevent { LESubevent(rawValue: 0x1F) }
+    package static var name: String { "LE Request Peer SCA Complete" }
+
+    package var status = HCIStatus.success
+    package var handle = ConnectionHandle(rawValue: 0)
+    /// The clock accuracy of the peer.
+    package var accuracy = LEClockAccuracy(rawValue: 0)
+
+    package init() {}
+
+    package init(status: HCIStatus = HCIStatus.success, handle: ConnectionHandle, accuracy: LEClockAccuracy) {
+        self.status = status
+        self.handle = handle
+        self.accuracy = accuracy
+    }
+
+    package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("Status", &status)
+        try coder.field("Connection_Handle", &handle)
+        try coder.field("Peer_Clock_Accuracy", &accuracy)
+    }
+}

@@ -75,10 +75,3 @@ extension HCIPacket {
         self.init(.acl, (consume packet).encoded())
     }
 }
-
-extension ACLPacket: CustomStringConvertible, CustomReflectable {
-    /// The output of ``PacketPrinter``.
-    package var description: String { PacketPrinter.describe(HCIPacket(self)) }
-    /// Has no children, so that `dump` prints ``description``.
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
-}

@@ -21,21 +21,4 @@ package struct CommandPacket: PacketFields, Hashable, Sendable {
         // The parameters are unparsed and may contain a key.
         coder.note("Parameters", "\(parameters.count) octets")
     }
-
-    /// The output of ``PacketPrinter``.
-    package var description: String { PacketPrinter.describe(HCIPacket(.command, encoded())) }
-}
-
-extension HCIPacket {
-    /// Frames a command.
-    ///
-    /// - Precondition: The parameters fit 255 octets.
-    @inlinable
-    package init(_ command: some HCICommand) {
-        var bytes = command.encoded()
-        precondition(bytes.count <= 255, "\(type(of: command).name) with \(bytes.count) octets of parameters")
-        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
-        bytes.prepend(integer: type(of: command).opcode.rawValue)
-        self.init(.command, bytes)
-    }
 }

@@ -31,23 +31,4 @@ package struct EventPacket: PacketFields, Hashable, Sendable {
         // The parameters are unparsed and may contain a key.
         coder.note("Parameters", "\(parameters.count) octets")
     }
-
-    /// The output of ``PacketPrinter``.
-    package var description: String { PacketPrinter.describe(HCIPacket(.event, encoded())) }
-}
-
-extension HCIPacket {
-    /// Frames an event.
-    ///
-    /// - Precondition: The parameters fit 255 octets.
-    @inlinable
-    package init(_ event: some HCIEvent) {
-        let kind = type(of: event)
-        var bytes = event.encoded()
-        if let subevent = kind.subevent { bytes.prepend(subevent.rawValue) }
-        precondition(bytes.count <= 255, "\(kind.name) with \(bytes.count) octets of parameters")
-        bytes.prepend(UInt8(truncatingIfNeeded: bytes.count))
-        bytes.prepend(kind.eventCode.rawValue)
-        self.init(.event, bytes)
-    }
 }

@@ -132,22 +132,6 @@ package enum HCICommandRegistry {
         return try type.init(reading: packet.parameters)
     }
 
-    /// Parses the return parameters in a Command Complete event.
-    ///
-    /// - Returns: The return parameters, or nil if the command is not defined.
-    /// - Throws: ``PacketError`` if the return parameters are truncated or malformed.
-    package static func decodeResponse(_ event: CommandComplete) throws(PacketError) -> (any HCIResponse)? {
-        guard let type = byOpcode[event.opcode] else { return nil }
-        return try response(of: type, event.parameters)
-    }
-
     /// Returns the type of a command's return parameters.
     static func response<C: HCICommand>(of command: C.Type) -> any HCIResponse.Type { C.Response.self }
-
-    private static func response<C: HCICommand>(
-        of command: C.Type,
-        _ parameters: PacketBuffer
-    ) throws(PacketError) -> any HCIResponse {
-        try C.Response.reading(parameters)
-    }
 }
