@@ -38,7 +38,7 @@ extension HCIHost {
         case .trainConnectionFailed: watch(.connected)
         case .disconnected(let connection, _):
             watch(.gone(connection.handle.rawValue))
-            if table.leftData(connection) { watch(.leftData) }
+            if table.leftData(connection, since: loop.now - LinkWatch.leftDataTimeout) { watch(.leftData) }
         case .encryption(let connection, _): watch(.encrypted(connection.handle.rawValue))
         case .noted, .rejected, .longTermKeyRequest, .authenticatedPayloadTimeout: break
         }

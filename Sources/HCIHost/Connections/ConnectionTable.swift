@@ -62,11 +62,10 @@ final class ConnectionTable {
         return stalled.sorted { $0.handle.rawValue < $1.handle.rawValue }
     }
 
-    /// Whether a link ended with data that had been in the controller for too long and was not reported as stalled
-    /// before.
-    func leftData(_ connection: HCIConnection) -> Bool {
-        let isLong = loop.now - connection.waitsSince >= LinkWatch.leftDataTimeout
-        guard connection.leftData, !connection.hasStalled, isLong else { return false }
+    /// Whether a link ended with data that had been in the controller since `instant` or earlier and was not reported
+    /// as stalled before.
+    func leftData(_ connection: HCIConnection, since instant: Instant) -> Bool {
+        guard connection.leftData, !connection.hasStalled, connection.waitsSince <= instant else { return false }
         hasStalled = true
         return true
     }
