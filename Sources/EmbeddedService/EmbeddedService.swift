@@ -30,12 +30,12 @@ package enum EmbeddedService {
     /// - Parameters:
     ///   - text: The controller, as the environment variable names it, or nil.
     ///   - capture: The path of the capture file, or nil.
-    ///   - finder: Finds the kernel's adapters.
+    ///   - finder: Claims the controllers of this machine.
     ///   - logger: The logger of the service.
     static func make(
         controller text: String?,
         capture: String? = nil,
-        finder: AdapterFinder = AdapterFinder(),
+        finder: ControllerFinder = ControllerFinder(),
         logger: Logger
     ) -> any ServiceConnection {
         guard let text, !text.isEmpty else {
@@ -52,12 +52,12 @@ package enum EmbeddedService {
 
     /// Creates a service on the first available adapter of the kernel, if there is one.
     private static func first(
-        of finder: AdapterFinder,
+        of finder: ControllerFinder,
         capture: String?,
         logger: Logger
     ) -> any ServiceConnection {
         do throws(UserChannelError) {
-            guard try !finder.adapters.list().isEmpty else { throw .noAdapters }
+            guard try !finder.kernel.adapters.list().isEmpty else { throw .noAdapters }
             return open(.adapter(.first), capture: captureFile(capture, logger: logger), finder: finder, logger: logger)
         } catch {
             logger.error(
@@ -98,7 +98,7 @@ package enum EmbeddedService {
     private static func open(
         _ address: ControllerAddress,
         capture: CaptureFile?,
-        finder: AdapterFinder,
+        finder: ControllerFinder,
         logger: Logger
     ) -> any ServiceConnection {
         let made = Mutex<(any ServiceConnection)?>(nil)

@@ -33,14 +33,14 @@ package final class ControllerTransport: HCITransport {
 
     private let address: ControllerAddress
     private let loop: NIOEventLoop
-    private let finder: AdapterFinder
+    private let finder: ControllerFinder
     private var state = State.opening([])
 
     /// Starts to open the transport. On the loop only.
     ///
     /// - Parameter finder: Claims adapters and USB controllers. Use one finder for all transports to the same
     ///   controller.
-    package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: AdapterFinder = AdapterFinder()) {
+    package init(_ address: ControllerAddress, loop: NIOEventLoop, finder: ControllerFinder = ControllerFinder()) {
         (self.address, self.loop, self.finder) = (address, loop, finder)
         // Deferred, so that the caller has set `onClose` before an immediate failure.
         loop.execute { [self] in open() }
@@ -48,13 +48,14 @@ package final class ControllerTransport: HCITransport {
 
     private func open() {
         guard case .opening = state else { return }
+        let place = address.description
         switch address {
         case .tcp(let host, let port):
-            ChannelLine.connect(host: host, port: port, loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+            ChannelLine.connect(host: host, port: port, place: place, loop: loop) { [self] in openedLine($0) }
         case .unix(let path):
-            ChannelLine.connect(path: path, loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+            ChannelLine.connect(path: path, place: place, loop: loop) { [self] in openedLine($0) }
         case .standard:
-            ChannelLine.standard(loop: loop) { [self] in opened($0.map { H4Transport($0) }) }
+            ChannelLine.standard(place: place, loop: loop) { [self] in openedLine($0) }
         case .serial(let options):
             SerialOpening.open(options, loop: loop) { [self] in opened($0) }
         case .adapter(let choice):
@@ -85,7 +86,7 @@ package final class ControllerTransport: HCITransport {
     }
 
     private func open(_ choice: AdapterChoice) {
-        let (loop, finder) = (loop, finder)
+        let (loop, finder) = (loop, finder.kernel)
         let taken = LoopBoundCompletion<Result<AdapterFinder.Taken, UserChannelError>>(
             { [self] result in
                 switch result {
@@ -109,6 +110,10 @@ package final class ControllerTransport: HCITransport {
             let result = Result { () throws(UserChannelError) in try finder.take(choice) }
             loop.submit { taken.call(result) }
         }
+    }
+
+    private func openedLine(_ result: Result<ChannelLine, HCITransportError>) {
+        opened(result.map { H4Transport($0) })
     }
 
     private func opened(_ result: Result<any HCITransport, HCITransportError>) {
@@ -167,7 +172,7 @@ package final class ControllerTransport: HCITransport {
         let finder = finder
         let reset: @Sendable () -> DeviceReset
         switch address {
-        case .adapter(let choice): reset = { finder.reset(choice) }
+        case .adapter(let choice): reset = { finder.kernel.reset(choice) }
         case .usb(let choice): reset = { finder.usb.reset(choice) }
         case .tcp, .unix, .standard, .serial: return completion(.impossible)
         }

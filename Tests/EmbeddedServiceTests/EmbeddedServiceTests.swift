@@ -16,7 +16,7 @@ import Testing
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A machine without Bluetooth, like most test machines.
-    private static let noBluetooth = AdapterFinder(KernelAdapters(calls: StandInKernel(openError: EAFNOSUPPORT)))
+    private static let noBluetooth = ControllerFinder(KernelAdapters(calls: StandInKernel(openError: EAFNOSUPPORT)))
 
     /// The first event of a manager on `connection`.
     private func firstState(_ connection: any ServiceConnection) async -> Event {
@@ -45,7 +45,7 @@ import Testing
 
     @Test func whereNoControllerIsNamedTheFirstAdapterIsTaken() async {
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true), 1: .init(address: 2)])
-        let finder = AdapterFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
+        let finder = ControllerFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
         let connection = EmbeddedService.make(controller: nil, finder: finder, logger: Self.silent)
         #expect(connection is InProcessConnection)
         // The first packet is a Reset, which only the owner of the adapter may send.
@@ -57,7 +57,7 @@ import Testing
 
     @Test func withoutAnAdapterTheLogSaysWhatToDo() async {
         let log = LogLines()
-        let finder = AdapterFinder(KernelAdapters(calls: StandInKernel(), sysfs: "/nowhere", proc: "/nowhere"))
+        let finder = ControllerFinder(KernelAdapters(calls: StandInKernel(), sysfs: "/nowhere", proc: "/nowhere"))
         let connection = EmbeddedService.make(
             controller: nil,
             finder: finder,

@@ -233,7 +233,7 @@ import Testing
     func aLineThatEndsIsNotKept(isUnplugged: Bool) async throws {
         let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-        let finder = AdapterFinder(adapters, keeper: keeper)
+        let finder = ControllerFinder(adapters, keeper: keeper)
         let loop = NIOEventLoop()
         let (ends, continuation) = AsyncStream<HCITransportError>.makeStream()
         let line = loop.make {

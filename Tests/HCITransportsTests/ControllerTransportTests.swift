@@ -38,7 +38,7 @@ import Testing
         let (states, continuation) = AsyncStream<Bool>.makeStream()
         let line = loop.make {
             let adapters = KernelAdapters(calls: StandInKernel(openError: 97), sysfs: "/nowhere", proc: "/nowhere")
-            let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
+            let line = ControllerTransport(.usb(.first), loop: loop, finder: ControllerFinder(adapters, usb: usb))
             let shown = SnoopingTransport(line, end: .host, loop: loop) { _, _, _ in }
             continuation.yield(shown.isOpening)
             return shown
@@ -56,7 +56,7 @@ import Testing
     // MARK: Device resets
 
     /// Returns the result of resetting the device behind a transport that failed to open or is still opening.
-    private func reset(_ text: String, _ finder: AdapterFinder, waitsForEnd: Bool) async throws -> DeviceReset {
+    private func reset(_ text: String, _ finder: ControllerFinder, waitsForEnd: Bool) async throws -> DeviceReset {
         let (address, loop) = (try ControllerAddress(text), NIOEventLoop())
         return await withCheckedContinuation { continuation in
             loop.submit {
@@ -84,7 +84,7 @@ import Testing
         let kernel = StandInKernel([0: .init(bus: 1)])
         let usb = StandInUSB([StandInUSB.controller()])
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-        let finder = AdapterFinder(adapters, usb: usb)
+        let finder = ControllerFinder(adapters, usb: usb)
         if waitsForEnd {
             kernel.state.withLock { $0.bindErrors = [EIO] }
             usb.state.withLock { $0.openErrors = [.busy] }
@@ -97,7 +97,7 @@ import Testing
 
     @Test func whatSomebodyElseHasIsNotReset() async throws {
         let kernel = StandInKernel([0: .init(bus: 1, isUp: true, isTaken: true)])
-        let finder = AdapterFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
+        let finder = ControllerFinder(KernelAdapters(calls: kernel, sysfs: "/nowhere", proc: "/nowhere"))
         guard case .failed(let reason) = try await reset("hci0", finder, waitsForEnd: true) else {
             return #expect(Bool(false))
         }
@@ -110,7 +110,7 @@ import Testing
 
     @Test("plain octet streams offer no device reset", arguments: ["tcp:127.0.0.1:1", "unix:/nowhere"])
     func noResetLeadsThroughOctets(text: String) async throws {
-        #expect(try await reset(text, AdapterFinder(), waitsForEnd: true) == .impossible)
+        #expect(try await reset(text, ControllerFinder(), waitsForEnd: true) == .impossible)
     }
 
     @Test("AB-H08: a controller is where its address says", arguments: ["tcp:127.0.0.1:1", "tcp:[::1]:1"])

@@ -39,7 +39,7 @@ import Testing
             let loop = loop
             transport = loop.make {
                 let adapters = KernelAdapters(calls: kernel, sysfs: path, proc: path)
-                let line = ControllerTransport(.usb(.first), loop: loop, finder: AdapterFinder(adapters, usb: usb))
+                let line = ControllerTransport(.usb(.first), loop: loop, finder: ControllerFinder(adapters, usb: usb))
                 line.onReceive = { continuation.yield(.received($0)) }
                 line.onClose = { continuation.yield(.closed($0)) }
                 // Waits until the transport is open.
@@ -188,7 +188,7 @@ import Testing
         let loop = NIOEventLoop()
         let error: HCITransportError = await withCheckedContinuation { continuation in
             loop.submitAndWait {
-                let finder = AdapterFinder(usb: StandInUSB())
+                let finder = ControllerFinder(usb: StandInUSB())
                 let line = ControllerTransport(.usb(.number(2)), loop: loop, finder: finder)
                 line.onClose = { error in withExtendedLifetime(line) { continuation.resume(returning: error) } }
             }

@@ -31,7 +31,7 @@ import Testing
             let (loop, kernel) = (loop, kernel)
             transport = loop.make {
                 let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-                let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: AdapterFinder(adapters))
+                let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: ControllerFinder(adapters))
                 line.onReceive = { continuation.yield(.received($0)) }
                 line.onClose = { continuation.yield(.closed($0)) }
                 // Waits until the transport is open.
@@ -220,7 +220,7 @@ import Testing
         let error = await withCheckedContinuation { continuation in
             loop.submitAndWait {
                 let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-                let line = ControllerTransport(.adapter(.first), loop: loop, finder: AdapterFinder(adapters))
+                let line = ControllerTransport(.adapter(.first), loop: loop, finder: ControllerFinder(adapters))
                 line.onClose = { continuation.resume(returning: $0) }
             }
         }

@@ -29,8 +29,6 @@ package final class AdapterFinder: Sendable {
     }
 
     package let adapters: KernelAdapters
-    /// Claims the same controllers over USB, from the kernel's driver.
-    package let usb: USBFinder
     var calls: any KernelCalls { adapters.calls }
     /// Keeps claimed sockets across restarts; nil for none.
     let keeper: (any AdapterKeeper)?
@@ -43,15 +41,12 @@ package final class AdapterFinder: Sendable {
     ///   - adapters: The adapters of this machine's kernel, or of another.
     ///   - kept: The socket of an adapter that a previous process claimed.
     ///   - keeper: Keeps sockets for the next process.
-    ///   - usb: USB access; nil for this machine's libusb.
     package init(
         _ adapters: KernelAdapters = KernelAdapters(),
         kept: Int32? = nil,
-        keeper: (any AdapterKeeper)? = nil,
-        usb: (any USBCalls)? = nil
+        keeper: (any AdapterKeeper)? = nil
     ) {
         self.adapters = adapters
-        self.usb = USBFinder(calls: usb ?? LibUSB.shared, adapters: adapters)
         self.kept = Mutex(kept)
         self.keeper = keeper
     }

@@ -9,7 +9,7 @@ enum SerialOpening {
         loop: NIOEventLoop,
         completion: @escaping (Result<any HCITransport, HCITransportError>) -> Void
     ) {
-        let place = ControllerAddress.serial(options).description
+        let place = "serial:\(options)"
         let port: SerialPort
         do throws(SerialPort.Failure) {
             port = try SerialPort(path: options.path, hasFlowControl: !options.isThreeWire)

@@ -58,7 +58,7 @@ struct ServiceCommand: ParsableCommand {
         let capture = try line.captureFile()
         let socket = try listening.listen()
         let loop = NIOEventLoop()
-        let finder = AdapterFinder(kept: ServiceManager.keptController, keeper: DescriptorStore())
+        let finder = ControllerFinder(kept: ServiceManager.keptController, keeper: DescriptorStore())
         let system = line.startSystem(
             configuration,
             waits: true,

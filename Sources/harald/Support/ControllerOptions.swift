@@ -42,7 +42,7 @@ struct ControllerOptions: ParsableArguments {
         _ address: ControllerAddress,
         loop: NIOEventLoop,
         capture: CaptureFile?,
-        finder: AdapterFinder = AdapterFinder()
+        finder: ControllerFinder = ControllerFinder()
     ) -> any HCITransport {
         let transport = ControllerTransport(address, loop: loop, finder: finder)
         guard let capture else { return transport }
@@ -82,7 +82,7 @@ struct ControllerOptions: ParsableArguments {
     func startSystem(
         _ configuration: SystemConfiguration,
         waits: Bool = false,
-        finder: AdapterFinder = AdapterFinder(),
+        finder: ControllerFinder = ControllerFinder(),
         loop: NIOEventLoop,
         logger: Logger = Logger(label: "harald"),
         capture: CaptureFile?,

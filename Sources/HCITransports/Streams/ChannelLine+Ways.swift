@@ -10,7 +10,8 @@ import NIOPosix
     import Darwin
 #endif
 
-/// Ways to open a line. Call them on the loop; `completion` is called once, on the loop.
+/// Ways to open a line. Call them on the loop; `completion` is called once, on the loop. `place` is the address of the
+/// other end, for the user.
 extension ChannelLine {
     /// The time limit of a connection attempt.
     package static let connectTimeout = TimeAmount.seconds(5)
@@ -19,32 +20,37 @@ extension ChannelLine {
     static func connect(
         host: String,
         port: Int,
+        place: String,
         loop: NIOEventLoop,
         completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void
     ) {
         let channel = client(loop).channelOption(.socketOption(.tcp_nodelay), value: 1).connect(host: host, port: port)
-        let place = ControllerAddress.tcp(host: host, port: port).description
         attach(to: channel, place: place, loop: loop, completion: completion)
     }
 
     /// Connects to a Unix socket.
     static func connect(
         path: String,
+        place: String,
         loop: NIOEventLoop,
         completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void
     ) {
         let channel = client(loop).connect(unixDomainSocketPath: path)
-        attach(to: channel, place: ControllerAddress.unix(path: path).description, loop: loop, completion: completion)
+        attach(to: channel, place: place, loop: loop, completion: completion)
     }
 
     /// Opens a line over this process's standard input and output. From then on, anything that the process prints goes
     /// to standard error.
-    static func standard(loop: NIOEventLoop, completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void) {
+    static func standard(
+        place: String,
+        loop: NIOEventLoop,
+        completion: @escaping (Result<ChannelLine, HCITransportError>) -> Void
+    ) {
         let (input, output) = (dup(STDIN_FILENO), dup(STDOUT_FILENO))
         // Redirected so that nothing else that this process prints is taken for packets.
         dup2(STDERR_FILENO, STDOUT_FILENO)
         let channel = pipes(loop).takingOwnershipOfDescriptors(input: input, output: output)
-        attach(to: channel, place: ControllerAddress.standard.description, loop: loop, completion: completion)
+        attach(to: channel, place: place, loop: loop, completion: completion)
     }
 
     /// Opens a line over an open character device. The line owns `descriptor` and closes it.
