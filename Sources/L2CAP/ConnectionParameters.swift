@@ -47,7 +47,7 @@ package enum ParameterUpdateOutcome: Hashable, Sendable {
     case rejected
     /// The central does not support the command.
     case notUnderstood
-    /// The central did not answer within ``L2CAPConnection/responseTimeout``.
+    /// The central did not answer within ``SignallingMachine/responseTimeout``.
     case timedOut
     /// Another request is pending.
     case busy

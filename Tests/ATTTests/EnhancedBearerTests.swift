@@ -17,7 +17,7 @@ final class EnhancedEnd {
     var closures: [ATTBearerClosure] = []
     private let servers = ChannelServers()
 
-    init(_ link: LoopbackLink, _ role: L2CAPConnection.Role, loop: VirtualEventLoop, isEncrypted: Bool) throws {
+    init(_ link: LoopbackLink, _ role: L2CAPRole, loop: VirtualEventLoop, isEncrypted: Bool) throws {
         self.link = link
         connection = L2CAPConnection(link: link, role: role, loop: loop, servers: servers)
         connection.protection = LinkSecurity(isEncrypted: isEncrypted)
@@ -103,8 +103,8 @@ final class EnhancedPair {
         #expect(pair.peripheral.outcomes.isEmpty)
     }
 
-    @Test(arguments: [L2CAPConnection.Role.central, .peripheral])
-    func aPeerWithoutRoomIsAskedThreeTimes(role: L2CAPConnection.Role) throws {
+    @Test(arguments: [L2CAPRole.central, .peripheral])
+    func aPeerWithoutRoomIsAskedThreeTimes(role: L2CAPRole) throws {
         let pair = try EnhancedPair()
         let end = role == .central ? pair.central : pair.peripheral
         let other = role == .central ? pair.peripheral : pair.central

@@ -30,7 +30,7 @@ final class ChannelFixture {
     private var identifier: UInt8 = 100
 
     init(
-        role: L2CAPConnection.Role = .peripheral,
+        role: L2CAPRole = .peripheral,
         parameters: ChannelParameters = ChannelFixture.parameters,
         requirement: SecurityLevel = SecurityLevel.none
     ) throws {

@@ -62,7 +62,7 @@ struct ParameterCase: CustomTestStringConvertible, Sendable {
 
     @Test("AB-C10: illegal connection parameters are never requested", arguments: cases)
     func noIllegalValuesAreAskedFor(_ testCase: ParameterCase) {
-        for role in [L2CAPConnection.Role.central, .peripheral] {
+        for role in [L2CAPRole.central, .peripheral] {
             let fixture = Fixture(role: role)
             var outcomes: [ParameterUpdateOutcome] = []
             fixture.connection.requestParameterUpdate(testCase.parameters) { outcomes.append($0) }

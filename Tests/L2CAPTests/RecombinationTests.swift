@@ -16,7 +16,7 @@ final class Fixture {
     var received: [[UInt8]] = []
     var discards: [L2CAPDiscard] = []
 
-    init(role: L2CAPConnection.Role = .peripheral, maximumPayload: Int = 64) {
+    init(role: L2CAPRole = .peripheral, maximumPayload: Int = 64) {
         (link, peer) = LoopbackLink.pair(loop: loop)
         connection = L2CAPConnection(link: link, role: role, loop: loop)
         channel = connection.register(.attribute, maximumPayload: maximumPayload)

@@ -187,7 +187,7 @@ import Testing
     )
     func everyCommandCutAtEveryOctetGetsOneAnswerAtMost(code: UInt8) {
         let fields = pattern(19)
-        for role in [L2CAPConnection.Role.central, .peripheral] {
+        for role in [L2CAPRole.central, .peripheral] {
             let fixture = Fixture(role: role)
             for length in 0...19 {
                 let cut = fields.prefix(length)

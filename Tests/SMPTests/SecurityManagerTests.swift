@@ -11,7 +11,7 @@ import Testing
     static let pairingRequest: [UInt8] = [0x01, 3, 0, 0x0D, 16, 1, 1]
     static let securityRequest: [UInt8] = [0x0B, 0x0D]
 
-    private func answers(_ role: L2CAPConnection.Role, to payloads: [[UInt8]]) -> [[UInt8]] {
+    private func answers(_ role: L2CAPRole, to payloads: [[UInt8]]) -> [[UInt8]] {
         let loop = VirtualEventLoop()
         let (link, peer) = LoopbackLink.pair(loop: loop)
         let connection = L2CAPConnection(link: link, role: role, loop: loop)
@@ -40,8 +40,8 @@ import Testing
         #expect(answers(.peripheral, to: [Self.securityRequest]).isEmpty)
     }
 
-    @Test(arguments: [L2CAPConnection.Role.central, .peripheral])
-    func everythingElseIsIgnored(role: L2CAPConnection.Role) {
+    @Test(arguments: [L2CAPRole.central, .peripheral])
+    func everythingElseIsIgnored(role: L2CAPRole) {
         let others = (UInt8.min...UInt8.max).filter { $0 != 0x01 && $0 != 0x0B }
         #expect(answers(role, to: others.map { [$0, 1, 2, 3, 4, 5, 6] } + [[]]).isEmpty)
     }

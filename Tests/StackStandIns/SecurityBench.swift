@@ -40,7 +40,7 @@ package struct SecurityBench {
         let links = Links()
         let loop = peer.loop
         peer.host.onConnection = { connection in
-            let l2capRole: L2CAPConnection.Role = role == .central ? .central : .peripheral
+            let l2capRole: L2CAPRole = role == .central ? .central : .peripheral
             let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop)
             let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
             links.all.append(security.attach(connection, l2cap, ownAddress: own))

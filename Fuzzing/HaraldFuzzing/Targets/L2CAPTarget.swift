@@ -27,7 +27,7 @@ private final class L2CAPScene {
     private var asked = 0
     private var outcomes = 0
 
-    init(role: L2CAPConnection.Role) {
+    init(role: L2CAPRole) {
         (link, peer) = LoopbackLink.pair(loop: loop)
         connection = L2CAPConnection(link: link, role: role, loop: loop)
         channel = connection.register(.attribute, maximumPayload: Self.attributeLimit)

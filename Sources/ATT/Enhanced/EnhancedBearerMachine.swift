@@ -36,13 +36,13 @@ struct EnhancedBearerMachine {
         case waiting(wanted: Int, attempts: Int)
     }
 
-    let role: L2CAPConnection.Role
+    let role: L2CAPRole
     /// The longest time in which the peer can answer: twice the connection interval times the peripheral latency plus
     /// one.
     var linkDelay = Duration.zero
     private var state = State.idle
 
-    init(role: L2CAPConnection.Role) {
+    init(role: L2CAPRole) {
         self.role = role
     }
 

@@ -91,31 +91,6 @@ package struct ReconfigureRequest: SignallingCommand {
     }
 }
 
-/// The result of a reconfiguration (Core Vol 3 Part A 4.28).
-package struct ReconfigureResult: WireValue, CustomStringConvertible {
-    package var rawValue: UInt16
-    /// Creates a result from any number, assigned or not.
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
-
-    /// The sizes are accepted.
-    package static let success = ReconfigureResult(rawValue: 0x0000)
-    /// The request reduces the MTU of a channel, which is not allowed.
-    package static let mtuReduced = ReconfigureResult(rawValue: 0x0001)
-    /// The request reduces the MPS of several channels at once, which is not allowed.
-    package static let mpsReduced = ReconfigureResult(rawValue: 0x0002)
-    /// A channel does not exist.
-    package static let invalidDestination = ReconfigureResult(rawValue: 0x0003)
-    /// Another parameter is not acceptable.
-    package static let unacceptableParameters = ReconfigureResult(rawValue: 0x0004)
-
-    private static let names: [UInt16: String] = [
-        0: "success", 1: "MTU reduced", 2: "MPS reduced", 3: "invalid destination CID", 4: "unacceptable parameters",
-    ]
-
-    /// The name of the result, for logs, or else the number.
-    package var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
-}
-
 /// L2CAP Credit Based Reconfigure Response (Core Vol 3 Part A 4.28).
 package struct ReconfigureResponse: SignallingCommand {
     package static let code = SignallingCode.reconfigureResponse

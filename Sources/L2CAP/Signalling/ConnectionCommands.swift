@@ -1,59 +1,5 @@
 import BluetoothTypes
 
-/// The result of a request for credit-based channels (Core Vol 3 Part A 4.23 and 4.26). For enhanced channels some
-/// results apply to only some of the channels.
-package struct ChannelResult: WireValue, CustomStringConvertible {
-    package var rawValue: UInt16
-    /// Creates a result from any number, assigned or not.
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
-
-    /// All channels were opened.
-    package static let success = ChannelResult(rawValue: 0x0000)
-    /// No server listens on the SPSM.
-    package static let spsmNotSupported = ChannelResult(rawValue: 0x0002)
-    /// There is no capacity for the channel, or for some of the channels.
-    package static let insufficientResources = ChannelResult(rawValue: 0x0004)
-    /// There is no key, or only one that is too weak.
-    package static let insufficientAuthentication = ChannelResult(rawValue: 0x0005)
-    /// The server does not authorize the peer.
-    package static let insufficientAuthorization = ChannelResult(rawValue: 0x0006)
-    /// The encryption key is too short.
-    package static let encryptionKeySizeTooShort = ChannelResult(rawValue: 0x0007)
-    /// There is a key, but the link is not encrypted.
-    package static let insufficientEncryption = ChannelResult(rawValue: 0x0008)
-    /// A source channel is outside the dynamic range.
-    package static let invalidSource = ChannelResult(rawValue: 0x0009)
-    /// A source channel is already in use.
-    package static let sourceAlreadyAllocated = ChannelResult(rawValue: 0x000A)
-    /// The server does not accept the parameters.
-    package static let unacceptableParameters = ChannelResult(rawValue: 0x000B)
-    /// The request contradicts itself or the specification (enhanced channels only).
-    package static let invalidParameters = ChannelResult(rawValue: 0x000C)
-    /// The final response follows (enhanced channels only).
-    package static let pending = ChannelResult(rawValue: 0x000D)
-    /// The final response follows once the peer is authenticated (enhanced channels only).
-    package static let authenticationPending = ChannelResult(rawValue: 0x000E)
-    /// The final response follows once the peer is authorized (enhanced channels only).
-    package static let authorizationPending = ChannelResult(rawValue: 0x000F)
-
-    /// Whether another response to the same request follows.
-    var isPending: Bool { (Self.pending.rawValue...Self.authorizationPending.rawValue).contains(rawValue) }
-
-    /// Whether some of the channels may have been opened nonetheless (Vol 3 Part A 4.26, table of results).
-    var isPartial: Bool { [.insufficientResources, .invalidSource, .sourceAlreadyAllocated].contains(self) }
-
-    private static let names: [UInt16: String] = [
-        0x0000: "success", 0x0002: "SPSM not supported", 0x0004: "insufficient resources",
-        0x0005: "insufficient authentication", 0x0006: "insufficient authorization",
-        0x0007: "encryption key size too short", 0x0008: "insufficient encryption", 0x0009: "invalid source CID",
-        0x000A: "source CID already allocated", 0x000B: "unacceptable parameters", 0x000C: "invalid parameters",
-        0x000D: "pending", 0x000E: "authentication pending", 0x000F: "authorization pending",
-    ]
-
-    /// The name of the result, for logs, or else the number.
-    package var description: String { Self.names[rawValue] ?? "result 0x" + String(rawValue, radix: 16) }
-}
-
 /// LE Credit Based Connection Request (Core Vol 3 Part A 4.22).
 package struct CreditBasedConnectionRequest: SignallingCommand {
     package static let code = SignallingCode.creditBasedConnectionRequest

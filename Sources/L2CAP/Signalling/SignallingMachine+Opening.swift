@@ -54,7 +54,7 @@ extension SignallingMachine {
         if response.result.isPending {
             // The longer timer starts only once, so that a peer cannot delay a request for ever (Vol 3 Part A 6.2.2).
             extend(identifier, .open(channels, .enhanced, ticket, isExtended: true))
-            let timer = Action.startTimer(identifier: identifier, L2CAPConnection.extendedResponseTimeout)
+            let timer = Action.startTimer(identifier: identifier, Self.extendedResponseTimeout)
             return isExtended ? [] : [timer]
         }
         _ = finish(identifier)

@@ -8,15 +8,25 @@ import BluetoothTypes
 struct SignallingMachine {
     /// The maximum number of pending requests of this end.
     static let maximumPending = 16
+    /// The maximum number of channels, including those being opened or closed.
+    static let maximumChannels = 32
+    /// How long a request waits for a response.
+    ///
+    /// This is the Response Timeout of 1 to 60 s (Core Vol 3 Part A 6.2.1), and for connection parameters
+    /// TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
+    static let responseTimeout = Duration.seconds(30)
+    /// How long a request waits after the peer has sent a pending result: the Extended Response Timeout of 60 to 300 s
+    /// (Vol 3 Part A 6.2.2).
+    static let extendedResponseTimeout = Duration.seconds(60)
 
-    let role: L2CAPConnection.Role
+    let role: L2CAPRole
     /// The channels at this end, by their identifiers here; bounded by ``ChannelIdentifier/dynamicRange``.
     var endpoints: [ChannelIdentifier: Endpoint] = [:]
     private(set) var pending: [UInt8: PendingRequest] = [:]
     private var lastIdentifier: UInt8 = 0
     private var lastChannel = ChannelIdentifier.dynamicRange.upperBound
 
-    init(role: L2CAPConnection.Role) {
+    init(role: L2CAPRole) {
         self.role = role
     }
 
@@ -47,7 +57,7 @@ extension SignallingMachine {
         pending[identifier] = request
         return [
             .send(SignallingPacket(command, identifier: identifier)),
-            .startTimer(identifier: identifier, L2CAPConnection.responseTimeout),
+            .startTimer(identifier: identifier, Self.responseTimeout),
         ]
     }
 
@@ -65,7 +75,7 @@ extension SignallingMachine {
         var found: [ChannelIdentifier] = []
         let used = endpoints.count
         for _ in ChannelIdentifier.dynamicRange where found.count < count {
-            guard used + found.count < L2CAPConnection.maximumDynamicChannels else { break }
+            guard used + found.count < Self.maximumChannels else { break }
             let isLast = lastChannel == ChannelIdentifier.dynamicRange.upperBound
             lastChannel = isLast ? ChannelIdentifier.dynamicRange.lowerBound : lastChannel + 1
             let candidate = ChannelIdentifier(rawValue: lastChannel)

@@ -8,26 +8,10 @@ import HCIHost
 /// The owner creates it when the link is established and calls ``close()`` when the link is gone. All methods and
 /// handlers run on the event loop.
 package final class L2CAPConnection {
-    /// The GAP role of this end of the link.
-    package enum Role: Sendable {
-        /// The central, which decides on connection parameters.
-        case central
-        /// The peripheral, which may request connection parameters.
-        case peripheral
-    }
-
     /// How long a PDU may take from its first octet to its last, however steadily octets arrive (AB-C11).
     package static let recombinationTimeout = Duration.seconds(30)
-    /// How long a request on the signalling channel waits for a response.
-    ///
-    /// This is the Response Timeout of 1 to 60 s (Core Vol 3 Part A 6.2.1), and for connection parameters
-    /// TGAP(conn_param_timeout) (Vol 3 Part C Appendix A).
-    package static let responseTimeout = Duration.seconds(30)
-    /// How long a request waits after the peer has sent a pending result: the Extended Response Timeout of 60 to 300 s
-    /// (Vol 3 Part A 6.2.2).
-    package static let extendedResponseTimeout = Duration.seconds(60)
     /// The maximum number of credit-based channels on one link, including those being opened or closed.
-    package static let maximumDynamicChannels = 32
+    package static let maximumDynamicChannels = SignallingMachine.maximumChannels
     /// The number of PDUs in the queue of the link above which requests of the peer go unanswered.
     ///
     /// A conforming peer waits for its answers. A peer that only sends, and never receives, gets no more of them
@@ -38,7 +22,7 @@ package final class L2CAPConnection {
     static let maximumSignallingPayload = 255
 
     /// The role of this end of the link.
-    package let role: Role
+    package let role: L2CAPRole
 
     /// Decides, as central, whether to accept connection parameters from the peripheral. Called only for legal ones; by
     /// default all are accepted.
@@ -87,7 +71,7 @@ package final class L2CAPConnection {
     ///   - role: The role of this end.
     ///   - loop: The event loop that everything runs on.
     ///   - servers: The servers of this system; by default none, so that the peer cannot open channels.
-    package init(link: any ACLLink, role: Role, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
+    package init(link: any ACLLink, role: L2CAPRole, loop: any EventLoop, servers: ChannelServers = ChannelServers()) {
         self.link = link
         self.role = role
         self.loop = loop
