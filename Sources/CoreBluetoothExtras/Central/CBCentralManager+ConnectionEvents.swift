@@ -2,7 +2,7 @@ import CoreBluetooth
 import Synchronization
 
 /// A device was connected to this system or disconnected from it, by any app or by the system (behaviour 3.22).
-public struct ConnectionChange: Sendable {
+public struct PeerConnectionEvent: Sendable {
     /// The device. This app has to connect to it before use.
     public var peripheral: CBPeripheral
     /// Whether the device is connected now.
@@ -21,9 +21,9 @@ extension CBCentralManager {
     /// - Returns: A new stream.
     public func connectionEvents(
         _ options: [CBConnectionEventMatchingOption: Any] = [:]
-    ) -> EventStream<ConnectionChange> {
+    ) -> EventStream<PeerConnectionEvent> {
         let watches = annex.content { Watches() }
-        let (stream, source) = EventStream<ConnectionChange>.make()
+        let (stream, source) = EventStream<PeerConnectionEvent>.make()
         guard state == .poweredOn else {
             source.finish(ExtrasError.notPoweredOn(state))
             return stream
@@ -31,7 +31,7 @@ extension CBCentralManager {
         let registration = happenings.add {
             switch $0 {
             case .connectionChanged(let peripheral, let isConnected):
-                source.send(ConnectionChange(peripheral: peripheral, isConnected: isConnected))
+                source.send(PeerConnectionEvent(peripheral: peripheral, isConnected: isConnected))
             case .state, .discovered, .lost, .scanEnded: break
             }
         }
@@ -47,9 +47,9 @@ extension CBCentralManager {
 
 /// The one stream of connection events of a manager.
 private final class Watches: Sendable {
-    private let present = Mutex<(number: UInt64, source: EventStream<ConnectionChange>.Source?)>((0, nil))
+    private let present = Mutex<(number: UInt64, source: EventStream<PeerConnectionEvent>.Source?)>((0, nil))
 
-    func replace(with source: EventStream<ConnectionChange>.Source) -> UInt64 {
+    func replace(with source: EventStream<PeerConnectionEvent>.Source) -> UInt64 {
         let (old, number) = present.withLock { present in
             let old = present.source
             present = (present.number + 1, source)
