@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Properties and methods of managers may be called from any thread. Delegates are called on the queue that the manager
 /// was created with (behaviour 13.1).
-open class CBManager: NSObject, @unchecked Sendable {
+open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     private struct Core {
         var state = CBManagerState.unknown

@@ -29,7 +29,8 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
     private let pipe: ChannelPipe
 
     init(_ id: ChannelID, psm: CBL2CAPPSM, peer: CBPeer, link: ManagerLink) {
-        pipe = link.channels.pipe(id, link: link)
+        pipe = ChannelPipe(id, link: link)
+        link.channels.add(pipe, as: id)
         device = peer
         number = psm
         input = ChannelInputStream(pipe)
@@ -105,6 +106,13 @@ open class CBL2CAPChannel: NSObject, @unchecked Sendable {
     open override var description: String {
         "<\(nameAndAddress), peer = \(device.identifier.uuidString), psm = \(number)>"
     }
+}
+
+extension CBL2CAPChannel: _CVarArgObject {
+    /// The description as an argument for `%@`.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description in the layout of a variadic argument.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 
 /// The outcome of a read.

@@ -9,7 +9,7 @@ import Synchronization
 /// Both directions have backpressure within ``ServiceLimits/channelWindow``. Credit for received octets is granted when
 /// they are read, so that the peer has to stop if the app does not read. Octets can be written only as far as the
 /// service has passed on earlier ones.
-final class ChannelPipe: Sendable {
+final class ChannelPipe: ChannelReceiver {
     enum Side {
         case input
         case output
@@ -49,8 +49,7 @@ final class ChannelPipe: Sendable {
         link.send(.grant(ServiceLimits.channelWindow), on: id)
     }
 
-    /// Handles an event of the service.
-    func take(_ event: ChannelEvent) {
+    func receive(_ event: ChannelEvent) {
         let waiting = state.withLock { state in
             switch event {
             case .received(let octets): if !state.input.isClosed { state.received.append(octets) }
@@ -75,7 +74,7 @@ final class ChannelPipe: Sendable {
         }
         guard isLeft else { return }
         link.send(.close, on: id)
-        take(.ended(nil))
+        receive(.ended(nil))
     }
 }
 

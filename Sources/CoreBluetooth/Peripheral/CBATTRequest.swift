@@ -53,6 +53,13 @@ open class CBATTRequest: NSObject, @unchecked Sendable {
     }
 }
 
+extension CBATTRequest: _CVarArgObject {
+    /// The description as an argument for `%@`.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description in the layout of a variadic argument.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
 /// The state that the requests of one callback share: they have one answer (behaviours 7.33, 7.35).
 final class Transaction: Sendable {
     let id: UInt64

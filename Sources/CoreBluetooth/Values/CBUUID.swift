@@ -84,6 +84,13 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     open override var description: String { uuid.uint16.flatMap { assignedNames[$0] } ?? uuidString }
 }
 
+extension CBUUID: _CVarArgObject {
+    /// The description as an argument for `%@`.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description in the layout of a variadic argument.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}
+
 extension [CBUUID] {
     /// The UUIDs as the service represents them.
     var values: [BluetoothUUID] { map(\.uuid) }

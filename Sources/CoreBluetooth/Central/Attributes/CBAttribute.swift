@@ -20,3 +20,10 @@ open class CBAttribute: NSObject, @unchecked Sendable {
     /// The UUID of the attribute's type.
     open var uuid: CBUUID { type }
 }
+
+extension CBAttribute: _CVarArgObject {
+    /// The description as an argument for `%@`.
+    public var _cVarArgObject: any CVarArg { NSString(string: description) }
+    /// The description in the layout of a variadic argument.
+    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
+}

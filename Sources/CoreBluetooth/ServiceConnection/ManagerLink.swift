@@ -3,6 +3,12 @@ import Dispatch
 import Foundation
 import Synchronization
 
+/// A manager, as its connection to the service sees it.
+protocol EventReceiver: AnyObject, Sendable {
+    /// Handles an event of the service, on the manager's queue.
+    func receive(_ event: Event)
+}
+
 /// The connection of one manager to the service.
 ///
 /// The manager and all objects that came from it send their requests through it. It is closed when the manager is
@@ -21,11 +27,11 @@ final class ManagerLink: Sendable {
         options: ManagerOptions,
         queue: DispatchQueue,
         connection: any ServiceConnection,
-        of manager: CBManager
+        of manager: any EventReceiver
     ) {
         self.connection = connection
         id = connection.openManager(role, options: options, queue: AppQueue(queue)) { [channels, weak manager] event in
-            if case .channel(let channel, let event) = event { return channels.take(event, of: channel) }
+            if case .channel(let channel, let event) = event { return channels.receive(event, of: channel) }
             ServiceLocator.$current.withValue(connection) { manager?.receive(event) }
         }
     }

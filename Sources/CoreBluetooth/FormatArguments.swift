@@ -1,7 +1,7 @@
 import Foundation
 
 // With Objective-C every object can be an argument for `%@`, as in `NSLog("%@", peripheral)`. On Linux each class has
-// to conform explicitly. Its description is printed.
+// to conform explicitly: CBManager and CBPeer here, the others beside their declarations. The description is printed.
 
 extension CBManager: _CVarArgObject {
     /// The description as an argument for `%@`.
@@ -11,34 +11,6 @@ extension CBManager: _CVarArgObject {
 }
 
 extension CBPeer: _CVarArgObject {
-    /// The description as an argument for `%@`.
-    public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description in the layout of a variadic argument.
-    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension CBAttribute: _CVarArgObject {
-    /// The description as an argument for `%@`.
-    public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description in the layout of a variadic argument.
-    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension CBATTRequest: _CVarArgObject {
-    /// The description as an argument for `%@`.
-    public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description in the layout of a variadic argument.
-    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension CBL2CAPChannel: _CVarArgObject {
-    /// The description as an argument for `%@`.
-    public var _cVarArgObject: any CVarArg { NSString(string: description) }
-    /// The description in the layout of a variadic argument.
-    public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension CBUUID: _CVarArgObject {
     /// The description as an argument for `%@`.
     public var _cVarArgObject: any CVarArg { NSString(string: description) }
     /// The description in the layout of a variadic argument.
