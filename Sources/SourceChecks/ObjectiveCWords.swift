@@ -8,10 +8,10 @@ struct ObjectiveCWords {
         delegateMethods = optional.names
     }
 
-    var findings: [Finding] {
+    var findings: [SourceFinding] {
         source.tokens.indices.compactMap { index in
             message(at: index).map {
-                Finding(file: source.file.name, line: source.tokens[index].line, kind: .error, message: $0)
+                SourceFinding(file: source.file.name, line: source.tokens[index].line, kind: .error, message: $0)
             }
         }
     }

@@ -14,7 +14,7 @@ package struct SourceCheck {
     }
 
     /// The findings, sorted by file and line.
-    package var findings: [Finding] {
+    package var findings: [SourceFinding] {
         let sources = files.map { CompiledSource($0, modules: modules) }
         let declarations = sources.map { Declarations($0) }
         let delegates = interface.map { Declarations(CompiledSource($0, modules: modules)) }
@@ -27,11 +27,11 @@ package struct SourceCheck {
         return found.sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) }
     }
 
-    private func lostBranches(_ source: CompiledSource) -> [Finding] {
+    private func lostBranches(_ source: CompiledSource) -> [SourceFinding] {
         source.lost.map { branch in
             let lines = branch.lines == 1 ? "1 line" : "\(branch.lines) lines"
             let place = branch.condition.map { "#if \($0)" } ?? "#else"
-            return Finding(
+            return SourceFinding(
                 file: source.file.name,
                 line: branch.line,
                 kind: .warning,
@@ -43,14 +43,14 @@ package struct SourceCheck {
         }
     }
 
-    private func imports(_ source: CompiledSource) -> [Finding] {
+    private func imports(_ source: CompiledSource) -> [SourceFinding] {
         let tokens = source.tokens
         return tokens.indices.compactMap { index in
             guard tokens[index].is("import") else { return nil }
             // The module of declarations such as `import struct Foundation.Data` and `import os.log`.
             let words = tokens[(index + 1)...].prefix { $0.line == tokens[index].line && $0.kind == .word }
             guard let module = words.last?.text, modules.canImport(module) == false else { return nil }
-            return Finding(
+            return SourceFinding(
                 file: source.file.name,
                 line: tokens[index].line,
                 kind: .error,
@@ -59,9 +59,9 @@ package struct SourceCheck {
         }
     }
 
-    private func overrides(_ source: CompiledSource, _ declarations: Declarations) -> [Finding] {
+    private func overrides(_ source: CompiledSource, _ declarations: Declarations) -> [SourceFinding] {
         declarations.bodies.filter { $0.kind == .extension }.flatMap(\.overrides).map { line in
-            Finding(
+            SourceFinding(
                 file: source.file.name,
                 line: line,
                 kind: .error,

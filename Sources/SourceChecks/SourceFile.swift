@@ -10,7 +10,7 @@ package struct SourceFile: Hashable, Sendable {
 }
 
 /// A place in a source where Linux differs from Apple's platforms.
-package struct Finding: Hashable, Sendable {
+package struct SourceFinding: Hashable, Sendable {
     package enum Kind: String, Sendable {
         /// Does not compile.
         case error
@@ -32,7 +32,7 @@ package struct Finding: Hashable, Sendable {
     }
 }
 
-extension Finding: CustomStringConvertible {
+extension SourceFinding: CustomStringConvertible {
     /// The compiler's diagnostic format, so that editors can jump to the place.
     package var description: String { "\(file):\(line): \(kind.rawValue): \(message)" }
 }

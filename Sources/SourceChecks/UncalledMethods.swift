@@ -14,7 +14,7 @@ struct UncalledMethods {
         classes = Set(bodies.filter { $0.kind == .class }.map(\.name))
     }
 
-    var findings: [Finding] {
+    var findings: [SourceFinding] {
         classes.sorted().flatMap { name in added(by: name) + mistyped(in: name) }
     }
 
@@ -44,7 +44,7 @@ struct UncalledMethods {
     }
 
     /// Finds methods that a subclass adds although its base class conforms without them.
-    private func added(by name: String) -> [Finding] {
+    private func added(by name: String) -> [SourceFinding] {
         let line = line(of: name)
         return line.dropFirst().flatMap { base in
             delegates(of: base).flatMap { delegate in
@@ -55,7 +55,7 @@ struct UncalledMethods {
                 return methods(of: name)
                     .filter { method in !method.isOverride && missing.contains { $0.isSame(as: method) } }
                     .map { method in
-                        Finding(
+                        SourceFinding(
                             file: method.file,
                             line: method.line,
                             kind: .warning,
@@ -70,14 +70,14 @@ struct UncalledMethods {
     }
 
     /// Finds methods that match a requirement's name but not its types.
-    private func mistyped(in name: String) -> [Finding] {
+    private func mistyped(in name: String) -> [SourceFinding] {
         let optionals = line(of: name).flatMap(delegates).flatMap { optional.byProtocol[$0] ?? [] }
         return methods(of: name).filter { method in
             let rivals = optionals.filter { $0.signature == method.signature }
             return !rivals.isEmpty && !rivals.contains { $0.isSame(as: method) }
         }
         .map { method in
-            Finding(
+            SourceFinding(
                 file: method.file,
                 line: method.line,
                 kind: .warning,

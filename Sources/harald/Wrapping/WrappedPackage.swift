@@ -39,7 +39,7 @@ struct WrappedPackage {
     }
 
     /// Returns what Linux does differently from Apple's platforms.
-    func findings(_ standIns: Set<StandIn>, delegates: [SourceFile]) -> [Finding] {
+    func findings(_ standIns: Set<StandIn>, delegates: [SourceFile]) -> [SourceFinding] {
         let modules = Modules(standIns: Set(standIns.map(\.rawValue)))
         return SourceCheck(sources, interface: delegates, modules: modules).findings
     }

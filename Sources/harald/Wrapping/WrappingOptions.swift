@@ -65,7 +65,7 @@ struct WrappingOptions: ParsableArguments {
         return wrapped
     }
 
-    private func tell(_ findings: [Finding]) {
+    private func tell(_ findings: [SourceFinding]) {
         for finding in findings { Console.problem(finding.description) }
         let errors = findings.count { $0.kind == .error }
         Console.problem(
