@@ -102,7 +102,7 @@ import Testing
 
     /// Whether a procedure finds an advertiser, having checked first that the advertiser is received at all.
     private func finds(
-        _ procedure: Discovery.Procedure,
+        _ procedure: DiscoveryProcedure.Kind,
         _ mode: ControllerMode,
         _ advertise: (GAPDevice, GAPDevice) -> AnyObject
     ) throws -> Bool {
@@ -110,7 +110,7 @@ import Testing
         let (device, finder) = (world.device(), world.device())
         let role = advertise(device, finder)
         #expect(try !finder.hear(from: device.address).isEmpty)
-        let discovery = Discovery(finder.access)
+        let discovery = DiscoveryProcedure(finder.access)
         var found: [Sighting] = []
         var end: Instant?
         let begin = world.loop.now

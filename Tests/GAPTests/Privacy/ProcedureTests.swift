@@ -114,7 +114,7 @@ import Testing
         let pair = try Pair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
-        let discovery = Discovery(pair.other.access)
+        let discovery = DiscoveryProcedure(pair.other.access)
         var found: [Sighting] = []
         try discovery.run(.general, onFound: { found.append($0) }, onEnd: { _ in })
         pair.world.run(.seconds(5))

@@ -2,9 +2,9 @@ import BluetoothTypes
 import HCI
 
 /// The limited and general discovery procedures (Core Vol 3 Part C 9.2.5, 9.2.6).
-package final class Discovery {
+package final class DiscoveryProcedure {
     /// The discovery procedure.
-    package enum Procedure: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Finds devices in limited discoverable mode.
         case limited
         /// Finds devices in limited or general discoverable mode.
@@ -44,7 +44,7 @@ package final class Discovery {
     ///   - onEnd: Called when discovery ends by itself: with nil at its time limit, else with an error.
     /// - Throws: ``GAPError/busy`` while another role scans, ``GAPError/notReady`` without a controller.
     package func run(
-        _ procedure: Procedure,
+        _ procedure: Kind,
         _ settings: ScanSettings = .attentive,
         onFound: @escaping (Sighting) -> Void,
         onEnd: @escaping (GAPError?) -> Void
@@ -68,7 +68,7 @@ package final class Discovery {
         access.endScan(for: self)
     }
 
-    private func isNews(_ sighting: Sighting, for procedure: Procedure) -> Bool {
+    private func isNews(_ sighting: Sighting, for procedure: Kind) -> Bool {
         // A device without the flags is a broadcaster or not discoverable.
         guard let flags = sighting.data.flags, !flags.isDisjoint(with: procedure.flags) else { return false }
         let key = AdvertiserKey(sighting.address, sid: sighting.sid)
