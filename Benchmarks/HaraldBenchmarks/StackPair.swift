@@ -70,7 +70,7 @@ final class StackPair {
     private func subscribe() throws {
         var failure: GATTError?
         client.exchangeMTU { if case .failure(let error) = $0 { failure = error } }
-        let characteristic = RemoteCharacteristic(
+        let characteristic = DiscoveredCharacteristic(
             declaration: notified - 1,
             value: notified,
             end: notified + 1,

@@ -13,7 +13,10 @@ ROOMS = {
     "SMP": ["Sources/SMP"],
     "Security": ["Sources/Security"],
     "Privacy": ["Sources/Privacy"],
-    "GATT": ["Sources/GATT/Server", "Sources/GATT/AttributeSecurity.swift", "Sources/BluetoothTypes/Security", "Sources/GATT/Database/Attribute.swift"],
+    "GATT": [
+        "Sources/GATT/Server", "Sources/BluetoothTypes/Security", "Sources/GATT/Database/Attribute.swift",
+        "Sources/GATT/Database/AttributeSecurity.swift", "Sources/GATT/Database/SubscriptionRule.swift",
+    ],
     "Bonds": ["Sources/Bonds"],
     "LinkLayer": ["Sources/LinkLayer/Encryption", "Sources/LinkLayer/Privacy"],
     "ServiceProcess": ["Sources/ServiceProcess"],

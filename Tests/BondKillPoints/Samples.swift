@@ -80,15 +80,15 @@ package enum Samples {
     /// The cached attributes of a database with this number of services, of six characteristics each.
     package static func cache(services count: UInt16) -> AttributeCache {
         var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 0xDB, count: 16)))
-        var services: [RemoteService] = []
+        var services: [DiscoveredService] = []
         for number in 0..<count {
             let start = number * 20 + 1
-            services.append(RemoteService(handles: start...(start + 19), uuid: BluetoothUUID(0x1800 + number)))
+            services.append(DiscoveredService(handles: start...(start + 19), uuid: BluetoothUUID(0x1800 + number)))
             cache.includes[start] = number == 0 ? services : []
             cache.characteristics[start] = (UInt16(0)..<6).map { index in
                 let declaration = start + 1 + 3 * index
-                cache.descriptors[declaration + 1] = [RemoteDescriptor(handle: declaration + 2, uuid: 0x2902)]
-                return RemoteCharacteristic(
+                cache.descriptors[declaration + 1] = [DiscoveredDescriptor(handle: declaration + 2, uuid: 0x2902)]
+                return DiscoveredCharacteristic(
                     declaration: declaration,
                     value: declaration + 1,
                     end: declaration + 2,

@@ -159,7 +159,7 @@ import Testing
         var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 1, count: 16)))
         let uuid = BluetoothUUID(high: 1, low: 2)
         let services = (0..<UInt16(GATTClient.maximumServices)).map {
-            RemoteService(handles: (1 + $0 * 255)...(255 + $0 * 255), uuid: uuid)
+            DiscoveredService(handles: (1 + $0 * 255)...(255 + $0 * 255), uuid: uuid)
         }
         cache.services = services
         for service in services {
@@ -167,8 +167,8 @@ import Testing
             cache.includes[first] = Array(services.prefix(GATTClient.maximumIncludes))
             cache.characteristics[first] = (0..<UInt16(85)).map { index in
                 let value = first + 1 + 3 * index
-                cache.descriptors[value] = [RemoteDescriptor(handle: value &+ 1, uuid: uuid)]
-                return RemoteCharacteristic(
+                cache.descriptors[value] = [DiscoveredDescriptor(handle: value &+ 1, uuid: uuid)]
+                return DiscoveredCharacteristic(
                     declaration: value - 1,
                     value: value,
                     end: value &+ 1,
@@ -228,7 +228,7 @@ import Testing
         bond.record = Self.record(choices: 1_500)
         bond.cache = AttributeCache()
         bond.cache?.descriptors[1] = (0..<480).map {
-            RemoteDescriptor(handle: $0, uuid: BluetoothUUID(high: 1, low: 2))
+            DiscoveredDescriptor(handle: $0, uuid: BluetoothUUID(high: 1, low: 2))
         }
         let kept = try store.add(bond)
         #expect(kept.record != nil && kept.cache != nil)

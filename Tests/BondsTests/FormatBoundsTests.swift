@@ -211,7 +211,7 @@ import Testing
         let short = (size - 11 - 19 * long) / 5
         var cache = AttributeCache()
         cache.descriptors[1] = (0..<(long + short)).map {
-            RemoteDescriptor(handle: UInt16($0), uuid: $0 < long ? BluetoothUUID(high: 1, low: 2) : 0x2902)
+            DiscoveredDescriptor(handle: UInt16($0), uuid: $0 < long ? BluetoothUUID(high: 1, low: 2) : 0x2902)
         }
         return cache
     }

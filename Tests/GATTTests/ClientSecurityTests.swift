@@ -148,7 +148,7 @@ struct SecuredProcedure: Sendable, CustomTestStringConvertible {
         )
         let published = try fixture.database.add(ServiceDefinition(0x1812, characteristics: [definition]))
         let place = published.characteristics[0]
-        let characteristic = RemoteCharacteristic(
+        let characteristic = DiscoveredCharacteristic(
             declaration: place.value - 1,
             value: place.value,
             end: published.handles.upperBound,

@@ -16,8 +16,8 @@ import Testing
         return connected
     }
 
-    private static let longService = RemoteService(handles: 15...18, uuid: .long)
-    private static let heartRate = RemoteService(handles: 19...33, uuid: 0x180D)
+    private static let longService = DiscoveredService(handles: 15...18, uuid: .long)
+    private static let heartRate = DiscoveredService(handles: 19...33, uuid: 0x180D)
 
     @Test("GATT/CL/GAD/BV-01, GATT/CL/GAD/BV-02: the client discovers primary services", arguments: sizes)
     func primaryServices(mtu: Int) throws {
@@ -34,7 +34,7 @@ import Testing
     func includedServices(mtu: Int) throws {
         let peer = try connect(mtu)
         let included = try peer.wait { peer.client.discoverIncludedServices(of: Self.heartRate, completion: $0) }
-        #expect(included == [RemoteService(handles: 12...14, uuid: 0x1111), Self.longService])
+        #expect(included == [DiscoveredService(handles: 12...14, uuid: 0x1111), Self.longService])
         #expect(try peer.wait { peer.client.discoverIncludedServices(of: Self.longService, completion: $0) }.isEmpty)
     }
 
@@ -56,7 +56,7 @@ import Testing
         #expect(one == [found[2]])
         #expect(
             try peer.wait { client.discoverDescriptors(of: found[2], completion: $0) }
-                == [RemoteDescriptor(handle: 29, uuid: 0xAAAA)]
+                == [DiscoveredDescriptor(handle: 29, uuid: 0xAAAA)]
         )
         #expect(try peer.wait { client.discoverDescriptors(of: found[1], completion: $0) }.isEmpty)
     }
@@ -209,7 +209,7 @@ import Testing
     @Test("behaviour 4.21: subscribing without a client configuration fails")
     func withoutAConfigurationDescriptor() throws {
         let peer = try connect(23)
-        let wrong = RemoteCharacteristic(
+        let wrong = DiscoveredCharacteristic(
             declaration: 27,
             value: 28,
             end: 29,

@@ -15,8 +15,8 @@ import Testing
             return request == [0x08, 1, 0, UInt8(end & 0xFF), UInt8(end >> 8), 0x03, 0x28]
                 ? [0x09, 7, 2, 0, 0x02, value, 0, 0x19, 0x2A] : [0x01, request[0], request[1], request[2], 0x0A]
         }
-        var found: [RemoteCharacteristic]?
-        server.client.discoverCharacteristics(of: RemoteService(handles: 1...end, uuid: 0x180F)) {
+        var found: [DiscoveredCharacteristic]?
+        server.client.discoverCharacteristics(of: DiscoveredService(handles: 1...end, uuid: 0x180F)) {
             found = try? $0.get()
         }
         server.loop.run(for: .seconds(1))
@@ -45,10 +45,10 @@ import Testing
             default: return [0x01, request[0], request[1], request[2], 0x0A]
             }
         }
-        var service: RemoteService??
+        var service: DiscoveredService??
         server.client.discoverService(GATTUUID.genericAttribute) { service = try? $0.get() }
         server.loop.run(for: .seconds(1))
-        #expect(service == RemoteService(handles: 5...9, uuid: GATTUUID.genericAttribute) && asked.count == 1)
+        #expect(service == DiscoveredService(handles: 5...9, uuid: GATTUUID.genericAttribute) && asked.count == 1)
         var name: RemoteValue??
         server.client.readValue(of: GATTUUID.deviceName) { name = try? $0.get() }
         server.loop.run(for: .seconds(1))

@@ -72,7 +72,8 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
 
 @Suite struct FormatTests {
     /// Connects a client to a server with one characteristic of the given formats.
-    private func connect(_ formats: [PresentationFormat], value: [UInt8]) throws -> (ConnectedClient, RemoteService) {
+    private func connect(_ formats: [PresentationFormat], value: [UInt8]) throws -> (ConnectedClient, DiscoveredService)
+    {
         let fixture = try ServerFixture()
         let published = try fixture.database.add(
             ServiceDefinition(
@@ -88,12 +89,13 @@ struct FormatSample: Sendable, CustomTestStringConvertible {
                 ]
             )
         )
-        return (fixture.client(mtu: 23), RemoteService(handles: published.handles, uuid: 0x1819))
+        return (fixture.client(mtu: 23), DiscoveredService(handles: published.handles, uuid: 0x1819))
     }
 
     /// The value and formats that the client reads from a characteristic, without prior knowledge.
-    private func read(_ peer: ConnectedClient, _ service: RemoteService) throws -> (PacketBuffer, [PresentationFormat])
-    {
+    private func read(_ peer: ConnectedClient, _ service: DiscoveredService) throws -> (
+        PacketBuffer, [PresentationFormat]
+    ) {
         let client = peer.client
         let found = try #require(try peer.wait { client.discoverCharacteristics(of: service, completion: $0) }.first)
         let descriptors = try peer.wait { client.discoverDescriptors(of: found, completion: $0) }

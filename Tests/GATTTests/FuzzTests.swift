@@ -61,8 +61,8 @@ import Testing
         var started = 0
         var ended = 0
         func end<T>(_: Result<T, GATTError>) { ended += 1 }
-        let service = RemoteService(handles: 1...40, uuid: 0x180D)
-        let characteristic = RemoteCharacteristic(
+        let service = DiscoveredService(handles: 1...40, uuid: 0x180D)
+        let characteristic = DiscoveredCharacteristic(
             declaration: 1,
             value: 2,
             end: 30,

@@ -42,8 +42,8 @@ final class ScriptedServer {
 }
 
 @Suite struct MaliciousServerTests {
-    static let service = RemoteService(handles: 10...20, uuid: 0x180D)
-    static let characteristic = RemoteCharacteristic(
+    static let service = DiscoveredService(handles: 10...20, uuid: 0x180D)
+    static let characteristic = DiscoveredCharacteristic(
         declaration: 10,
         value: 11,
         end: 20,
@@ -98,7 +98,7 @@ final class ScriptedServer {
                 == .server(.handleOutOfOrder(1))
         )
         #expect(repeating.requests.count == 2)
-        let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
+        let everything = DiscoveredService(handles: 1...0xFFFF, uuid: 0)
         let characteristics = ScriptedServer { request in
             let next = UInt16(request[1]) + UInt16(request[2]) << 8 + 1
             return [0x09, 7, request[1], request[2], 2, UInt8(truncatingIfNeeded: next), UInt8(next >> 8), 0, 0x2A]
@@ -125,7 +125,7 @@ final class ScriptedServer {
     /// Each answer makes progress and is valid: there are merely too many.
     @Test("AB-A07, AB-A08: discovery of an endless service ends at a limit")
     func aServiceWithoutEnd() {
-        let everything = RemoteService(handles: 1...0xFFFF, uuid: 0)
+        let everything = DiscoveredService(handles: 1...0xFFFF, uuid: 0)
         func octets(_ handle: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)] }
         func start(_ request: [UInt8]) -> UInt16 { UInt16(request[1]) | UInt16(request[2]) << 8 }
         let characteristics = ScriptedServer { request in

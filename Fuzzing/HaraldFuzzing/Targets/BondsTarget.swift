@@ -60,12 +60,12 @@ extension FuzzTarget {
             missedChanges: [2...4, 9...12]
         )
         var cache = AttributeCache(hash: DatabaseHash([UInt8](repeating: 6, count: 16)))
-        cache.services = [RemoteService(handles: 1...9, uuid: 0x180D)]
-        cache.includes = [1: [RemoteService(handles: 20...29, uuid: BluetoothUUID(high: 1, low: 2))]]
+        cache.services = [DiscoveredService(handles: 1...9, uuid: 0x180D)]
+        cache.includes = [1: [DiscoveredService(handles: 20...29, uuid: BluetoothUUID(high: 1, low: 2))]]
         cache.characteristics = [
-            1: [RemoteCharacteristic(declaration: 2, value: 3, end: 4, properties: .notify, uuid: 0x2A37)]
+            1: [DiscoveredCharacteristic(declaration: 2, value: 3, end: 4, properties: .notify, uuid: 0x2A37)]
         ]
-        cache.descriptors = [3: [RemoteDescriptor(handle: 4, uuid: 0x2902)]]
+        cache.descriptors = [3: [DiscoveredDescriptor(handle: 4, uuid: 0x2902)]]
         bond.cache = cache
         let level = KeyLevel(keySize: 7, isAuthenticated: false, isSecureConnections: true)
         let other = BluetoothAddress(2, kind: .publicDevice)

@@ -85,8 +85,8 @@ private final class GATTClientScene {
 
     private func start(_ number: Int) {
         started += 1
-        let service = RemoteService(handles: 1...40, uuid: 0x180D)
-        let characteristic = RemoteCharacteristic(
+        let service = DiscoveredService(handles: 1...40, uuid: 0x180D)
+        let characteristic = DiscoveredCharacteristic(
             declaration: 1,
             value: 2,
             end: 30,

@@ -99,7 +99,7 @@ extension PeerLink {
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.includedServices(of: handle) { return completion(.success(known)) }
-        client.discoverIncludedServices(of: GATT.RemoteService(service)) { [weak self] result in
+        client.discoverIncludedServices(of: DiscoveredService(service)) { [weak self] result in
             let found = result.map { services in
                 services.map { service in
                     let isPrimary = self?.database.services?.contains { $0.handle == service.handles.lowerBound }
@@ -113,11 +113,11 @@ extension PeerLink {
 
     private func loadCharacteristics(
         of handle: AttributeHandle,
-        _ completion: @escaping (Result<[GATT.RemoteCharacteristic], ServiceError>) -> Void
+        _ completion: @escaping (Result<[DiscoveredCharacteristic], ServiceError>) -> Void
     ) {
         guard let service = database.service(at: handle) else { return completion(.failure(.unknown(handle))) }
         if let known = database.characteristics(of: handle) { return completion(.success(known)) }
-        client.discoverCharacteristics(of: GATT.RemoteService(service)) { [weak self] result in
+        client.discoverCharacteristics(of: DiscoveredService(service)) { [weak self] result in
             if case .success(let found) = result { self?.database.setCharacteristics(found, of: handle) }
             completion(result.mapError(ServiceError.init))
         }
@@ -148,7 +148,7 @@ extension ServiceError {
 }
 
 extension RemoteService {
-    fileprivate init(_ service: GATT.RemoteService, isPrimary: Bool) {
+    fileprivate init(_ service: DiscoveredService, isPrimary: Bool) {
         self.init(
             handle: service.handles.lowerBound,
             endHandle: service.handles.upperBound,
@@ -158,14 +158,14 @@ extension RemoteService {
     }
 }
 
-extension GATT.RemoteService {
+extension DiscoveredService {
     fileprivate init(_ service: RemoteService) {
         self.init(handles: service.handle...max(service.handle, service.endHandle), uuid: service.uuid)
     }
 }
 
 extension RemoteCharacteristic {
-    init(_ characteristic: GATT.RemoteCharacteristic, value: PacketBuffer?) {
+    init(_ characteristic: DiscoveredCharacteristic, value: PacketBuffer?) {
         self.init(
             handle: characteristic.value,
             uuid: characteristic.uuid,

@@ -31,7 +31,7 @@ extension PeerLink {
         }
     }
 
-    private func restored(_ found: GATT.RemoteCharacteristic, for user: Attachment) -> RestoredCharacteristic {
+    private func restored(_ found: DiscoveredCharacteristic, for user: Attachment) -> RestoredCharacteristic {
         RestoredCharacteristic(
             characteristic: RemoteCharacteristic(found, value: database.values[found.value]),
             isNotifying: subscriptions[found.value]?.subscribers.contains(user.key) ?? false,

@@ -15,7 +15,7 @@ struct RemoteDatabase {
     /// The maximum number of values kept per peer.
     static let maximumValues = 256
 
-    typealias Characteristic = GATT.RemoteCharacteristic
+    typealias Characteristic = DiscoveredCharacteristic
 
     /// The service that begins at `handle`.
     func service(at handle: AttributeHandle) -> RemoteService? {

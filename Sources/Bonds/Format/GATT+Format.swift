@@ -101,7 +101,10 @@ extension AttributeCache {
         }
         descriptors = try reader.table(at: "descriptors") { reader throws(PacketError) in
             try reader.list(at: "descriptors") { reader throws(PacketError) in
-                RemoteDescriptor(handle: try reader.integer(at: "descriptor"), uuid: try reader.uuid(at: "descriptor"))
+                DiscoveredDescriptor(
+                    handle: try reader.integer(at: "descriptor"),
+                    uuid: try reader.uuid(at: "descriptor")
+                )
             }
         }
     }
@@ -134,12 +137,12 @@ extension PacketBuffer {
         append(contentsOf: uuid.littleEndianBytes)
     }
 
-    fileprivate mutating func append(service: RemoteService) {
+    fileprivate mutating func append(service: DiscoveredService) {
         append(handles: service.handles)
         append(uuid: service.uuid)
     }
 
-    fileprivate mutating func append(characteristic: RemoteCharacteristic) {
+    fileprivate mutating func append(characteristic: DiscoveredCharacteristic) {
         append(integer: characteristic.declaration)
         append(integer: characteristic.value)
         append(integer: characteristic.end)
@@ -149,15 +152,15 @@ extension PacketBuffer {
 }
 
 extension ByteReader {
-    fileprivate mutating func services() throws(PacketError) -> [RemoteService] {
+    fileprivate mutating func services() throws(PacketError) -> [DiscoveredService] {
         try list(at: "services") { reader throws(PacketError) in
-            RemoteService(handles: try reader.handles(at: "service"), uuid: try reader.uuid(at: "service"))
+            DiscoveredService(handles: try reader.handles(at: "service"), uuid: try reader.uuid(at: "service"))
         }
     }
 
-    fileprivate mutating func characteristic() throws(PacketError) -> RemoteCharacteristic {
+    fileprivate mutating func characteristic() throws(PacketError) -> DiscoveredCharacteristic {
         let field = "characteristic"
-        return RemoteCharacteristic(
+        return DiscoveredCharacteristic(
             declaration: try integer(at: field),
             value: try integer(at: field),
             end: try integer(at: field),

@@ -8,13 +8,13 @@ package struct AttributeCache: Hashable, Sendable {
     /// The hash of the cached database; nil if the peer has none or it was not read.
     package var hash: DatabaseHash?
     /// All primary services; nil before discovery.
-    package var services: [RemoteService]?
+    package var services: [DiscoveredService]?
     /// The included services of each service, keyed by the service's first handle.
-    package var includes: [UInt16: [RemoteService]] = [:]
+    package var includes: [UInt16: [DiscoveredService]] = [:]
     /// All characteristics of each service, keyed by the service's first handle.
-    package var characteristics: [UInt16: [RemoteCharacteristic]] = [:]
+    package var characteristics: [UInt16: [DiscoveredCharacteristic]] = [:]
     /// The descriptors of each characteristic, keyed by the handle of its value.
-    package var descriptors: [UInt16: [RemoteDescriptor]] = [:]
+    package var descriptors: [UInt16: [DiscoveredDescriptor]] = [:]
 
     /// Creates an empty cache.
     package init(hash: DatabaseHash? = nil) {

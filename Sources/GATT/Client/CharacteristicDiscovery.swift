@@ -9,7 +9,7 @@ struct CharacteristicDiscovery: GATTProcedure {
     private let uuid: BluetoothUUID?
     private let service: ClosedRange<UInt16>
     private var range: SearchRange
-    private var found: [RemoteCharacteristic] = []
+    private var found: [DiscoveredCharacteristic] = []
 
     /// Discovers all characteristics in the handles of a service, or only those with the given UUID.
     init(in service: ClosedRange<UInt16>, uuid: BluetoothUUID?) {
@@ -18,11 +18,11 @@ struct CharacteristicDiscovery: GATTProcedure {
         range = SearchRange(service)
     }
 
-    mutating func begin(mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+    mutating func begin(mtu: Int) -> GATTStep<[DiscoveredCharacteristic]> {
         .request(.readByTypeRequest(.init(range.handles, type: GATTUUID.characteristic)))
     }
 
-    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[DiscoveredCharacteristic]> {
         guard case .readByTypeResponse(let response) = response else { return .fault(.unexpectedResponse) }
         for entry in response.entries {
             if let fault = add(entry) { return .fault(fault) }
@@ -30,7 +30,7 @@ struct CharacteristicDiscovery: GATTProcedure {
         return range.isDone || isFull ? .finished(result) : begin(mtu: mtu)
     }
 
-    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteCharacteristic]> {
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[DiscoveredCharacteristic]> {
         error.code == .attributeNotFound ? .finished(result) : .failed(.att(error))
     }
 
@@ -40,7 +40,7 @@ struct CharacteristicDiscovery: GATTProcedure {
         found.last.map { Int($0.value) + 2 > Int(service.upperBound) } ?? false
     }
 
-    private var result: [RemoteCharacteristic] {
+    private var result: [DiscoveredCharacteristic] {
         guard let uuid else { return found }
         return found.filter { $0.uuid == uuid }
     }
@@ -60,7 +60,7 @@ struct CharacteristicDiscovery: GATTProcedure {
             return .tooMany(limit: GATTClient.maximumCharacteristics)
         }
         found.append(
-            RemoteCharacteristic(
+            DiscoveredCharacteristic(
                 declaration: entry.handle,
                 value: value,
                 end: service.upperBound,
@@ -77,31 +77,31 @@ struct DescriptorDiscovery: GATTProcedure {
     static let onlyReads = true
 
     private var range: SearchRange?
-    private var found: [RemoteDescriptor] = []
+    private var found: [DiscoveredDescriptor] = []
 
     /// Discovers the descriptors in `handles`. Nil means that there are none, and no request is sent.
     init(in handles: ClosedRange<UInt16>?) {
         range = handles.map(SearchRange.init)
     }
 
-    mutating func begin(mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+    mutating func begin(mtu: Int) -> GATTStep<[DiscoveredDescriptor]> {
         guard let range, !range.isDone else { return .finished(found) }
         return .request(.findInformationRequest(ATTFindInformationRequest(range.handles)))
     }
 
-    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[DiscoveredDescriptor]> {
         guard case .findInformationResponse(let response) = response else { return .fault(.unexpectedResponse) }
         for entry in response.entries {
             if let fault = range?.pass(entry.handle) { return .fault(fault) }
             guard found.count < GATTClient.maximumDescriptors else {
                 return .fault(.tooMany(limit: GATTClient.maximumDescriptors))
             }
-            found.append(RemoteDescriptor(handle: entry.handle, uuid: entry.type))
+            found.append(DiscoveredDescriptor(handle: entry.handle, uuid: entry.type))
         }
         return begin(mtu: mtu)
     }
 
-    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteDescriptor]> {
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[DiscoveredDescriptor]> {
         error.code == .attributeNotFound ? .finished(found) : .failed(.att(error))
     }
 }

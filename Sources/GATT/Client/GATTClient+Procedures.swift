@@ -7,7 +7,7 @@ extension GATTClient {
     /// Discovers all primary services, or those with the given UUID (Core Vol 3 Part G 4.4).
     package func discoverServices(
         _ uuid: BluetoothUUID? = nil,
-        completion: @escaping (Result<[RemoteService], GATTError>) -> Void
+        completion: @escaping (Result<[DiscoveredService], GATTError>) -> Void
     ) {
         guard let uuid else { return discover(ServiceDiscovery(uuid: nil), at: \.services, completion: completion) }
         if let known = cache?.services { return completion(.success(known.filter { $0.uuid == uuid })) }
@@ -18,7 +18,7 @@ extension GATTClient {
     /// (Core Vol 3 Part C 12, Part G 7).
     package func discoverService(
         _ uuid: BluetoothUUID,
-        completion: @escaping (Result<RemoteService?, GATTError>) -> Void
+        completion: @escaping (Result<DiscoveredService?, GATTError>) -> Void
     ) {
         if let known = cache?.services { return completion(.success(known.first { $0.uuid == uuid })) }
         run(ServiceDiscovery(uuid: uuid, isOne: true)) { completion($0.map(\.first)) }
@@ -26,8 +26,8 @@ extension GATTClient {
 
     /// Discovers the services that a service includes (Vol 3 Part G 4.5.1).
     package func discoverIncludedServices(
-        of service: RemoteService,
-        completion: @escaping (Result<[RemoteService], GATTError>) -> Void
+        of service: DiscoveredService,
+        completion: @escaping (Result<[DiscoveredService], GATTError>) -> Void
     ) {
         discover(IncludeDiscovery(of: service), at: \.includes[service.handles.lowerBound], completion: completion)
     }
@@ -35,8 +35,8 @@ extension GATTClient {
     /// Discovers all characteristics of a service, or those with the given UUID (Vol 3 Part G 4.6).
     package func discoverCharacteristics(
         _ uuid: BluetoothUUID? = nil,
-        of service: RemoteService,
-        completion: @escaping (Result<[RemoteCharacteristic], GATTError>) -> Void
+        of service: DiscoveredService,
+        completion: @escaping (Result<[DiscoveredCharacteristic], GATTError>) -> Void
     ) {
         let path = \AttributeCache.characteristics[service.handles.lowerBound]
         guard let uuid else {
@@ -48,8 +48,8 @@ extension GATTClient {
 
     /// Discovers all descriptors of a characteristic (Vol 3 Part G 4.7.1).
     package func discoverDescriptors(
-        of characteristic: RemoteCharacteristic,
-        completion: @escaping (Result<[RemoteDescriptor], GATTError>) -> Void
+        of characteristic: DiscoveredCharacteristic,
+        completion: @escaping (Result<[DiscoveredDescriptor], GATTError>) -> Void
     ) {
         discover(
             DescriptorDiscovery(in: characteristic.descriptors),

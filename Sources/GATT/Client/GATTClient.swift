@@ -286,7 +286,7 @@ extension GATTClient {
     ///   Otherwise the descriptor is discovered once.
     package func setNotifying(
         _ isNotifying: Bool,
-        _ characteristic: RemoteCharacteristic,
+        _ characteristic: DiscoveredCharacteristic,
         descriptor: UInt16? = nil,
         completion: @escaping (Result<Void, GATTError>) -> Void
     ) {
@@ -333,7 +333,7 @@ extension GATTClient {
     }
 
     private func watch(
-        _ characteristic: RemoteCharacteristic,
+        _ characteristic: DiscoveredCharacteristic,
         _ completion: @escaping (Result<Bool, GATTError>) -> Void
     ) {
         serviceChanged = characteristic.value

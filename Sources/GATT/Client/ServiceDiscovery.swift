@@ -8,7 +8,7 @@ struct ServiceDiscovery: GATTProcedure {
     private let uuid: BluetoothUUID?
     private let isOne: Bool
     private var range = SearchRange(1...UInt16.max)
-    private var services: [RemoteService] = []
+    private var services: [DiscoveredService] = []
 
     /// Discovers all services, or those with the given UUID.
     ///
@@ -18,7 +18,7 @@ struct ServiceDiscovery: GATTProcedure {
         self.isOne = isOne
     }
 
-    mutating func begin(mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func begin(mtu: Int) -> GATTStep<[DiscoveredService]> {
         guard let uuid else {
             return .request(.readByGroupTypeRequest(.init(range.handles, type: GATTUUID.primaryService)))
         }
@@ -26,7 +26,7 @@ struct ServiceDiscovery: GATTProcedure {
         return .request(.findByTypeValueRequest(.init(range.handles, type: 0x2800, value: value)))
     }
 
-    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[DiscoveredService]> {
         switch response {
         case .readByGroupTypeResponse(let response):
             for entry in response.entries {
@@ -44,14 +44,14 @@ struct ServiceDiscovery: GATTProcedure {
         return isOne || range.isDone ? .finished(services) : begin(mtu: mtu)
     }
 
-    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[DiscoveredService]> {
         error.code == .attributeNotFound ? .finished(services) : .failed(.att(error))
     }
 
     private mutating func add(_ group: ATTHandleRange, _ uuid: BluetoothUUID) -> GATTServerFault? {
         if let fault = range.pass(group.start, through: group.end) { return fault }
         guard services.count < GATTClient.maximumServices else { return .tooMany(limit: GATTClient.maximumServices) }
-        services.append(RemoteService(handles: group.start...group.end, uuid: uuid))
+        services.append(DiscoveredService(handles: group.start...group.end, uuid: uuid))
         return nil
     }
 }
@@ -61,22 +61,22 @@ struct ServiceDiscovery: GATTProcedure {
 struct IncludeDiscovery: GATTProcedure {
     static let onlyReads = true
 
-    private let service: RemoteService
+    private let service: DiscoveredService
     private var range: SearchRange
-    private var included: [RemoteService] = []
+    private var included: [DiscoveredService] = []
     /// The indices of the services in `included` whose UUID is still to be read.
     private var unnamed: [Int] = []
 
-    init(of service: RemoteService) {
+    init(of service: DiscoveredService) {
         self.service = service
         range = SearchRange(service.handles)
     }
 
-    mutating func begin(mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func begin(mtu: Int) -> GATTStep<[DiscoveredService]> {
         .request(.readByTypeRequest(.init(range.handles, type: GATTUUID.include)))
     }
 
-    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<[DiscoveredService]> {
         switch response {
         case .readByTypeResponse(let response):
             for entry in response.entries {
@@ -94,12 +94,12 @@ struct IncludeDiscovery: GATTProcedure {
         return next(mtu: mtu)
     }
 
-    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[RemoteService]> {
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<[DiscoveredService]> {
         guard error.request == .readByTypeRequest, error.code == .attributeNotFound else { return .failed(.att(error)) }
         return .finished(included)
     }
 
-    private mutating func next(mtu: Int) -> GATTStep<[RemoteService]> {
+    private mutating func next(mtu: Int) -> GATTStep<[DiscoveredService]> {
         if let index = unnamed.first {
             return .request(.readRequest(ATTReadRequest(handle: included[index].handles.lowerBound)))
         }
@@ -118,7 +118,7 @@ struct IncludeDiscovery: GATTProcedure {
         guard included.count < GATTClient.maximumIncludes else { return .tooMany(limit: GATTClient.maximumIncludes) }
         if entry.value.count == 4 { unnamed.append(included.count) }
         let uuid = BluetoothUUID(declared: entry.value.suffix(after: 4)) ?? 0
-        included.append(RemoteService(handles: start...end, uuid: uuid))
+        included.append(DiscoveredService(handles: start...end, uuid: uuid))
         return nil
     }
 }

@@ -9,7 +9,7 @@ struct SubscriptionProcedure: GATTProcedure {
     private var descriptor: UInt16?
 
     /// Creates the procedure. If `descriptor` is given, there is no search.
-    init(_ characteristic: RemoteCharacteristic, _ configuration: ClientConfiguration, descriptor: UInt16?) {
+    init(_ characteristic: DiscoveredCharacteristic, _ configuration: ClientConfiguration, descriptor: UInt16?) {
         self.configuration = configuration
         self.descriptor = descriptor
         search = DescriptorDiscovery(in: characteristic.descriptors)
@@ -29,7 +29,7 @@ struct SubscriptionProcedure: GATTProcedure {
         descriptor == nil ? follow(search.handle(error, mtu: mtu)) : .failed(.att(error))
     }
 
-    private mutating func follow(_ step: GATTStep<[RemoteDescriptor]>) -> GATTStep<UInt16> {
+    private mutating func follow(_ step: GATTStep<[DiscoveredDescriptor]>) -> GATTStep<UInt16> {
         switch step {
         case .request(let pdu): return .request(pdu)
         case .failed(let error): return .failed(error)

@@ -10,20 +10,20 @@ struct AttributeTable {
     }
 
     struct Service {
-        var service: RemoteService
+        var service: DiscoveredService
         var isPrimary: Bool
-        var includes: [RemoteService] = []
+        var includes: [DiscoveredService] = []
         var characteristics: [Characteristic] = []
     }
 
     struct Characteristic {
-        var characteristic: RemoteCharacteristic
+        var characteristic: DiscoveredCharacteristic
         var value = Value.notReadable
         var descriptors: [Descriptor] = []
     }
 
     struct Descriptor {
-        var descriptor: RemoteDescriptor
+        var descriptor: DiscoveredDescriptor
         var value = Value.notReadable
     }
 
@@ -34,24 +34,24 @@ struct AttributeTable {
 
     /// The characteristic to follow by default: the heart rate if there is one, else the first that notifies or
     /// indicates outside the Generic Attribute service.
-    var followed: RemoteCharacteristic? {
+    var followed: DiscoveredCharacteristic? {
         followable.first { $0.uuid == 0x2A37 } ?? followable.first
     }
 
     /// The characteristics that notify or indicate, except those of the Generic Attribute service.
-    var followable: [RemoteCharacteristic] {
+    var followable: [DiscoveredCharacteristic] {
         services.filter { $0.service.uuid != GATTUUID.genericAttribute }
             .flatMap(\.characteristics).map(\.characteristic)
             .filter(\.canNotify)
     }
 
     /// Returns the first characteristic with this UUID.
-    func characteristic(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
+    func characteristic(_ uuid: BluetoothUUID) -> DiscoveredCharacteristic? {
         services.flatMap(\.characteristics).map(\.characteristic).first { $0.uuid == uuid }
     }
 
     /// Returns the characteristic with this UUID to follow: the first that notifies or indicates, or else the first.
-    func toFollow(_ uuid: BluetoothUUID) -> RemoteCharacteristic? {
+    func toFollow(_ uuid: BluetoothUUID) -> DiscoveredCharacteristic? {
         followable.first { $0.uuid == uuid } ?? characteristic(uuid)
     }
 
@@ -97,7 +97,7 @@ struct AttributeTable {
     }
 }
 
-extension RemoteCharacteristic {
+extension DiscoveredCharacteristic {
     /// Whether the peer sends the value as notification or indication.
     var canNotify: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }

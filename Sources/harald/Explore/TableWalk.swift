@@ -38,7 +38,7 @@ final class TableWalk {
         if let step = steps.popFirst() { step() } else { completion(.success(table)) }
     }
 
-    private func add(_ service: RemoteService, isPrimary: Bool) {
+    private func add(_ service: DiscoveredService, isPrimary: Bool) {
         let index = table.services.count
         table.services.append(.init(service: service, isPrimary: isPrimary))
         steps.append { [weak self] in self?.exploreIncludes(index) }

@@ -50,7 +50,7 @@ final class Visit {
         }
     }
 
-    private func readBack(_ target: RemoteCharacteristic) {
+    private func readBack(_ target: DiscoveredCharacteristic) {
         guard target.properties.contains(.read) else { return awaitChange() }
         client.read(target.value) { [weak self] result in
             self?.proceed(result) { visit, value in
@@ -109,7 +109,7 @@ final class Visit {
         }
     }
 
-    private func valueArrived(_ handle: UInt16, _ value: PacketBuffer, _ followed: RemoteCharacteristic) {
+    private func valueArrived(_ handle: UInt16, _ value: PacketBuffer, _ followed: DiscoveredCharacteristic) {
         guard handle == followed.value, left > 0 else { return }
         Console.line("value of \(nameOf(followed.uuid)): \(shown(value))")
         left -= 1

@@ -85,9 +85,9 @@ import Testing
     static var tables: TableRecord {
         var tables = TableRecord(run: "today")
         var found = AttributeCache()
-        let service = RemoteService(handles: 1...9, uuid: 0x180D)
+        let service = DiscoveredService(handles: 1...9, uuid: 0x180D)
         found.services = [service]
-        found.descriptors[3] = [RemoteDescriptor(handle: 4, uuid: 0x2902)]
+        found.descriptors[3] = [DiscoveredDescriptor(handle: 4, uuid: 0x2902)]
         _ = tables.set(found, of: peer)
         return tables
     }

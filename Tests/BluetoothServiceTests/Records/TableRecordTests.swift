@@ -10,7 +10,7 @@ import Testing
 @Suite struct TableRecordTests {
     private func table(_ services: Int) -> AttributeCache {
         var table = AttributeCache()
-        table.services = (0..<UInt16(services)).map { RemoteService(handles: $0 + 1...$0 + 1, uuid: 0x180D) }
+        table.services = (0..<UInt16(services)).map { DiscoveredService(handles: $0 + 1...$0 + 1, uuid: 0x180D) }
         return table
     }
 

@@ -44,7 +44,7 @@ import Testing
         /// Bonds and subscribes to the value.
         func begin() throws {
             try pair.bond()
-            let characteristic = RemoteCharacteristic(
+            let characteristic = DiscoveredCharacteristic(
                 declaration: place.value - 1,
                 value: place.value,
                 end: place.value + 1,

@@ -40,7 +40,7 @@ import Testing
         }
 
         /// Discovers the characteristic, as the reader.
-        func find() throws -> RemoteCharacteristic {
+        func find() throws -> DiscoveredCharacteristic {
             let client = try #require(reader.client)
             let services = try wait { client.discoverServices(GATTUUID.genericAccess, completion: $0) }.get()
             let service = try #require(services.first)

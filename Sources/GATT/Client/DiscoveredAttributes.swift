@@ -1,7 +1,7 @@
 import BluetoothTypes
 
 /// A service of a peer's database.
-package struct RemoteService: Hashable, Sendable {
+package struct DiscoveredService: Hashable, Sendable {
     /// The handles from the declaration through the last attribute.
     package var handles: ClosedRange<UInt16>
     package var uuid: BluetoothUUID
@@ -13,7 +13,7 @@ package struct RemoteService: Hashable, Sendable {
 }
 
 /// A characteristic of a peer's database.
-package struct RemoteCharacteristic: Hashable, Sendable {
+package struct DiscoveredCharacteristic: Hashable, Sendable {
     /// The handle of the declaration.
     package var declaration: UInt16
     /// The handle of the value.
@@ -45,7 +45,7 @@ package struct RemoteCharacteristic: Hashable, Sendable {
 }
 
 /// A descriptor of a peer's database.
-package struct RemoteDescriptor: Hashable, Sendable {
+package struct DiscoveredDescriptor: Hashable, Sendable {
     package var handle: UInt16
     package var uuid: BluetoothUUID
 
