@@ -94,7 +94,7 @@ let package = Package(
         room(
             "HCITransports",
             [
-                "BluetoothTypes", "CUSB", "EventLoops", "HCI",
+                "BluetoothTypes", "CLinux", "CUSB", "EventLoops", "HCI",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -230,8 +230,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports", "LinkLayer",
-                "L2CAP",
+                "CAllocations", "CLinux", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
+                "LinkLayer", "L2CAP",
                 "ATT", "GATT", "BluetoothService", "ServiceProcess", "ServiceSocket", "CoreBluetooth",
                 "CoreBluetoothExtras",
                 "BluetoothSimulation",
@@ -354,7 +354,7 @@ let package = Package(
         ),
         .target(
             name: "StandInKernel",
-            dependencies: ["HCITransports"],
+            dependencies: ["CLinux", "HCITransports"],
             path: "Tests/StandInKernel",
             swiftSettings: settings
         ),

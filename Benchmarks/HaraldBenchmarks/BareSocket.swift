@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Foundation
 
@@ -13,7 +14,7 @@ enum BareSocket {
     /// The median time from a write to the return of the read, for single octets, in nanoseconds.
     static func delay(samples: Int) -> Int {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return 0 }
+        guard socketpair(AF_UNIX, harald_SOCK_STREAM, 0, &ends) == 0 else { return 0 }
         defer { ends.forEach { close($0) } }
         let (reading, done) = (ends[1], DispatchSemaphore(value: 0))
         // Safe: written only by the thread, and read after it has finished.

@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import CLinux
 import CoreBluetooth
 import EventLoops
 import Foundation
@@ -47,7 +48,7 @@ enum SocketApp {
     /// Sends requests as fast as the socket accepts them, and reads the events.
     static func flood(_ path: String) {
         guard var address = sockaddr_un(path: path) else { return }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, harald_SOCK_STREAM, 0)
         let isConnected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0

@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import EventLoops
 import Foundation
@@ -46,7 +47,7 @@ extension HaraldBenchmarks {
 
     private static func connected(to path: String) -> Int32? {
         guard var address = sockaddr_un(path: path) else { return nil }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, harald_SOCK_STREAM, 0)
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 #if canImport(Glibc)
@@ -42,7 +43,7 @@ package enum ServicePath {
     private static func knock(_ path: String) -> Int32 {
         guard var address = sockaddr_un(path: path) else { return ENAMETOOLONG }
         // Non-blocking, so that a program that does not accept connections cannot delay this one.
-        let kind = [SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
+        let kind = harald_SOCK_STREAM | harald_SOCK_CLOEXEC | harald_SOCK_NONBLOCK
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }

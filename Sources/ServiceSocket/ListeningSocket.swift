@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import ServiceProcess
 
@@ -59,8 +60,7 @@ package struct ListeningSocket {
     private static func bind(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(Failure) -> Int32 {
         guard var address = sockaddr_un(path: path) else { throw Failure("\(path) is not a valid socket path") }
         try removeRest(at: path)
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_UNIX, type, 0)
+        let descriptor = socket(AF_UNIX, harald_SOCK_STREAM | harald_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw failure("cannot create a socket") }
         // On Linux the file is created with the permission bits of the socket, so no other user can connect before the
         // final bits are set. umask(2) would affect the whole process.

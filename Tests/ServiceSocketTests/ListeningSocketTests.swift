@@ -1,4 +1,5 @@
 import BluetoothService
+import CLinux
 import EventLoops
 import Foundation
 import HCITransports
@@ -149,9 +150,7 @@ import Testing
                     .withConnectedSocket(descriptor)
             }
         }
-        // SOCK_STREAM and SOCK_CLOEXEC of socket(2). The compiler does not always find these names if a file
-        // imports swift-nio too.
-        let type: Int32 = 1 | 0o2_000_000
+        let type = harald_SOCK_STREAM | harald_SOCK_CLOEXEC
         #expect(await caller(of: socket(AF_UNIX, type, 0)) == nil)
         let pair = try #require(RawEnd.pair())
         let found = await caller(of: pair.near)

@@ -1,3 +1,4 @@
+import CLinux
 import EventLoops
 import Foundation
 import HCITransports
@@ -26,10 +27,7 @@ import Testing
         let waiting = service.listener.with { _ in
             var address = address
             return (0..<100).map { _ in
-                let kind = [SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(
-                    0,
-                    |
-                )
+                let kind = harald_SOCK_STREAM | harald_SOCK_CLOEXEC | harald_SOCK_NONBLOCK
                 let descriptor = socket(AF_UNIX, kind, 0)
                 let result = withUnsafePointer(to: &address) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

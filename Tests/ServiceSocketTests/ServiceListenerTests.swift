@@ -32,7 +32,7 @@ import Testing
     /// Whether this kernel provides descriptors of connecting processes: Linux 6.5 and later.
     private static let kernelHoldsCallers: Bool = {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
+        guard socketpair(AF_UNIX, harald_SOCK_STREAM, 0, &ends) == 0 else { return false }
         defer { ends.forEach { close($0) } }
         var (descriptor, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
         guard getsockopt(ends[0], SOL_SOCKET, CInt(harald_SO_PEERPIDFD), &descriptor, &size) == 0 else { return false }
@@ -102,7 +102,7 @@ import Testing
 
     /// A socket of the given kind that is bound to a path.
     private func bound(_ kind: Int32, _ path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_UNIX, kind | harald_SOCK_CLOEXEC, 0)
         var address = try #require(sockaddr_un(path: path))
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -138,7 +138,7 @@ import Testing
         #expect(refusal(path)?.contains("is not a socket") == true && hasFile(path))
         unlink(path)
         // Sockets of another program without a lock: it listens, has a full backlog, or uses datagrams.
-        let stream = try bound(Int32(SOCK_STREAM.rawValue), path)
+        let stream = try bound(harald_SOCK_STREAM, path)
         #expect(listen(stream, 0) == 0)
         for _ in 0..<3 {
             #expect(ServicePath.isListening(path))
@@ -146,17 +146,17 @@ import Testing
         }
         close(stream)
         unlink(path)
-        let datagrams = try bound(Int32(SOCK_DGRAM.rawValue), path)
+        let datagrams = try bound(harald_SOCK_DGRAM, path)
         #expect(refusal(path)?.contains("another program is listening") == true && hasFile(path))
         close(datagrams)
         unlink(path)
         if getuid() == 0 {
-            close(try bound(Int32(SOCK_STREAM.rawValue), path))
+            close(try bound(harald_SOCK_STREAM, path))
             #expect(chown(path, 12_345, 0) == 0 && refusal(path)?.contains("user 12345") == true && hasFile(path))
             unlink(path)
         }
         // The file of a dead service.
-        close(try bound(Int32(SOCK_STREAM.rawValue), path))
+        close(try bound(harald_SOCK_STREAM, path))
         #expect(hasFile(path) && !ServicePath.isListening(path))
         #expect(refusal(path) == nil)
     }

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import CLinux
 import EventLoops
 import Foundation
 import HCITransports
@@ -31,9 +32,7 @@ final class RawEnd: Sendable {
     /// A connected pair: the descriptor of one end, and the other end.
     static func pair() -> (near: Int32, peer: RawEnd)? {
         var ends: [Int32] = [-1, -1]
-        // SOCK_STREAM and SOCK_CLOEXEC of socket(2). The compiler does not always find these names if a file
-        // imports swift-nio too.
-        let type: Int32 = 1 | 0o2_000_000
+        let type = harald_SOCK_STREAM | harald_SOCK_CLOEXEC
         return socketpair(AF_UNIX, type, 0, &ends) == 0 ? (ends[0], RawEnd(ends[1])) : nil
     }
 

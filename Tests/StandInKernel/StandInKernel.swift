@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import HCITransports
 import Synchronization
@@ -56,7 +57,7 @@ package final class StandInKernel: KernelCalls {
     package func openSocket() throws(ErrorNumber) -> Int32 {
         if let error = state.withLock({ $0.openError }) { throw ErrorNumber(error) }
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
+        guard socketpair(AF_UNIX, harald_SOCK_SEQPACKET | harald_SOCK_NONBLOCK, 0, &ends) == 0 else {
             throw ErrorNumber(errno)
         }
         let (near, far) = (ends[0], ends[1])

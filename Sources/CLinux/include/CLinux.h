@@ -13,6 +13,15 @@
 /// architectures that have the generic ones.
 enum { harald_SO_PEERPIDFD = 77 };
 
+/// Types and flags of socket(2). glibc declares these names as an enumeration and musl as macros, which Swift imports as values of different
+/// types.
+static const int harald_SOCK_STREAM = SOCK_STREAM;
+static const int harald_SOCK_DGRAM = SOCK_DGRAM;
+static const int harald_SOCK_RAW = SOCK_RAW;
+static const int harald_SOCK_SEQPACKET = SOCK_SEQPACKET;
+static const int harald_SOCK_CLOEXEC = SOCK_CLOEXEC;
+static const int harald_SOCK_NONBLOCK = SOCK_NONBLOCK;
+
 /// A descriptor of a process (pidfd_open(2)); negative, with `errno`, where there is none.
 static inline int harald_pidfd_open(int process) {
     return (int)syscall(SYS_pidfd_open, process, 0);

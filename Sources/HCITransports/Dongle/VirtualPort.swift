@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 
 #if canImport(Glibc)
@@ -67,8 +68,7 @@ package enum VirtualPort {
 
     private static func socketPair() throws(Failure) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+        guard socketpair(AF_UNIX, harald_SOCK_STREAM | harald_SOCK_CLOEXEC, 0, &ends) == 0 else {
             throw .failed(asked: "creating a socket pair", code: errno)
         }
         return (ends[0], ends[1])

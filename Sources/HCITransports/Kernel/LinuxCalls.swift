@@ -1,3 +1,5 @@
+import CLinux
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -34,7 +36,7 @@ package struct LinuxCalls: KernelCalls {
     package init(ofDevice isDevice: Bool = false) { self.isDevice = isDevice }
 
     package func openSocket() throws(ErrorNumber) -> Int32 {
-        let flags = [SOCK_RAW, SOCK_CLOEXEC, SOCK_NONBLOCK].map { Int32($0.rawValue) }.reduce(0, |)
+        let flags = harald_SOCK_RAW | harald_SOCK_CLOEXEC | harald_SOCK_NONBLOCK
         return try Self.check(socket(Number.family, flags, Number.protocol))
     }
 

@@ -72,7 +72,7 @@ enum ServiceManager {
         if octets[0] == UInt8(ascii: "@") { octets[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
         let size = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + octets.count } ?? 0
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_UNIX, harald_SOCK_DGRAM | harald_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let message = Array(text.utf8)
