@@ -42,17 +42,6 @@ import Testing
         return broadcaster
     }
 
-    private func synchronize(
-        _ device: GAPDevice,
-        to advertiser: GAPDevice,
-        _ rules: PeriodicObserver.Rules = .init()
-    ) throws -> PeriodicObserver.Train {
-        var result: Result<PeriodicObserver.Train, GAPError>?
-        device.access.trains.synchronize(to: .one(advertiser.address, sid: 0), rules) { result = $0 }
-        device.world.run { result != nil }
-        return try #require(try result?.get())
-    }
-
     private struct Heard: Hashable {
         var subevent: UInt8
         var data: PacketBuffer
@@ -109,7 +98,7 @@ import Testing
         let broadcaster = try broadcaster(advertiser)
         _ = try listener.hear()
         #expect(told == [80])
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         #expect(train.timing == Self.timing && train.hasSubevents && train.interval == 80)
         // The train stops being synchronizable with the mode, but goes on.
         broadcaster.hide()
@@ -123,7 +112,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         let heard = try hear(listener, train, [0, 1, 2, 3])
         #expect(heard.count >= 72 && heard.allSatisfy { $0.data == Self.data($0.subevent) })
         #expect(Set(heard.map(\.subevent)) == [0, 1, 2, 3])
@@ -145,7 +134,7 @@ import Testing
         let broadcaster = try broadcaster(advertiser)
         var rules = PeriodicObserver.Rules()
         rules.reports = false
-        let train = try synchronize(listener, to: advertiser, rules)
+        let train = try listener.synchronize(to: advertiser, rules)
         #expect(train.advertiser == advertiser.address && train.timing == Self.timing)
         #expect(try hear(listener, train, [1]).isEmpty && listener.access.trains.followed.count == 1)
         listener.access.trains.report(train, true)
@@ -160,7 +149,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener, other) = (world.device(), world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         var early = 0
         listener.access.trains.onSubevent = { _, _, _, _ in early += 1 }
         world.run(.seconds(1))
@@ -170,7 +159,7 @@ import Testing
         try respond(listener, train, to: broadcaster, subevent: 3, slot: 0)
         listener.access.trains.onSubevent = nil
         // Another listener, in the next slot.
-        let second = try synchronize(other, to: advertiser)
+        let second = try other.synchronize(to: advertiser)
         try respond(other, second, to: broadcaster, subevent: 1, slot: 1)
         listener.access.trains.leave(train)
         world.run(.milliseconds(100))
@@ -182,7 +171,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         let long = PacketBuffer((0..<247).map { UInt8($0) })
         var (answers, results): ([PacketBuffer], [Result<Void, GAPError>]) = ([], [])
         broadcaster.onResponse = { answers.append($2) }
@@ -226,7 +215,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         var (place, result): (PeriodicObserver.Place?, Result<Void, GAPError>?)
         listener.access.trains.onSubevent = { _, heard, _, _ in place = heard }
         listener.access.trains.choose([0], of: train)
@@ -263,26 +252,9 @@ import Testing
 
     // MARK: Over a link
 
-    /// A link, and a train of one of its ends or of a third device.
-    private struct Linked {
-        let pair: LinkedPair
-        let listener: GAPDevice
-        let listenerLink: AccessLink
-        let teller: GAPDevice
-        let tellerLink: AccessLink
-
-        init(listenerIsCentral: Bool) throws {
-            pair = try LinkedPair(.extended)
-            let central = (pair.central, pair.centralLink)
-            let peripheral = (pair.peripheral, pair.peripheralLink)
-            (listener, listenerLink) = listenerIsCentral ? central : peripheral
-            (teller, tellerLink) = listenerIsCentral ? peripheral : central
-        }
-    }
-
     /// Has the listener receive the train over the link.
     private func told(
-        _ linked: Linked,
+        _ linked: TransferPair,
         reports: Bool = true,
         _ tell: (@escaping (Result<Void, GAPError>) -> Void) -> Void
     ) throws -> PeriodicObserver.Train {
@@ -305,7 +277,7 @@ import Testing
     }
 
     private func establish(listenerIsCentral: Bool, reports: Bool) throws {
-        let linked = try Linked(listenerIsCentral: listenerIsCentral)
+        let linked = try TransferPair(listenerIsCentral: listenerIsCentral)
         let broadcaster = try broadcaster(linked.teller)
         let train = try told(linked, reports: reports) {
             broadcaster.tell(linked.tellerLink, serviceData: 0xABCD, completion: $0)
@@ -339,10 +311,10 @@ import Testing
 
     /// Transfers the train of a third device to the peer.
     private func transfer(tellerIsCentral: Bool) throws {
-        let linked = try Linked(listenerIsCentral: !tellerIsCentral)
+        let linked = try TransferPair(listenerIsCentral: !tellerIsCentral)
         let third = linked.pair.world.device()
         let broadcaster = try broadcaster(third)
-        let known = try synchronize(linked.teller, to: third)
+        let known = try linked.teller.synchronize(to: third)
         let train = try told(linked) {
             linked.teller.access.trains.tell(linked.tellerLink, of: known, serviceData: 0xABCD, completion: $0)
         }
@@ -366,7 +338,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         _ = try hear(listener, train, [2])
         var result: Result<AccessLink, GAPError>?
         broadcaster.connect(to: listener.address, in: 2) { result = $0 }

@@ -33,17 +33,6 @@ import Testing
         return broadcaster
     }
 
-    private func synchronize(
-        _ device: GAPDevice,
-        to advertiser: GAPDevice,
-        _ rules: PeriodicObserver.Rules = .init()
-    ) throws -> PeriodicObserver.Train {
-        var result: Result<PeriodicObserver.Train, GAPError>?
-        device.access.trains.synchronize(to: .one(advertiser.address, sid: 0), rules) { result = $0 }
-        device.world.run { result != nil }
-        return try #require(try result?.get())
-    }
-
     /// Returns the data that a device receives from trains within a time.
     private func hear(_ device: GAPDevice, for time: Duration = .seconds(2)) -> [PacketBuffer] {
         var heard: [PacketBuffer] = []
@@ -66,7 +55,7 @@ import Testing
         _ = try listener.hear()
         #expect(told == [80])
         // The train stops being synchronizable with the mode, but goes on.
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         broadcaster.hide()
         world.run(.milliseconds(500))
         #expect(try listener.hear(from: advertiser.address).isEmpty)
@@ -79,7 +68,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        _ = try synchronize(listener, to: advertiser)
+        _ = try listener.synchronize(to: advertiser)
         var times: [Instant] = []
         listener.access.trains.onData = { _, data, _ in
             #expect(data == Self.data.encoded)
@@ -111,7 +100,7 @@ import Testing
         let broadcaster = try broadcaster(advertiser)
         var rules = PeriodicObserver.Rules()
         rules.reports = false
-        let train = try synchronize(listener, to: advertiser, rules)
+        let train = try listener.synchronize(to: advertiser, rules)
         #expect(train.advertiser == advertiser.address && train.sid == 0 && train.interval == 80)
         #expect(hear(listener, for: .seconds(8)).isEmpty && listener.access.trains.followed.count == 1)
         listener.access.trains.report(train, true)
@@ -124,7 +113,7 @@ import Testing
         let world = GAPWorld()
         let (advertiser, listener) = (world.device(), world.device())
         let broadcaster = try broadcaster(advertiser)
-        let train = try synchronize(listener, to: advertiser)
+        let train = try listener.synchronize(to: advertiser)
         #expect(train.advertiser == advertiser.address)
         let heard = hear(listener)
         #expect(heard.count >= 18 && Set(heard) == [Self.data.encoded])
@@ -140,7 +129,7 @@ import Testing
         let octets = (0..<3).map { PacketBuffer([UInt8](repeating: UInt8($0), count: 240)) }
         let data = AdvertisingData(octets.map { .manufacturerData(.apple, $0) })
         let broadcaster = try broadcaster(advertiser, data: data)
-        _ = try synchronize(listener, to: advertiser)
+        _ = try listener.synchronize(to: advertiser)
         #expect(Set(hear(listener)) == [data.encoded])
         _ = broadcaster
     }
@@ -177,23 +166,6 @@ import Testing
 
     // MARK: Over a link
 
-    /// A link, and a train of one of its ends or of a third device.
-    private struct Linked {
-        let pair: LinkedPair
-        let listener: GAPDevice
-        let listenerLink: AccessLink
-        let teller: GAPDevice
-        let tellerLink: AccessLink
-
-        init(listenerIsCentral: Bool) throws {
-            pair = try LinkedPair(.extended)
-            let central = (pair.central, pair.centralLink)
-            let peripheral = (pair.peripheral, pair.peripheralLink)
-            (listener, listenerLink) = listenerIsCentral ? central : peripheral
-            (teller, tellerLink) = listenerIsCentral ? peripheral : central
-        }
-    }
-
     private struct Told {
         var train: Result<PeriodicObserver.Train, GAPError>?
         weak var link: AccessLink?
@@ -202,7 +174,7 @@ import Testing
 
     /// Transfers the train of the other end to the listener, which follows it or not.
     private func establish(listenerIsCentral: Bool, reports: Bool) throws {
-        let linked = try Linked(listenerIsCentral: listenerIsCentral)
+        let linked = try TransferPair(listenerIsCentral: listenerIsCentral)
         let world = linked.pair.world
         let broadcaster = try broadcaster(linked.teller)
         var rules = PeriodicObserver.Rules()
@@ -238,11 +210,11 @@ import Testing
 
     /// Transfers the train of a third device to the peer.
     private func transfer(tellerIsCentral: Bool) throws {
-        let linked = try Linked(listenerIsCentral: !tellerIsCentral)
+        let linked = try TransferPair(listenerIsCentral: !tellerIsCentral)
         let world = linked.pair.world
         let third = world.device()
         let broadcaster = try broadcaster(third)
-        let train = try synchronize(linked.teller, to: third)
+        let train = try linked.teller.synchronize(to: third)
         var told = Told()
         linked.listener.access.trains.onTold = { told = Told(train: $0, link: $1, serviceData: $2) }
         linked.listener.access.trains.listen(to: linked.listenerLink, .init())
