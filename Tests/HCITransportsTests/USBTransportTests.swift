@@ -10,19 +10,12 @@ import Testing
 @testable import HCITransports
 
 @Suite struct USBTransportTests {
-    /// A transport to a controller, and the events it reports.
+    /// A transport to a controller, and the stand-in at its other end.
     private final class Line: Sendable {
-        enum Happening: Hashable, Sendable {
-            case received(HCIPacket)
-            case closed(HCITransportError)
-        }
-
+        private let watched: WatchedTransport
         let usb: StandInUSB
         let kernel: StandInKernel
-        let loop = NIOEventLoop()
         let connection: StandInConnection
-        let transport: LoopBound<ControllerTransport>
-        private let happenings: AsyncStream<Happening>
 
         init(
             isSerialized: Bool = false,
@@ -34,38 +27,19 @@ import Testing
             let usb = StandInUSB([StandInUSB.controller(isSerialized: isSerialized)])
             (self.usb, self.kernel) = (usb, kernel)
             let path = files?.path ?? "/nowhere"
-            let (happenings, continuation) = AsyncStream<Happening>.makeStream()
-            self.happenings = happenings
-            let loop = loop
-            transport = loop.make {
-                let adapters = KernelAdapters(calls: kernel, sysfs: path, proc: path)
-                let line = ControllerTransport(.usb(.first), loop: loop, finder: ControllerFinder(adapters, usb: usb))
-                line.onReceive = { continuation.yield(.received($0)) }
-                line.onClose = { continuation.yield(.closed($0)) }
-                // Waits until the transport is open.
-                line.send(HCIPacket(Reset()))
-                return line
-            }
+            let adapters = KernelAdapters(calls: kernel, sysfs: path, proc: path)
+            watched = WatchedTransport(.usb(.first), ControllerFinder(adapters, usb: usb))
             while usb.state.withLock({ $0.connections.first?.written.isEmpty ?? true }) { await Task.yield() }
             connection = try #require(usb.state.withLock { $0.connections.first })
         }
 
-        deinit { transport.with { $0.close() } }
+        var transport: LoopBound<ControllerTransport> { watched.transport }
 
-        func next() async -> Happening? {
-            for await happening in happenings { return happening }
-            return nil
-        }
+        func next() async -> WatchedTransport.Event? { await watched.next() }
 
-        func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
+        func send(_ packet: HCIPacket) { watched.send(packet) }
 
-        /// Resets the device and returns the result.
-        func resetDevice() async -> DeviceReset? {
-            let (results, continuation) = AsyncStream<DeviceReset>.makeStream()
-            transport.with { $0.resetDevice { continuation.yield($0) } }
-            for await result in results { return result }
-            return nil
-        }
+        func resetDevice() async -> DeviceReset? { await watched.resetDevice() }
 
         /// Waits until the device has been released.
         func end() async { while !connection.isClosed { await Task.yield() } }

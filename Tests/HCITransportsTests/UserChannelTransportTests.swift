@@ -9,49 +9,32 @@ import Testing
 @testable import HCITransports
 
 @Suite struct UserChannelTransportTests {
-    /// A transport to an adapter, and the events it reports.
+    /// A transport to an adapter, and the controller at its other end.
     private final class Line: Sendable {
-        enum Happening: Hashable, Sendable {
-            case received(HCIPacket)
-            case closed(HCITransportError)
-        }
-
+        private let watched: WatchedTransport
         let kernel = StandInKernel([0: .init()])
-        let loop = NIOEventLoop()
         let controller: Int32
-        let transport: LoopBound<ControllerTransport>
         let files: ScratchFiles
-        private let happenings: AsyncStream<Happening>
 
         init() async throws {
             let files = try ScratchFiles()
             self.files = files
-            let (happenings, continuation) = AsyncStream<Happening>.makeStream()
-            self.happenings = happenings
-            let (loop, kernel) = (loop, kernel)
-            transport = loop.make {
-                let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-                let line = ControllerTransport(.adapter(.number(0)), loop: loop, finder: ControllerFinder(adapters))
-                line.onReceive = { continuation.yield(.received($0)) }
-                line.onClose = { continuation.yield(.closed($0)) }
-                // Waits until the transport is open.
-                line.send(HCIPacket(Reset()))
-                return line
-            }
+            let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
+            watched = WatchedTransport(.adapter(.number(0)), ControllerFinder(adapters))
             while kernel.state.withLock({ $0.written.isEmpty }) { await Task.yield() }
             controller = try #require(kernel.controller(of: 0))
         }
 
-        deinit { transport.with { $0.close() } }
+        var transport: LoopBound<ControllerTransport> { watched.transport }
+        var loop: NIOEventLoop { watched.loop }
 
-        func next() async -> Happening? {
-            for await happening in happenings { return happening }
-            return nil
-        }
+        func next() async -> WatchedTransport.Event? { await watched.next() }
 
         func say(_ octets: [UInt8]) { Foundation.send(controller, octets, octets.count, 0) }
 
-        func send(_ packet: HCIPacket) { transport.with { $0.send(packet) } }
+        func send(_ packet: HCIPacket) { watched.send(packet) }
+
+        func resetDevice() async -> DeviceReset? { await watched.resetDevice() }
 
         var written: [[UInt8]] { kernel.state.withLock { $0.written } }
     }
@@ -230,12 +213,7 @@ import Testing
     @Test func aDeviceIsResetOnceTheAdapterIsTheKernels() async throws {
         let line = try await Line()
         _ = line.kernel.takeAsked()
-        let (results, continuation) = AsyncStream<DeviceReset>.makeStream()
-        line.transport.with { transport in transport.resetDevice { continuation.yield($0) } }
-        for await result in results {
-            #expect(result == .done)
-            break
-        }
+        #expect(await line.resetDevice() == .done)
         #expect(line.kernel.takeAsked() == ["close hci0", "up hci0", "down hci0"])
     }
 }
