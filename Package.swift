@@ -260,7 +260,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("BluetoothTypes", ["EventLoops"]),
-        tests("EventLoops"),
+        tests("EventLoops", ["TestBasics"]),
         tests(
             "CoreBluetooth",
             [
@@ -282,7 +282,7 @@ let package = Package(
             "EmbeddedService",
             [
                 "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "ServiceMessages",
-                "StandInKernel", .product(name: "Logging", package: "swift-log"),
+                "StandInKernel", "TestBasics", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
@@ -290,7 +290,7 @@ let package = Package(
             [
                 "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth",
                 "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio", "ServiceMessages",
-                "ServiceProcess",
+                "ServiceProcess", "TestBasics",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -321,10 +321,12 @@ let package = Package(
             [
                 "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
                 "ATT",
-                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "ServiceMessages",
+                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "ServiceMessages", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // What tests of several modules use, and what is independent of Bluetooth.
+        .target(name: "TestBasics", dependencies: ["EventLoops"], path: "Tests/TestBasics", swiftSettings: settings),
         .target(
             name: "ServiceMessages",
             dependencies: [

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

@@ -7,6 +7,7 @@ import Logging
 import Privacy
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

@@ -7,6 +7,7 @@ import Logging
 import ServiceMessages
 import StandInKernel
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

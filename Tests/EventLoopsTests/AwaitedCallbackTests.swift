@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoops
 import Synchronization
+import TestBasics
 import Testing
 
 /// Callbacks that the loop waits for, on queues that never run them.

@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoops
 import Synchronization
+import TestBasics
 import Testing
 
 /// The tasks that a virtual loop runs, and when, beside the callback that it waits for.

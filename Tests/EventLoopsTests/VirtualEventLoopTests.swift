@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoops
 import Synchronization
+import TestBasics
 import Testing
 
 @Suite struct VirtualEventLoopTests {

@@ -7,6 +7,7 @@ import HCITransports
 import Logging
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import ServiceProcess

@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

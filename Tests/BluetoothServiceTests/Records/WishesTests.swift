@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

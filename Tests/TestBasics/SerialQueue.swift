@@ -1,7 +1,7 @@
 import Dispatch
 import EventLoops
 
-/// A callback queue for tests that use the service without the API above it.
+/// A dispatch queue as a callback queue.
 package struct SerialQueue: CallbackQueue {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
     private let queue: DispatchQueue
