@@ -247,7 +247,7 @@ let package = Package(
                 "CoreBluetoothExtras", "EventLoops", "GAP",
                 "GATT",
                 "HCI", "HCIHost", "Privacy",
-                "Radio", "SMP", "harald",
+                "Radio", "SMP", "TestBasics", "harald",
             ]
         ),
         .testTarget(
@@ -421,7 +421,7 @@ let package = Package(
         tests(
             "HCITransports",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", "StandInUSB",
+                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", "StandInUSB", "TestBasics",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]

@@ -1,24 +1,20 @@
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
-import Synchronization
+import TestBasics
 import Testing
 
 /// Observers of a simulated device are notified of the mistakes of its apps, in whichever layer they are detected.
 @Suite struct MisuseObservationTests {
-    private final class Seen: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
     @Test("behaviour 1.6: misuse in an app's log is observed at the device, with its app")
     func misuseOfAnAppIsObserved() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "Phone")
-        let seen = Seen()
+        let seen = Notes<String>()
         device.withSystem { system in
             _ = system.observers.add(.misuse) { observation in
                 guard case .misused(let text, isToldToApp: true) = observation.happening else { return }
-                seen.lines.withLock { $0.append("\(observation.subject.app?.name ?? "nobody"): \(text)") }
+                seen.add("\(observation.subject.app?.name ?? "nobody"): \(text)")
             }
         }
         let manager = device.launch("tracker") { _ in
@@ -28,7 +24,7 @@ import Testing
             return manager
         }
         world.run(for: .seconds(1))
-        let lines = seen.lines.withLock { $0 }
+        let lines = seen.all
         #expect(lines.count == 1 && lines[0].hasPrefix("tracker: ") && lines[0].contains("scanForPeripherals"))
         withExtendedLifetime(manager) {}
     }

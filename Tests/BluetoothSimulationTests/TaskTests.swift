@@ -1,22 +1,16 @@
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
-import Synchronization
+import TestBasics
 import Testing
 
 @Suite("Tasks of simulated apps")
 struct TaskTests {
-    private final class Notes: Sendable {
-        private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-        var all: [String] { lines.withLock { $0 } }
-    }
-
     @Test("tasks sleep in the world's time, and resume in the order in which they wake")
     func sleeping() throws {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
-        let notes = Notes()
+        let notes = Notes<String>()
         device.launch("app") { app in
             for (name, pause) in [("slow", 7_200), ("quick", 3_600)] {
                 app.task {
@@ -35,7 +29,7 @@ struct TaskTests {
     func computing() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
-        let notes = Notes()
+        let notes = Notes<String>()
         _ = device.launch("app") { app in
             app.task {
                 var sum = 0
@@ -54,7 +48,7 @@ struct TaskTests {
     func cancelling() {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
-        let notes = Notes()
+        let notes = Notes<String>()
         device.launch("app") { app in
             let sleeper = app.task {
                 do {
@@ -85,7 +79,7 @@ struct TaskTests {
         let world = SimulatedWorld(seed: 1)
         let device = world.addDevice(named: "phone")
         device.setPermission(.denied, forApp: "stranger")
-        let notes = Notes()
+        let notes = Notes<String>()
         for name in ["friend", "stranger"] {
             _ = device.launch(name) { app in
                 app.task { notes.add("\(name): \(CBCentralManager.authorization.rawValue)") }

@@ -1,30 +1,21 @@
 import Dispatch
 import EventLoops
-import Synchronization
 import TestBasics
 import Testing
 
 /// The tasks that a virtual loop runs, and when, beside the callback that it waits for.
 @Suite struct CallbackOrderTests {
-    /// Lines in the order in which they were recorded.
-    private final class Notes: Sendable {
-        private let lines = Mutex<[String]>([])
-
-        func note(_ line: String) { lines.withLock { $0.append(line) } }
-        var all: [String] { lines.withLock { $0 } }
-    }
-
     private let loop = VirtualEventLoop()
     private let queue = SerialQueue("app")
-    private let notes = Notes()
+    private let notes = Notes<String>()
 
     @Test("tasks that other threads submit while a callback runs come after those that the callback submits")
     func aCallbackComesBeforeOtherThreads() {
         loop.deliver(on: queue) { [loop, notes] in
             let group = DispatchGroup()
-            DispatchQueue(label: "other").async(group: group) { loop.submit { notes.note("other thread") } }
+            DispatchQueue(label: "other").async(group: group) { loop.submit { notes.add("other thread") } }
             group.wait()
-            loop.submit { notes.note("callback") }
+            loop.submit { notes.add("callback") }
         }
         loop.run(for: .seconds(1))
         #expect(notes.all == ["callback", "other thread"])
@@ -34,9 +25,9 @@ import Testing
     func aCallbackThatWaitsForAnotherThread() {
         loop.deliver(on: queue) { [loop, notes] in
             let group = DispatchGroup()
-            DispatchQueue(label: "other").async(group: group) { loop.submitAndWait { notes.note("other thread") } }
+            DispatchQueue(label: "other").async(group: group) { loop.submitAndWait { notes.add("other thread") } }
             group.wait()
-            loop.submit { notes.note("callback") }
+            loop.submit { notes.add("callback") }
         }
         loop.run(for: .seconds(1))
         #expect(notes.all == ["other thread", "callback"])
@@ -45,8 +36,8 @@ import Testing
     @Test("a run that stops after a callback includes the tasks that the callback submitted")
     func aRunThatStopsAfterACallback() {
         loop.deliver(on: queue) { [loop, notes] in
-            loop.submit { notes.note("asked") }
-            notes.note("called")
+            loop.submit { notes.add("asked") }
+            notes.add("called")
         }
         let isOver = loop.run(until: .zero + .seconds(1)) { notes.all.contains("called") }
         #expect(isOver && notes.all == ["called", "asked"] && loop.now == .zero)
@@ -54,23 +45,23 @@ import Testing
 
     @Test("a call on a loop that is not running comes after the tasks submitted before")
     func whatIsWaitedForKeepsItsPlace() {
-        loop.submit { [notes] in notes.note("submitted") }
-        loop.waitFor { [notes] in notes.note("waited for") }
+        loop.submit { [notes] in notes.add("submitted") }
+        loop.waitFor { [notes] in notes.add("waited for") }
         #expect(notes.all == ["submitted", "waited for"])
     }
 
     /// Its deinitializer waits until the loop continues, or until it is clear that the loop is waiting.
     private final class Sluggish: Sendable {
         private let isRunningOn: DispatchSemaphore
-        private let notes: Notes
+        private let notes: Notes<String>
 
-        init(until isRunningOn: DispatchSemaphore, _ notes: Notes) {
+        init(until isRunningOn: DispatchSemaphore, _ notes: Notes<String>) {
             (self.isRunningOn, self.notes) = (isRunningOn, notes)
         }
 
         deinit {
             _ = isRunningOn.wait(timeout: .now() + .milliseconds(200))
-            notes.note("released")
+            notes.add("released")
         }
     }
 
@@ -79,7 +70,7 @@ import Testing
         let isRunningOn = DispatchSemaphore(value: 0)
         deliver(Sluggish(until: isRunningOn, notes))
         loop.schedule(after: .microseconds(1)) { [notes] in
-            notes.note("next task")
+            notes.add("next task")
             isRunningOn.signal()
         }
         loop.run(for: .seconds(1))

@@ -1,7 +1,7 @@
 import BluetoothService
 import EventLoops
 import Foundation
-import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald
@@ -21,7 +21,7 @@ private struct StillKeyboard: Keyboard {
         let prompter: TerminalPrompter
         private(set) var agent: Agent?
         var answers: [String] = []
-        private let lines = Lines()
+        private let lines = Notes<String>()
 
         init() {
             let lines = lines
@@ -44,17 +44,6 @@ private struct StillKeyboard: Keyboard {
         func type(_ text: String) { prompter.typed(Array(text.utf8)) }
 
         func take() -> [String] { lines.take() }
-    }
-
-    private final class Lines: Sendable {
-        private let all = Mutex<[String]>([])
-        func add(_ line: String) { all.withLock { $0.append(line) } }
-        func take() -> [String] {
-            all.withLock { all in
-                defer { all = [] }
-                return all
-            }
-        }
     }
 
     @Test("AB-A14: questions are asked one after the other, and a line answers the question on the screen")

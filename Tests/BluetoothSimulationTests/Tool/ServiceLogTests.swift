@@ -1,25 +1,21 @@
 import Dispatch
 import Foundation
 import Logging
-import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald
 
 /// Tests of the log of `harald service`.
 @Suite struct ServiceLogTests {
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-    }
-
     private func written(_ form: ServiceLogForm, _ body: (Logger) -> Void) -> [String] {
-        let lines = Lines()
+        let lines = Notes<String>()
         body(
             Logger(label: "test") { _ in
-                ServiceLogHandler(form) { line, isError in lines.all.withLock { $0.append("\(isError) \(line)") } }
+                ServiceLogHandler(form) { line, isError in lines.add("\(isError) \(line)") }
             }
         )
-        return lines.all.withLock { $0 }
+        return lines.all
     }
 
     @Test("a service logs notices, warnings and errors: to the journal with their priority, to a terminal as words")
@@ -63,20 +59,20 @@ import Testing
         "AB-G05: logging does not wait for a stalled terminal, and errors are kept while notices are dropped"
     )
     func aTerminalThatStandsStill() {
-        let (lines, gate) = (Lines(), DispatchSemaphore(value: 0))
+        let (lines, gate) = (Notes<String>(), DispatchSemaphore(value: 0))
         let queue = LogLineQueue { line in
             gate.wait()
-            lines.all.withLock { $0.append(line) }
+            lines.add(line)
             gate.signal()
         }
         let count = LogLineQueue.maximumLines
         for number in 0..<10 * count { queue.add("notice \(number)", isError: false) }
         queue.add("error", isError: true)
         queue.finish(within: 0.01)
-        #expect(lines.all.withLock { $0.isEmpty })
+        #expect(lines.all.isEmpty)
         gate.signal()
         queue.finish(within: 60)
-        let written = lines.all.withLock { $0 }
+        let written = lines.all
         // The thread had written some entries before it stalled.
         #expect(written.count >= count + 2 && written.count <= 2 * count + 3)
         #expect(written.contains("error") && written.last?.contains("were lost") == true)
