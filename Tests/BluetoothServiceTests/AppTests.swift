@@ -9,12 +9,6 @@ import Testing
 
 /// The service keeps an app's state while nothing consumes the events of its managers.
 @Suite struct AppTests {
-    private final class Sink: EventSink {
-        private let events = Mutex<[Event]>([])
-        var taken: [Event] { events.withLock { $0 } }
-        func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
-    }
-
     /// The connection stays up, and events queue in order meanwhile.
     @Test("behaviour 9.3: events without a consumer are delivered later")
     func whatHappensWhileNobodyTakesEventsIsToldLater() throws {
@@ -30,7 +24,7 @@ import Testing
         pair.strap.system.setPower(false)
         pair.world.run(.seconds(60))
         #expect(pair.central.take().isEmpty)
-        let sink = Sink()
+        let sink = RecordingSink()
         app.attach(sink, to: pair.central.id)
         let told = sink.taken.compactMap { event -> String? in
             guard case .central(.peer(pair.peer, let event)) = event else { return nil }
@@ -55,7 +49,7 @@ import Testing
         let app = apps.centralApp.app.value
         app.detach()
         apps.measure([1])
-        let sink = Sink()
+        let sink = RecordingSink()
         app.attach(sink, to: apps.central.id)
         apps.measure([2])
         #expect(sink.taken.isEmpty)
@@ -99,7 +93,7 @@ import Testing
         let app = pair.central.connection.app.value
         app.detach()
         pair.central.close()
-        let sink = Sink()
+        let sink = RecordingSink()
         app.attach(sink, to: pair.central.id)
         pair.phone.system.setPower(false)
         #expect(sink.taken.isEmpty)

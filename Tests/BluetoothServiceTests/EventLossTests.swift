@@ -1,17 +1,12 @@
 import BluetoothTypes
 import EventLoops
 import ServiceMessages
-import Synchronization
 import Testing
 
 @testable import BluetoothService
 
 /// When observers are told that events were lost.
 @Suite struct EventLossTests {
-    private final class Sink: EventSink {
-        func take(_ event: Event, on loop: any EventLoop) {}
-    }
-
     /// An app with a manager, and the numbers of lost events that observers are told.
     private final class Bench {
         let world = TestWorld()
@@ -68,12 +63,12 @@ import Testing
         let app = bench.app.app.value
         app.detach()
         bench.tell(3)
-        app.attach(Sink(), to: bench.manager.id)
+        app.attach(RecordingSink(), to: bench.manager.id)
         #expect(bench.lost.isEmpty)
         app.detach()
         bench.tell(EventMailbox.capacity + 5)
-        app.attach(Sink(), to: bench.manager.id)
-        app.attach(Sink(), to: bench.manager.id)
+        app.attach(RecordingSink(), to: bench.manager.id)
+        app.attach(RecordingSink(), to: bench.manager.id)
         #expect(bench.lost == [5])
     }
 

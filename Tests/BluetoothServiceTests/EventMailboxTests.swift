@@ -9,12 +9,6 @@ import Testing
 
 /// Queues the events of a manager while the app consumes none.
 @Suite struct EventMailboxTests {
-    private final class Sink: EventSink {
-        private let events = Mutex<[Event]>([])
-        var taken: [Event] { events.withLock { $0 } }
-        func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
-    }
-
     /// A sink of limited capacity that calls the mailbox from inside ``take(_:on:)``.
     private final class NarrowSink: EventSink {
         private struct State {
@@ -44,11 +38,11 @@ import Testing
     }
 
     private let loop = VirtualEventLoop()
-    private let sink = Sink()
+    private let sink = RecordingSink()
 
     /// The events that a sink receives when it attaches after all of `events` arrived without one.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
-        let mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
         for event in events { mailbox.take(event, on: loop) }
         #expect(mailbox.waiting.count <= EventMailbox.capacity)
@@ -75,7 +69,7 @@ import Testing
         let mailbox = EventMailbox(sink)
         mailbox.take(value(1), on: loop)
         #expect(sink.taken == [value(1)])
-        let other = Sink()
+        let other = RecordingSink()
         mailbox.attach(other, on: loop)
         mailbox.take(value(2), on: loop)
         #expect(sink.taken == [value(1)] && other.taken == [value(2)])
@@ -175,7 +169,7 @@ import Testing
     }
 
     @Test func whoIsDetachedTwiceKeepsWhatWaits() {
-        let mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
         mailbox.take(value(1), on: loop)
         mailbox.detach()
@@ -191,7 +185,7 @@ import Testing
 
     @Test("AB-G05: queued responses are bounded too")
     func ofAnswersThereIsABound() {
-        let mailbox = EventMailbox(Sink())
+        let mailbox = EventMailbox(RecordingSink())
         mailbox.detach()
         for number in 0..<EventMailbox.maximumWaiting + 2 { mailbox.take(answer(number), on: loop) }
         #expect(mailbox.waiting.count == EventMailbox.maximumWaiting && mailbox.lost == 2)

@@ -1,24 +1,17 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
-import Synchronization
 import Testing
 
 @testable import BluetoothService
 
 /// Which pending events are kept, dropped or merged.
 @Suite struct MailboxOrderTests {
-    private final class Sink: EventSink {
-        private let events = Mutex<[Event]>([])
-        var taken: [Event] { events.withLock { $0 } }
-        func take(_ event: Event, on loop: any EventLoop) { events.withLock { $0.append(event) } }
-    }
-
     private let loop = VirtualEventLoop()
 
     /// Returns the events that a sink receives if it is attached after `events`.
     private func held(_ events: [Event]) -> (events: [Event], lost: Int) {
-        let (mailbox, sink) = (EventMailbox(nil), Sink())
+        let (mailbox, sink) = (EventMailbox(nil), RecordingSink())
         for event in events { mailbox.take(event, on: loop) }
         let lost = mailbox.attach(sink, on: loop)
         return (sink.taken, lost)
@@ -91,7 +84,7 @@ import Testing
 
     @Test("behaviour 1.18: what is void is dropped, and the rest waits on in order")
     func whatIsVoid() {
-        let (mailbox, sink) = (EventMailbox(nil), Sink())
+        let (mailbox, sink) = (EventMailbox(nil), RecordingSink())
         for event in [heard(1), answer(1), heard(2), answer(2)] { mailbox.take(event, on: loop) }
         mailbox.removeAll { if case .central(.discovered) = $0 { true } else { false } }
         #expect(mailbox.waiting == [answer(1), answer(2)])
