@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what walks.py complains of, and what it lets pass. Run by Scripts/lint."""
+"""Tests what walks.py complains about, and what it accepts. Run by Scripts/lint."""
 import sys
 import tempfile
 import unittest
@@ -7,6 +7,15 @@ from pathlib import Path
 
 import walks
 
+SWIFT = """
+/// Not `class Comment`.
+package final class Connector<T> {
+    static let background = 1
+    enum Event { case willRestore(Int), told, ended = 2 }
+    func want(_ peer: Dictionary<Int, Int>, then done: @escaping (Int, Int) -> Void = { _, _ in }) {}
+    func reset() {}
+}
+"""
 FILES = ["Sources/GAP/Connecting/Connector.swift", "Scripts/test", "Documentation/Limits.md", "Interop/tests/test_usb.py"]
 
 
@@ -41,6 +50,65 @@ class Paths(unittest.TestCase):
         for text in ["`/proc/PID/exe`", "`GAP/SEC/SEM/BV-57`", "`.poweredOn`", "`tcp:127.0.0.1:6402`", "Sources/GATT", "`a / b`",
                      "```sh\ncat `Sources/GATT`\n```"]:
             self.assertEqual(self.wrong(text), [], text)
+
+    def test_links_are_relative_to_the_document(self) -> None:
+        self.assertEqual(walks.wrong("Documentation/A.md", "[limits](Limits.md), [file](../Scripts/test)", self.root), [])
+        self.assertEqual(len(walks.wrong("Documentation/A.md", "[limits](Documentation/Limits.md)", self.root)), 1)
+
+    def test_anchors(self) -> None:
+        text = "# A\n\n## What is kept, and `why`\n\n[here](#what-is-kept-and-why) [there](Documentation/Limits.md#scans)"
+        (self.root / "A.md").write_text(text)
+        self.assertEqual(walks.dangling("A.md", text, self.root), ["A.md:5: there is no heading Documentation/Limits.md#scans"])
+        (self.root / "Documentation/Limits.md").write_text("# Limits\n\n```\n# no heading\n```\n\n## Scans\n")
+        self.assertEqual(walks.dangling("A.md", text, self.root), [])
+        self.assertEqual(len(walks.dangling("A.md", "[it](Documentation/Limits.md#no-heading) [us](#us)", self.root)), 2)
+
+
+class NamesOfCode(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = tempfile.TemporaryDirectory()
+        root = Path(self.directory.name)
+        (root / "Sources/GAP").mkdir(parents=True)
+        (root / "Sources/GAP/Connector.swift").write_text(SWIFT)
+        (root / "Package.swift").write_text('room("EventLoops"), .trait(name: "Controllers")')
+        self.names = walks.declared(root)
+
+    def tearDown(self) -> None:
+        self.directory.cleanup()
+
+    def unknown(self, text: str) -> list[str]:
+        return walks.unknown("A.md", text, self.names)
+
+    def test_names_that_are_declared(self) -> None:
+        for name in ["Connector", "Controllers", "EventLoops", "ByteBuffer", "Connector.background", ".willRestore", ".ended",
+                     "want(_:then:)", "Connector.reset()", "willRestore", "Event"]:
+            self.assertEqual(self.unknown(f"See `{name}`."), [], name)
+
+    def test_names_that_nothing_declares(self) -> None:
+        for name in ["Scanner", "Comment", "Connector.foreground", "Scanner.background", ".willVanish", "want(_:)", "want()",
+                     "Scanner.reset()", "isBusy"]:
+            self.assertEqual(self.unknown(f"See\n`{name}`."), [f"A.md:2: nothing declares {name}"], name)
+
+    def test_what_is_no_name(self) -> None:
+        for text in ["`HARALD_SERVICE`", "`hci0`", "`harald service --all`", "`Scanner.swift`", "`0x05`", "Scanner", "```\n`Scanner`\n```"]:
+            self.assertEqual(self.unknown(text), [], text)
+
+    def test_sequence_diagrams(self) -> None:
+        def diagram(message: str) -> str:
+            return f"```mermaid\nsequenceDiagram\n    {message}\n```"
+
+        self.assertEqual(self.unknown(diagram("Connector->>Event: reset(), as LE Create Connection for the EventLoops")), [])
+        for message, word in [("Scanner->>Event: go", "Scanner"), ("Event->>Scanner: go", "Scanner"),
+                              ("Event->>Event: halt()", "halt()"), ("Event->>Event: the HCIScanner", "HCIScanner"),
+                              ("Event->>Event: by ScannerMachine", "ScannerMachine")]:
+            self.assertEqual(self.unknown(diagram(message)), [f"A.md:3: nothing declares {word}"], message)
+
+
+class Size(unittest.TestCase):
+    def test_bounds(self) -> None:
+        self.assertEqual(walks.too_long("A.md", ("x" * 120 + "\n") * 150), [])
+        self.assertEqual(walks.too_long("A.md", "x\n" * 151), ["A.md: 151 lines, at most 150"])
+        self.assertEqual(walks.too_long("A.md", "x\n" + "x" * 121), ["A.md:2: 121 columns, at most 120"])
 
 
 if __name__ == "__main__":

@@ -1,26 +1,59 @@
 #!/usr/bin/env python3
-"""Checks that the files and folders named in ARCHITECTURE.md and CONTRIBUTING.md exist.
+"""Checks that documents name only what exists, and that ARCHITECTURE.md stays short.
 
-    Scripts/walks.py    fails, and prints each path that does not exist
+    Scripts/walks.py    fails, and prints each path, name and anchor that does not exist, and each line too many
 
 A path is backquoted text up to the first space, relative to the root of the repository (`Sources/GAP/Connecting`) or to
 Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory. A
 path counts if its ending is that of a file here, or if its first part is a folder of the repository, a module, or a
-folder of a module. The targets of links count too.
+folder of a module. The targets of links count too, and their anchors in every document.
+
+A name is that of a type or module (`Connector`), of a member (`AdvertisingTempo.background`, `.willRestore`, `isSlow`),
+or of a function with its labels (`want(_:)`). In sequence diagrams the participants are types, and the messages are
+searched for names of types and for functions.
 """
 import re
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Iterator, NamedTuple
 
-DOCUMENTS = [Path("ARCHITECTURE.md"), Path("CONTRIBUTING.md")]
+ARCHITECTURE = Path("ARCHITECTURE.md")
+# Documents about the code: their paths and names are checked.
+DESIGN = [ARCHITECTURE, *(Path("Documentation") / f"{each}.md" for each in ["Apps", "Dependencies", "Security", "Stack", "Transports"])]
+DOCUMENTS = [*DESIGN, Path("CONTRIBUTING.md")]
+LINES, COLUMNS = 150, 120
 SOURCES = "Sources"
+SWIFT = [SOURCES, "Tests", "Fuzzing", "Benchmarks", "Compatibility"]
 QUOTED = re.compile(r"(?<!`)`([^`\s]+)(?: [^`]*)?`(?!`)")
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
+ANCHOR = re.compile(r"\]\((?!\w+:)([^)#]*)#([^)]+)\)")
 PATH = re.compile(r"^[A-Za-z.][\w.+-]*(?:/[\w.+-]+)+/?$|^[A-Za-z]\w*/$")
 FILE = re.compile(r"^[A-Za-z][\w+-]*\.(?:swift|py)$")
 # A case of the qualification test suites, whose name may start like a module's.
 CASE = re.compile(r"/B[VI]-\d+")
 ENDINGS = (".swift", ".py", ".md")
+
+TYPE = re.compile(r"^[A-Z]\w*[a-z]\w*$")
+MEMBER = re.compile(r"^(?:([A-Z]\w*)?\.)?([a-z]\w*)$")
+FUNCTION = re.compile(r"^(?:([A-Z]\w*)\.)?([a-z]\w*\((?:\w+:)*\))$")
+COMMENT = re.compile(r"//.*")
+TYPES_DECLARED = re.compile(r"\b(?:class|struct|enum|protocol|actor|typealias|associatedtype)\s+([A-Z]\w*)")
+MEMBERS_DECLARED = re.compile(r"\b(?:var|let|func)\s+`?(\w+)|\bcase\s+((?:\w+(?:\([^)]*\))?(?:\s*=\s*[^,\n]+)?,\s*)*\w+)")
+FUNCTIONS_DECLARED = re.compile(r"\bfunc\s+(\w+)\s*(?:<[^(]*>)?\(")
+MESSAGE = re.compile(r"^\s*(\w+)-+>>(\w+): (.*)$")
+MESSAGE_TYPE = re.compile(r"\b(?:[A-Z]+[a-z]+\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w+)\b")
+MESSAGE_FUNCTION = re.compile(r"\b[a-z]\w*\((?:\w+:)*\)")
+# Types that other packages declare, and keys of an app's Info.plist.
+FOREIGN = {"ByteBuffer", "Data", "HaraldLaunch"}
+PROPERTY_LIST = "Info.plist"
+
+
+class Names(NamedTuple):
+    """The names that documents may use."""
+    types: set[str]
+    members: set[str]
+    functions: set[str]
 
 
 def folders(root: Path) -> set[str]:
@@ -36,11 +69,8 @@ def wrong(name: str, text: str, root: Path) -> list[str]:
     first_parts, found = folders(root), []
     files = {each.name for top in (SOURCES, "Tests", "Scripts", "Interop") for each in (root / top).rglob("*.*")}
     files |= {each.name for each in root.iterdir()}
-    fenced = False
-    for number, line in enumerate(text.splitlines(), 1):
-        fenced = fenced != line.startswith("```")
-        if fenced:
-            continue
+    place = root / Path(name).parent
+    for number, line in prose(text):
         for match in QUOTED.finditer(line):
             path = match[1]
             if CASE.search(path):
@@ -53,12 +83,125 @@ def wrong(name: str, text: str, root: Path) -> list[str]:
                 continue
             if not exists:
                 found.append(f"{name}:{number}: there is no {path}")
-        found += [f"{name}:{number}: there is no {match[1]}" for match in LINK.finditer(line) if not (root / match[1]).exists()]
+        found += [f"{name}:{number}: there is no {match[1]}" for match in LINK.finditer(line) if not (place / match[1]).exists()]
+    return found
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a document outside of code blocks."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def diagrams(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """The messages of the sequence diagrams."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            inside = line == "```mermaid"
+        elif inside and (match := MESSAGE.match(line)):
+            yield number, match
+
+
+def signatures(text: str) -> Iterator[str]:
+    """The names of the functions that Swift code declares, with their labels: `want(_:)`."""
+    for match in FUNCTIONS_DECLARED.finditer(text):
+        depth, start, labels = 1, match.end(), ""
+        for place in range(match.end(), len(text)):
+            character = text[place]
+            is_arrow = text[place - 1:place + 1] == "->"
+            depth += (character in "([{<") - (character in ")]}>" and not is_arrow)
+            if depth == 0 or (character == "," and depth == 1):
+                if words := text[start:place].split():
+                    labels += words[0].rstrip(":") + ":"
+                start = place + 1
+            if depth == 0:
+                break
+        yield f"{match[1]}({labels})"
+
+
+@cache
+def declared(root: Path) -> Names:
+    package = root / "Package.swift"
+    names = Names(set(FOREIGN), set(), set())
+    if package.exists():
+        # Targets and traits.
+        names.types.update(re.findall(r'"(\w+)"', package.read_text()))
+    for path in (path for top in SWIFT for path in (root / top).rglob("*.swift") if ".build" not in path.parts):
+        text = COMMENT.sub("", path.read_text())
+        names.types.update(TYPES_DECLARED.findall(text))
+        names.functions.update(signatures(text))
+        for member, cases in MEMBERS_DECLARED.findall(text):
+            names.members.update([member] if member else re.findall(r"\w+", cases))
+    return names
+
+
+def unknown(name: str, text: str, names: Names) -> list[str]:
+    """Complaints about the names of types, members and functions in a document."""
+    found = []
+
+    def check(number: int, word: str, known: bool) -> None:
+        if not known:
+            found.append(f"{name}:{number}: nothing declares {word}")
+
+    for number, line in prose(text):
+        for match in QUOTED.finditer(line):
+            word = match[1]
+            if FILE.match(word) or word == PROPERTY_LIST:
+                continue
+            if TYPE.match(word):
+                check(number, word, word in names.types)
+            elif function := FUNCTION.match(word):
+                owner, signature = function.groups()
+                check(number, word, signature in names.functions and (owner is None or owner in names.types))
+            elif (member := MEMBER.match(word)) and ("." in word or word != word.lower()):
+                owner, last = member.groups()
+                check(number, word, last in names.members and (owner is None or owner in names.types))
+    for number, message in diagrams(text):
+        for word in (*message.groups()[:2], *MESSAGE_TYPE.findall(message[3])):
+            check(number, word, word in names.types)
+        for word in MESSAGE_FUNCTION.findall(message[3]):
+            check(number, word, word in names.functions)
+    return found
+
+
+def headings(text: str) -> set[str]:
+    """The anchors of a document, as GitHub makes them."""
+    titles = (line.lstrip("#").strip().lower() for _, line in prose(text) if line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def dangling(name: str, text: str, root: Path) -> list[str]:
+    """Complaints about anchors that no heading has."""
+    found = []
+    for number, line in prose(text):
+        for match in ANCHOR.finditer(line):
+            target = root / Path(name).parent / match[1] if match[1] else root / name
+            if target.suffix == ".md" and (not target.exists() or match[2] not in headings(target.read_text())):
+                found.append(f"{name}:{number}: there is no heading {match[1]}#{match[2]}")
+    return found
+
+
+def too_long(name: str, text: str) -> list[str]:
+    """Complaints about the size of a document."""
+    lines = text.splitlines()
+    found = [f"{name}:{number}: {len(line)} columns, at most {COLUMNS}" for number, line in enumerate(lines, 1) if len(line) > COLUMNS]
+    if len(lines) > LINES:
+        found.append(f"{name}: {len(lines)} lines, at most {LINES}")
     return found
 
 
 def main() -> int:
-    found = [each for document in DOCUMENTS for each in wrong(str(document), document.read_text(), Path())]
+    root = Path()
+    found = [each for document in DOCUMENTS for each in wrong(str(document), document.read_text(), root)]
+    found += [each for document in DESIGN for each in unknown(str(document), document.read_text(), declared(root))]
+    for document in [*sorted(root.glob("*.md")), *sorted(root.glob("*/*.md"))]:
+        found += dangling(str(document), document.read_text(), root)
+    found += too_long(str(ARCHITECTURE), ARCHITECTURE.read_text())
     for line in found:
         print(line)
     return bool(found)
