@@ -70,6 +70,7 @@ class NamesOfCode(unittest.TestCase):
         root = Path(self.directory.name)
         (root / "Sources/GAP").mkdir(parents=True)
         (root / "Sources/GAP/Connector.swift").write_text(SWIFT)
+        (root / "Sources/GAP/Observer.swift").write_text("extension Observer { var isSilent: Bool { true } }\nstruct Observer {}")
         (root / "Package.swift").write_text('room("EventLoops"), .trait(name: "Controllers")')
         self.names = walks.declared(root)
 
@@ -81,12 +82,14 @@ class NamesOfCode(unittest.TestCase):
 
     def test_names_that_are_declared(self) -> None:
         for name in ["Connector", "Controllers", "EventLoops", "ByteBuffer", "Connector.background", ".willRestore", ".ended",
-                     "want(_:then:)", "Connector.reset()", "willRestore", "Event"]:
+                     "want(_:then:)", "Connector.reset()", "willRestore", "Connector.Event", "Connector.Event.told",
+                     "Observer.isSilent"]:
             self.assertEqual(self.unknown(f"See `{name}`."), [], name)
 
     def test_names_that_nothing_declares(self) -> None:
         for name in ["Scanner", "Comment", "Connector.foreground", "Scanner.background", ".willVanish", "want(_:)", "want()",
-                     "Scanner.reset()", "isBusy"]:
+                     "Scanner.reset()", "isBusy", "Connector.State", "State.Event", "Connector.Event.asked",
+                     "Connector.isSilent", "Connector.Observer"]:
             self.assertEqual(self.unknown(f"See\n`{name}`."), [f"A.md:2: nothing declares {name}"], name)
 
     def test_what_is_no_name(self) -> None:
@@ -97,9 +100,10 @@ class NamesOfCode(unittest.TestCase):
         def diagram(message: str) -> str:
             return f"```mermaid\nsequenceDiagram\n    {message}\n```"
 
-        self.assertEqual(self.unknown(diagram("Connector->>Event: reset(), as LE Create Connection for the EventLoops")), [])
+        self.assertEqual(self.unknown(diagram("Connector->>Event: reset(), want(_:then:), .told, isSilent: LE Create Connection for the EventLoops")), [])
         for message, word in [("Scanner->>Event: go", "Scanner"), ("Event->>Scanner: go", "Scanner"),
-                              ("Event->>Event: halt()", "halt()"), ("Event->>Event: the HCIScanner", "HCIScanner"),
+                              ("Event->>Event: halt()", "halt()"),
+                              ("Event->>Event: an Event .asked", ".asked"), ("Event->>Event: isBusy, or not", "isBusy"), ("Event->>Event: the HCIScanner", "HCIScanner"),
                               ("Event->>Event: by ScannerMachine", "ScannerMachine")]:
             self.assertEqual(self.unknown(diagram(message)), [f"A.md:3: nothing declares {word}"], message)
 

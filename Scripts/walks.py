@@ -8,9 +8,9 @@ Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Conne
 path counts if its ending is that of a file here, or if its first part is a folder of the repository, a module, or a
 folder of a module. The targets of links count too, and their anchors in every document.
 
-A name is that of a type or module (`Connector`), of a member (`AdvertisingTempo.background`, `.willRestore`, `isSlow`),
-or of a function with its labels (`want(_:)`). In sequence diagrams the participants are types, and the messages are
-searched for names of types and for functions.
+A name is that of a type or module (`Connector`, `AccessLink.End`), of a member (`AdvertisingTempo.background`,
+`.willRestore`, `isSlow`), or of a function with its labels (`want(_:)`). In sequence diagrams the participants are types, and the messages are
+searched for the names of types, members and functions.
 """
 import re
 import sys
@@ -34,15 +34,16 @@ FILE = re.compile(r"^[A-Za-z][\w+-]*\.(?:swift|py)$")
 CASE = re.compile(r"/B[VI]-\d+")
 ENDINGS = (".swift", ".py", ".md")
 
-TYPE = re.compile(r"^[A-Z]\w*[a-z]\w*$")
-MEMBER = re.compile(r"^(?:([A-Z]\w*)?\.)?([a-z]\w*)$")
-FUNCTION = re.compile(r"^(?:([A-Z]\w*)\.)?([a-z]\w*\((?:\w+:)*\))$")
+# Types, and a member or a function after them.
+NAME = re.compile(r"^\.?(?:[A-Z]\w*\.)*[A-Za-z]\w*(?:\((?:\w+:)*\))?$")
 COMMENT = re.compile(r"//.*")
 TYPES_DECLARED = re.compile(r"\b(?:class|struct|enum|protocol|actor|typealias|associatedtype)\s+([A-Z]\w*)")
+EXTENDED = re.compile(r"\bextension\s+(?:\w+\.)*([A-Z]\w*)")
 MEMBERS_DECLARED = re.compile(r"\b(?:var|let|func)\s+`?(\w+)|\bcase\s+((?:\w+(?:\([^)]*\))?(?:\s*=\s*[^,\n]+)?,\s*)*\w+)")
 FUNCTIONS_DECLARED = re.compile(r"\bfunc\s+(\w+)\s*(?:<[^(]*>)?\(")
 MESSAGE = re.compile(r"^\s*(\w+)-+>>(\w+): (.*)$")
 MESSAGE_TYPE = re.compile(r"\b(?:[A-Z]+[a-z]+\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w+)\b")
+MESSAGE_MEMBER = re.compile(r"(?<!\w)\.[a-z]\w+|(?<![\w:(])[a-z]+[A-Z]\w*\b(?![(:])")
 MESSAGE_FUNCTION = re.compile(r"\b[a-z]\w*\((?:\w+:)*\)")
 # Types that other packages declare, and keys of an app's Info.plist.
 FOREIGN = {"ByteBuffer", "Data", "HaraldLaunch"}
@@ -54,6 +55,16 @@ class Names(NamedTuple):
     types: set[str]
     members: set[str]
     functions: set[str]
+    # What the files declare that declare a type or extend it.
+    of_type: dict[str, set[str]]
+
+    def has(self, word: str) -> bool:
+        owner, *parts = word.split(".")
+        found = owner == "" or owner in (self.functions if "(" in owner else self.types if owner[0].isupper() else self.members)
+        for part in parts:
+            found = found and part in (self.of_type.get(owner, set()) if owner else self.members | self.functions)
+            owner = part
+        return found
 
 
 def folders(root: Path) -> set[str]:
@@ -127,16 +138,20 @@ def signatures(text: str) -> Iterator[str]:
 @cache
 def declared(root: Path) -> Names:
     package = root / "Package.swift"
-    names = Names(set(FOREIGN), set(), set())
+    names = Names(set(FOREIGN), set(), set(), {})
     if package.exists():
         # Targets and traits.
         names.types.update(re.findall(r'"(\w+)"', package.read_text()))
     for path in (path for top in SWIFT for path in (root / top).rglob("*.swift") if ".build" not in path.parts):
         text = COMMENT.sub("", path.read_text())
-        names.types.update(TYPES_DECLARED.findall(text))
-        names.functions.update(signatures(text))
+        types, functions, members = set(TYPES_DECLARED.findall(text)), set(signatures(text)), set()
         for member, cases in MEMBERS_DECLARED.findall(text):
-            names.members.update([member] if member else re.findall(r"\w+", cases))
+            members.update([member] if member else re.findall(r"\w+", cases))
+        names.types.update(types)
+        names.functions.update(functions)
+        names.members.update(members)
+        for owner in types | set(EXTENDED.findall(text)):
+            names.of_type.setdefault(owner, set()).update(types, functions, members)
     return names
 
 
@@ -153,19 +168,14 @@ def unknown(name: str, text: str, names: Names) -> list[str]:
             word = match[1]
             if FILE.match(word) or word == PROPERTY_LIST:
                 continue
-            if TYPE.match(word):
-                check(number, word, word in names.types)
-            elif function := FUNCTION.match(word):
-                owner, signature = function.groups()
-                check(number, word, signature in names.functions and (owner is None or owner in names.types))
-            elif (member := MEMBER.match(word)) and ("." in word or word != word.lower()):
-                owner, last = member.groups()
-                check(number, word, last in names.members and (owner is None or owner in names.types))
+            # Words such as `hci0`, `harald` and `HARALD_SERVICE` are not from the code.
+            if NAME.match(word) and ("." in word or "(" in word or word not in (word.lower(), word.upper())):
+                check(number, word, names.has(word))
     for number, message in diagrams(text):
         for word in (*message.groups()[:2], *MESSAGE_TYPE.findall(message[3])):
             check(number, word, word in names.types)
-        for word in MESSAGE_FUNCTION.findall(message[3]):
-            check(number, word, word in names.functions)
+        for word in MESSAGE_FUNCTION.findall(message[3]) + MESSAGE_MEMBER.findall(message[3]):
+            check(number, word, names.has(word))
     return found
 
 
