@@ -46,6 +46,11 @@ class Paths(unittest.TestCase):
             self.assertEqual(self.wrong(f"# Walks\n\nSee `{path}`."), [f"A.md:3: there is no {path.split()[0]}"], path)
         self.assertEqual(self.wrong("[limits](Limits.md)"), ["A.md:1: there is no Limits.md"])
 
+    def test_names_of_two_files(self) -> None:
+        (self.root / "Sources/GAP/Connector.swift").touch()
+        self.assertEqual(self.wrong("See `Connector.swift`."), ["A.md:1: 2 files are called Connector.swift"])
+        self.assertEqual(self.wrong("See `GAP/Connecting/Connector.swift`."), [])
+
     def test_what_is_no_path(self) -> None:
         for text in ["`/proc/PID/exe`", "`GAP/SEC/SEM/BV-57`", "`.poweredOn`", "`tcp:127.0.0.1:6402`", "Sources/GATT", "`a / b`",
                      "```sh\ncat `Sources/GATT`\n```"]:

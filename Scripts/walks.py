@@ -4,16 +4,17 @@
     Scripts/walks.py    fails, and prints each path, name and anchor that does not exist, and each line too many
 
 A path is backquoted text up to the first space, relative to the root of the repository (`Sources/GAP/Connecting`) or to
-Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory. A
-path counts if its ending is that of a file here, or if its first part is a folder of the repository, a module, or a
-folder of a module. The targets of links count too, and their anchors in every document.
+Sources (`GAP/Connecting`), with a slash. The bare name of a source file (`Connector.swift`) may be in any directory, and
+in one only. A path counts if its ending is that of a file here, or if its first part is a folder of the repository, a
+module, or a folder of a module. The targets of links count too, and their anchors in every document.
 
 A name is that of a type or module (`Connector`, `AccessLink.End`), of a member (`AdvertisingTempo.background`,
-`.willRestore`, `isSlow`), or of a function with its labels (`want(_:)`). In sequence diagrams the participants are types, and the messages are
-searched for the names of types, members and functions.
+`.willRestore`, `isSlow`), or of a function with its labels (`want(_:)`). In sequence diagrams the participants are
+types, and the messages are searched for the names of types, members and functions.
 """
 import re
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Iterator, NamedTuple
@@ -78,8 +79,8 @@ def folders(root: Path) -> set[str]:
 def wrong(name: str, text: str, root: Path) -> list[str]:
     """Complaints about the paths in a document."""
     first_parts, found = folders(root), []
-    files = {each.name for top in (SOURCES, "Tests", "Scripts", "Interop") for each in (root / top).rglob("*.*")}
-    files |= {each.name for each in root.iterdir()}
+    files = Counter(each.name for top in (SOURCES, "Tests", "Scripts", "Interop") for each in (root / top).rglob("*.*"))
+    files.update(each.name for each in root.iterdir())
     place = root / Path(name).parent
     for number, line in prose(text):
         for match in QUOTED.finditer(line):
@@ -88,6 +89,8 @@ def wrong(name: str, text: str, root: Path) -> list[str]:
                 continue
             if FILE.match(path):
                 exists = path in files
+                if files[path] > 1:
+                    found.append(f"{name}:{number}: {files[path]} files are called {path}")
             elif PATH.match(path) and (path.endswith(ENDINGS) or path.split("/")[0] in first_parts):
                 exists = (root / path).exists() or (root / SOURCES / path).exists()
             else:
