@@ -106,7 +106,8 @@ struct LinkWatch {
     }
 
     private mutating func overdue(at now: Instant) -> [Action] {
-        let due = debts.filter { $0.value <= now }.keys
+        // A dictionary has no stable order, and the same seed has to give the same commands.
+        let due = debts.filter { $0.value <= now }.keys.sorted { $0.rank < $1.rank }
         var actions: [Action] = []
         for debt in due {
             debts[debt] = nil
@@ -117,6 +118,17 @@ struct LinkWatch {
             }
         }
         return actions
+    }
+}
+
+extension LinkWatch.Debt {
+    /// The order in which overdue debts are handled: first those for which the controller is reset, then by handle.
+    fileprivate var rank: (Int, UInt16) {
+        switch self {
+        case .cancelledAttempt: (0, 0)
+        case .end(let handle): (1, handle)
+        case .encryption(let handle): (2, handle)
+        }
     }
 }
 

@@ -65,4 +65,18 @@ import Testing
         var other = LinkWatch()
         #expect(other.handle(.leftData).isEmpty && other.handle(.leftData) == [.fail(.dataNotTaken)])
     }
+
+    @Test("AB-H06: overdue answers are handled in the order of the links, so that a run can be repeated")
+    func overdueAnswersAreHandledInOrder() {
+        let handles = Array(1...16 as ClosedRange<UInt16>)
+        var watch = LinkWatch()
+        for handle in handles.reversed() { _ = watch.handle(.encrypting(handle, at: instant(0))) }
+        let ends: [LinkWatch.Action] = handles.map { .end($0, .encryption) }
+        #expect(watch.handle(.looked(at: instant(45))) == ends)
+        for handle in handles.reversed() {
+            _ = watch.handle(.encrypting(handle, at: instant(50)))
+            _ = watch.handle(.ending(handle, timeout: .seconds(6), at: instant(50)))
+        }
+        #expect(watch.handle(.looked(at: instant(95))) == [.fail(.linkNotEnded(.init(rawValue: 1)))])
+    }
 }
