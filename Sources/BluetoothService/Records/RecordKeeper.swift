@@ -30,6 +30,8 @@ final class RecordKeeper {
         var phase = Phase.durable
         /// The error that was reported last, unless the slot has been saved since.
         var reported: String?
+        /// Whether a save has failed since the slot was last saved. Otherwise a report was about a slow save.
+        var hasFailed = false
 
         /// Whether the record is neither saved nor being saved.
         var isUnwritten: Bool {
@@ -246,6 +248,7 @@ extension RecordKeeper {
     private func saved(_ slot: RecordSlot, _ error: RecordError?) {
         guard let state = slots[slot], case .saving(let ended) = state.phase else { return }
         if let alarm = ended.alarm { loop.cancel(alarm) }
+        slots[slot]?.hasFailed = error != nil
         report(error.map { "\($0)" }, slot, state, isNew: !ended.isRetry)
         let isCurrent = state.record == ended.record
         if !isCurrent {
@@ -261,14 +264,15 @@ extension RecordKeeper {
         for body in ended.waiting + (isCurrent ? ended.later : []) { body() }
     }
 
-    /// Reports an error, unless a retry failed with the same one, and the first successful save after an error.
+    /// Reports an error, unless a retry failed with the same one, and the first successful save after an error or a
+    /// report of a slow save.
     private func report(_ error: String?, _ slot: RecordSlot, _ state: Slot, isNew: Bool = true) {
         guard error != state.reported || error != nil && isNew else { return }
         slots[slot]?.reported = error
         if let error {
             onTrouble?(error, .error)
         } else {
-            onTrouble?("\(name(of: slot)) has been saved again", .notice)
+            onTrouble?("\(name(of: slot)) has been saved\(state.hasFailed ? " again" : "")", .notice)
         }
     }
 

@@ -196,6 +196,22 @@ import Testing
         #expect(storage.pending.isEmpty && notes.troubles.count == 3)
     }
 
+    @Test("a save that was slow is reported as saved; one that was slow after a failure is reported as saved again")
+    func slowIsNotFailed() {
+        let (keeper, notes) = make()
+        keeper.keep(names("a"))
+        loop.run(for: .seconds(2))
+        storage.end()
+        #expect(notes.troubles.count == 2 && notes.troubles[1].hasSuffix("has been saved"))
+        keeper.keep(names("b"))
+        storage.end(full)
+        loop.run(for: .seconds(30))
+        // The retry is slow too.
+        loop.run(for: .seconds(2))
+        storage.end()
+        #expect(notes.troubles.count == 5 && notes.troubles[4].hasSuffix("has been saved again"))
+    }
+
     @Test("a keeper reads a storage once, and what cannot be read is told and its slot taken last")
     func damagedRecords() {
         storage.inner.contents[.app(0)] = [1, 2, 3]
