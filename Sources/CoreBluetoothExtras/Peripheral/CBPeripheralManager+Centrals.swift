@@ -50,7 +50,8 @@ extension CBPeripheralManager {
         }
         guard hasRoom else { throw ExtrasError.overflow }
         if !ask(.disconnectCentral(identifier)) {
-            extras.state.withLock { _ = $0.releases.removeValue(forKey: identifier) }
+            // Other calls for this central are still pending, and end with the event.
+            extras.state.withLock { $0.releases[identifier]?.removeAll { $0 === call } }
             throw ExtrasError.notPoweredOn(state)
         }
         try await call.value()

@@ -1,3 +1,4 @@
+import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
@@ -163,6 +164,42 @@ import Testing
         world.app.task { for try await _ in manager.centralConnections { notes.add("seen") } }
         world.run(1)
         #expect(notes.all.isEmpty)
+    }
+
+    @Test("behaviour 15.15: a call that fails without power leaves no earlier call for the same central waiting")
+    func powerGoesBetweenCalls() async throws {
+        let (service, notes, gate) = (ScriptedService(), Lines(), PowerGate())
+        let manager = service.manager(delegate: gate)
+        service.deliver(.stateChanged(.poweredOn))
+        let stream = manager.centralConnections
+        service.deliver(.peripheral(.centralConnected(CentralInfo(identifier: UUID(), maximumUpdateLength: 20))))
+        var events = stream.makeAsyncIterator()
+        guard case .connected(let central)? = try await events.next() else {
+            Issue.record("no central has connected")
+            return
+        }
+        Task { await notes.end("first") { try await manager.disconnect(central) } }
+        let request = Request.peripheral(.disconnectCentral(central.identifier))
+        #expect(await service.runs { service.requests.contains(request) })
+        // The state has changed, and the calls that wait have not been told yet.
+        DispatchQueue(label: "power").async { service.deliver(.stateChanged(.poweredOff)) }
+        #expect(await service.runs { manager.state == .poweredOff })
+        await notes.end("second") { try await manager.disconnect(central) }
+        #expect(notes.all == ["second failed: not powered on: 4"])
+        gate.open()
+        #expect(await service.runs { notes.all.count == 2 })
+        #expect(notes.all.last == "first failed: not powered on: 4")
+    }
+}
+
+/// A delegate that keeps the loss of power to itself until it may pass.
+private final class PowerGate: NSObject, CBPeripheralManagerDelegate, Sendable {
+    private let gate = DispatchSemaphore(value: 0)
+
+    func open() { gate.signal() }
+
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+        if peripheral.state == .poweredOff { gate.wait() }
     }
 }
 
