@@ -168,6 +168,10 @@ final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate
     }
 
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { note("ready") }
+
+    func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        note(channel == nil ? "no channel" : "channel", error)
+    }
 }
 
 extension RemoteService {

@@ -106,6 +106,22 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     }
 
     func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { note("ready") }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didPublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {
+        note("published \(PSM)", error)
+    }
+
+    func peripheralManager(
+        _ peripheral: CBPeripheralManager,
+        didUnpublishL2CAPChannel PSM: CBL2CAPPSM,
+        error: (any Error)?
+    ) {
+        note("unpublished \(PSM)", error)
+    }
 }
 
 @Suite struct PeripheralManagerTests {

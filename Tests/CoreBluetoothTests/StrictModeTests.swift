@@ -34,6 +34,7 @@ import Testing
             ("descriptor value!", { peripheral.readValue(for: descriptor) }),
             ("descriptor written!", { peripheral.writeValue(Data([1]), for: descriptor) }),
             ("rssi 127!", { peripheral.readRSSI() }),
+            ("no channel!", { peripheral.openL2CAPChannel(128) }),
         ]
         for (call, command) in commands {
             #expect(calls(app, command) == [call])
@@ -50,11 +51,13 @@ import Testing
         app.take()
         #expect(calls(app) { app.manager.connect(peripheral) } == ["didFailToConnect!"])
         #expect((app.lastError as? CBError)?.code == .operationNotSupported)
+        #expect(calls(app) { app.manager.cancelPeripheralConnection(peripheral) } == ["didDisconnect!"])
+        #expect((app.lastError as? CBError)?.code == .operationNotSupported)
         #expect(calls(app) { app.manager.scanForPeripherals(withServices: nil) }.isEmpty)
         #expect(peripheral.state == .disconnected)
     }
 
-    @Test("behaviour 3.8: in strict mode a peripheral of another manager fails to connect")
+    @Test("behaviour 3.8: in strict mode a peripheral of another manager fails to connect and to be cancelled")
     func aPeripheralOfAnotherManager() {
         let (app, other) = (CentralApp(), CentralApp())
         for app in [app, other] {
@@ -63,6 +66,9 @@ import Testing
             app.take()
         }
         #expect(calls(app) { app.manager.connect(other.peripheral) } == ["didFailToConnect!"])
+        #expect((app.lastError as? CBError)?.code == .unknownDevice)
+        app.lastError = nil
+        #expect(calls(app) { app.manager.cancelPeripheralConnection(other.peripheral) } == ["didDisconnect!"])
         #expect((app.lastError as? CBError)?.code == .unknownDevice)
         #expect(other.take() == ([], []))
     }
@@ -79,6 +85,12 @@ import Testing
         }
         #expect(calls { app.manager.add(app.local) } == ["added 180D!"])
         #expect(calls { app.manager.startAdvertising(nil) } == ["advertising!"])
+        #expect((app.lastError as? CBError)?.code == .operationNotSupported)
+        app.lastError = nil
+        #expect(calls { app.manager.publishL2CAPChannel(withEncryption: false) } == ["published 0!"])
+        #expect((app.lastError as? CBError)?.code == .operationNotSupported)
+        app.lastError = nil
+        #expect(calls { app.manager.unpublishL2CAPChannel(128) } == ["unpublished 128!"])
         #expect((app.lastError as? CBError)?.code == .operationNotSupported)
         app.powerOn()
         let data: [String: Any] = [

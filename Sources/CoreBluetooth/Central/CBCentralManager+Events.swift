@@ -97,7 +97,7 @@ extension CBCentralManager {
 
     /// Calls one of the two delegate methods for a disconnection: the one without a time or, if the delegate leaves
     /// that out, the one with it (behaviour 3.18).
-    private func tellOfDisconnection(
+    func tellOfDisconnection(
         of peripheral: CBPeripheral,
         at time: CFAbsoluteTime,
         isReconnecting: Bool,

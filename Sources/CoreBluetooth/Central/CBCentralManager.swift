@@ -192,8 +192,12 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     /// - Parameter peripheral: A peripheral of this manager. For one of another manager the call is misuse
     ///   (behaviour 3.8).
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
-        guard let link = linkForCommand(), isOwn(peripheral), peripheral.beginCancelling() else { return }
-        link.send(.cancelConnection, of: peripheral.identifier)
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            tellOfDisconnection(of: peripheral, at: CFAbsoluteTimeGetCurrent(), isReconnecting: false, error)
+        }
+        guard let link = linkForCommand(#function, refuse), isOwn(peripheral, #function, refuse) else { return }
+        if peripheral.beginCancelling() { link.send(.cancelConnection, of: peripheral.identifier) }
     }
 
     // MARK: Connection events

@@ -308,7 +308,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// - Parameter PSM: The number that the device accepts channels on. The device has to publish it, for instance in a
     ///   characteristic (behaviour 8.3).
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
-        guard canCommand() else { return }
+        guard canCommand({ $0.peripheral($1, didOpen: nil, error: $2) }) else { return }
         contents.withLock { $0.openings.append(PSM) }
         link.send(.openChannel(psm: PSM), of: identifier)
     }

@@ -204,7 +204,11 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter encryptionRequired: Whether a central has to be paired, and the link encrypted (behaviour 8.4).
     open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
-        guard let link = linkForCommand() else { return }
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            delegate?.peripheralManager(self, didPublishL2CAPChannel: 0, error: error)
+        }
+        guard let link = linkForCommand(#function, refuse) else { return }
         link.send(PeripheralRequest.publishChannel(needsEncryption: encryptionRequired))
     }
 
@@ -214,7 +218,11 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///
     /// - Parameter PSM: A PSM that this manager has published.
     open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
-        guard let link = linkForCommand() else { return }
+        let refuse: @Sendable (any Error) -> Void = { [weak self] error in
+            guard let self else { return }
+            delegate?.peripheralManager(self, didUnpublishL2CAPChannel: PSM, error: error)
+        }
+        guard let link = linkForCommand(#function, refuse) else { return }
         link.send(PeripheralRequest.unpublishChannel(psm: PSM))
     }
 
