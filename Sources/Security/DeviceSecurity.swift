@@ -46,8 +46,8 @@ package final class DeviceSecurity {
     package var ownOutOfBand: OwnOutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
-    /// Out-of-band data from a peer whose address is not known yet. Until the next successful pairing it applies to
-    /// every peer without data of its own.
+    /// Out-of-band data from a peer whose address is not known yet. It applies to every peer without data of its own,
+    /// until the next successful pairing with such a peer.
     package var outOfBandOfNext: OutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
@@ -241,9 +241,12 @@ extension DeviceSecurity {
 
     func pairingSucceeded(with peer: BluetoothAddress) {
         backOff.succeeded(peer)
-        // Out-of-band data is valid for one pairing.
-        outOfBand.removeAll { $0.peer == peer }
-        if outOfBandOfNext != nil { outOfBandOfNext = nil }
+        // Out-of-band data is valid for one pairing. A peer with data of its own did not use that of the next peer.
+        if let index = outOfBand.firstIndex(where: { $0.peer == peer }) {
+            outOfBand.remove(at: index)
+        } else if outOfBandOfNext != nil {
+            outOfBandOfNext = nil
+        }
     }
 
     func ended(_ link: SecureLink) {

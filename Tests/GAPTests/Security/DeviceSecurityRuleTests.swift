@@ -94,12 +94,15 @@ import Testing
     }
 
     /// Out-of-band data of a peer are used up by the pairing with it, and those of an unspecified peer by the next
-    /// pairing.
+    /// pairing that they apply to.
     @Test func aPairingUsesUpWhatCameAnotherWay() throws {
         let security = try SecurePair().central.security
         let peer = BluetoothAddress(1, kind: .publicDevice)
         for address in [peer, Self.stranger] { security.setOutOfBand(try outOfBand(1), from: address) }
-        security.outOfBandOfNext = try outOfBand(2)
+        let next = try outOfBand(2)
+        security.outOfBandOfNext = next
+        security.pairingSucceeded(with: peer)
+        #expect(security.outOfBandOfNext == next && security.outOfBand(from: peer).peer == next)
         security.pairingSucceeded(with: peer)
         #expect(security.outOfBand(from: peer).peer == nil && security.outOfBandOfNext == nil)
         #expect(security.outOfBand(from: Self.stranger).peer != nil)
