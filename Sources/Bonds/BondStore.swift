@@ -30,6 +30,8 @@ package final class BondStore {
     /// The state of deferred saves.
     private enum Saving {
         case idle
+        /// The last save failed, so its changes are in memory only.
+        case failed
         case underWay
         /// A change was made after the current save began.
         case outdated
@@ -180,26 +182,39 @@ package final class BondStore {
         saveSoon()
     }
 
-    /// Completes deferred saves. Call it before releasing the store.
+    /// Completes deferred saves, and retries a failed one. Call it before releasing the store.
     package func flush() {
-        if saving == .idle { return }
-        do { try storage.save(state) } catch { onFailure?(error) }
+        switch saving {
+        case .idle: break
+        case .failed: saveNow()
+        case .underWay, .outdated: do { try storage.save(state) } catch { onFailure?(error) }
+        }
     }
 
     /// Saves the state in the background, once for all changes that are made before the current save has ended.
     private func saveSoon() {
-        guard let loop else {
-            do { try storage.save(state) } catch { onFailure?(error) }
-            return
+        guard let loop else { return saveNow() }
+        switch saving {
+        case .idle, .failed: saving = .underWay
+        case .underWay, .outdated: return saving = .outdated
         }
-        guard saving == .idle else { return saving = .outdated }
-        saving = .underWay
         storage.saveLater(state, on: loop) { [weak self] error in
             guard let self else { return }
             let isOutdated = saving == .outdated
-            saving = .idle
+            saving = error == nil ? .idle : .failed
             if let error { onFailure?(error) }
             if isOutdated { saveSoon() }
+        }
+    }
+
+    /// Saves the state, while no save is under way.
+    private func saveNow() {
+        do throws(BondError) {
+            try storage.save(state)
+            saving = .idle
+        } catch {
+            saving = .failed
+            onFailure?(error)
         }
     }
 
@@ -241,8 +256,11 @@ package final class BondStore {
     private func commit(_ next: StoredBonds) throws(BondError) {
         try storage.save(next)
         state = next
-        // This save included the changes that were to be saved soon.
-        if saving == .outdated { saving = .underWay }
+        // This save included the changes that were to be saved soon, or whose save failed.
+        switch saving {
+        case .idle, .failed: saving = .idle
+        case .underWay, .outdated: saving = .underWay
+        }
         index()
     }
 

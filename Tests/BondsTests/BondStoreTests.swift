@@ -293,6 +293,37 @@ import Testing
         #expect(failures == [.tooLarge(place: "memory")])
     }
 
+    @Test("a change whose deferred save failed is saved with the next change, or at the end", arguments: [false, true])
+    func aFailedDeferredSave(isInBackground: Bool) throws {
+        let loop: (any EventLoop)? = isInBackground ? VirtualEventLoop() : nil
+        let store = try BondStore(
+            storage: storage,
+            adapter: Samples.adapter,
+            random: RandomSource(seed: 1),
+            loop: loop
+        )
+        var failures: [BondError] = []
+        store.onFailure = { failures.append($0) }
+        let bond = try store.add(Samples.bond(7))
+        storage.failure = .tooLarge(place: "memory")
+        store.note(bond.identifier) { $0.name = "Thermometer" }
+        // There is still no room at the end.
+        store.flush()
+        #expect(failures == [.tooLarge(place: "memory"), .tooLarge(place: "memory")])
+        storage.failure = nil
+        store.flush()
+        #expect(storage.load()?.bonds.first?.name == "Thermometer")
+        // What was saved with another change is not saved again.
+        storage.failure = .tooLarge(place: "memory")
+        store.note(bond.identifier) { $0.name = "Scale" }
+        storage.failure = nil
+        try store.update(bond.identifier) { $0.isLost = true }
+        #expect(storage.load()?.bonds.first?.name == "Scale")
+        storage.failure = .tooLarge(place: "memory")
+        store.flush()
+        #expect(failures.count == 3)
+    }
+
     @Test func nothing_that_is_printed_holds_a_key() throws {
         let bond = try store().add(Samples.bond(0xABCDEF))
         let key = Samples.key(0xABCDEF, 1)
