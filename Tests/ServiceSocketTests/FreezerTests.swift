@@ -20,6 +20,20 @@ import Testing
         #expect(machine.handle(.done(isDone: false)) == nil && machine.isStuck)
     }
 
+    @Test("an app that is suspended while its unit is thawed is frozen afterwards, also if the first attempt fails")
+    func suspendedMeanwhile() {
+        var machine = FreezingMachine()
+        #expect(machine.handle(.suspended) == .freeze && machine.handle(.done(isDone: true)) == nil)
+        #expect(machine.handle(.resumed) == .thaw && machine.handle(.suspended) == nil)
+        #expect(machine.handle(.done(isDone: false)) == .thaw)
+        #expect(machine.handle(.done(isDone: true)) == .freeze)
+        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .frozen)
+        // One that is opened again between the attempts is not.
+        #expect(machine.handle(.resumed) == .thaw && machine.handle(.suspended) == nil)
+        #expect(machine.handle(.done(isDone: false)) == .thaw && machine.handle(.resumed) == nil)
+        #expect(machine.handle(.done(isDone: true)) == nil && machine.state == .thawed)
+    }
+
     @Test("what systemd does not do is in the log, and a unit that stays frozen is told of once")
     func whatIsLogged() {
         let (units, log) = (StubUnits(), LogLines())

@@ -48,12 +48,12 @@ struct FreezingMachine: Hashable {
         case (.thawing(let isWanted), .done(isDone: true)):
             (state, attempts) = (.thawed, 0)
             if isWanted { return freeze() }
-        case (.thawing, .done(isDone: false)):
+        case (.thawing(let isWanted), .done(isDone: false)):
             guard attempts < Self.maximumAttempts else {
                 (state, isStuck) = (.thawed, true)
                 return nil
             }
-            return thaw()
+            return thaw(isWanted: isWanted)
         case (.thawed, .resumed), (.thawed, .done), (.frozen, .suspended), (.frozen, .done): break
         }
         return nil
@@ -66,9 +66,10 @@ struct FreezingMachine: Hashable {
         return .freeze
     }
 
-    private mutating func thaw() -> UnitVerb? {
+    /// - Parameter isWanted: Whether to freeze the unit again afterwards.
+    private mutating func thaw(isWanted: Bool = false) -> UnitVerb? {
         attempts += 1
-        state = .thawing(isWanted: false)
+        state = .thawing(isWanted: isWanted)
         return .thaw
     }
 }
