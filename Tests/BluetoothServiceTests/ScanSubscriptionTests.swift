@@ -152,5 +152,20 @@ import Testing
         #expect(scan.report(sighting([]), of: Self.peer) != nil)
         #expect(scan.report(sighting([]), of: first) != nil)
         #expect(scan.report(sighting([]), of: Self.peer) == nil)
+        #expect(scan.counts.remembered == ScanSubscription.maximumReported && scan.counts.forgotten == 2)
+    }
+
+    @Test("AB-G02, behaviour 2.2: a device that comes and goes often makes a scan forget no other device")
+    func oneThatComesAndGoes() {
+        var scan = ScanSubscription(ScanRequest())
+        let other = UUID()
+        #expect(scan.report(sighting([]), of: other) != nil)
+        for _ in 0...ScanSubscription.maximumReported {
+            #expect(scan.report(sighting([]), of: Self.peer) != nil)
+            scan.forget(Self.peer)
+        }
+        #expect(scan.report(sighting([]), of: Self.peer) != nil)
+        #expect(scan.report(sighting([]), of: other) == nil && scan.report(sighting([]), of: Self.peer) == nil)
+        #expect(scan.counts.remembered == 2 && scan.counts.forgotten == 0)
     }
 }

@@ -17,8 +17,8 @@ struct ScanSubscription {
 
     let request: ScanRequest
     private let filter: ScanFilter
-    private var reported: [UUID: Reported] = [:]
-    private var order: [UUID] = []
+    /// The devices reported so far, the first reported being the oldest.
+    private var reported = RecencyTable<UUID, Reported>(limit: ScanSubscription.maximumReported)
     private(set) var presence: PresenceWatch?
     private var tally = ScanCounts()
 
@@ -26,7 +26,7 @@ struct ScanSubscription {
     init(_ request: ScanRequest, after old: ScanSubscription? = nil) {
         self.request = request
         filter = ScanFilter(request)
-        if let old { (reported, order) = (old.reported, old.order) }
+        if let old { reported = old.reported }
         presence = request.lostAfter.map { PresenceWatch(milliseconds: $0) }
     }
 
@@ -39,21 +39,19 @@ struct ScanSubscription {
 
     /// Forgets which devices were reported (behaviour 15.29).
     mutating func forgetReported() {
-        reported = [:]
-        order = []
+        reported.removeAll()
     }
 
-    /// Forgets that a device was reported. Its old entry in the order stays.
+    /// Forgets that a device was reported.
     mutating func forget(_ peer: UUID) {
-        reported[peer] = nil
+        reported.removeValue(for: peer)
     }
 
     /// Removes and returns the devices that have been silent for too long. A lost device is reported again when it is
     /// next received.
     mutating func takeLost(at now: Instant) -> [UUID] {
         let lost = presence?.takeLost(at: now) ?? []
-        // The old entry in the order stays. The device may be forgotten earlier than others, which is harmless.
-        for peer in lost { reported[peer] = nil }
+        for peer in lost { reported.removeValue(for: peer) }
         return lost
     }
 
@@ -81,26 +79,15 @@ struct ScanSubscription {
         let stage: Reported = sighting.hasScanResponse ? .withScanResponse : .advertisement
         switch (reported[peer], stage) {
         case (nil, _):
-            remember(peer, stage)
+            if reported.set(stage, for: peer) != nil { tally.forgotten += 1 }
         case (.advertisement, .withScanResponse):
             // Once the scan response has arrived, the merged advertisement is reported once more, even without
             // duplicates (behaviour 2.15).
-            reported[peer] = stage
+            reported.update(peer) { $0 = stage }
         case (.advertisement, .advertisement), (.withScanResponse, _):
             return false
         }
         return true
-    }
-
-    private mutating func remember(_ peer: UUID, _ stage: Reported) {
-        if order.count >= Self.maximumReported {
-            let quarter = order.prefix(order.count / 4)
-            for old in quarter { reported[old] = nil }
-            tally.forgotten += quarter.count
-            order.removeFirst(quarter.count)
-        }
-        order.append(peer)
-        reported[peer] = stage
     }
 }
 
