@@ -66,6 +66,7 @@ extension HCIHostError: CustomStringConvertible {
     /// A clause for log lines.
     package var description: String {
         switch self {
+        case .transport(.unreachable(let address, let reason)): "cannot reach the controller \(address): \(reason)"
         case .transport(let error): "the transport to the controller has closed: \(error)"
         case .commandTimedOut(let opcode): "the controller does not answer \(Self.name(opcode))"
         case .noCommandCredits: "the controller accepts no more commands"

@@ -197,6 +197,18 @@ import Testing
         )
     }
 
+    @Test("the log describes the phase of an app in words")
+    func phasesAreLoggedInWords() {
+        let log = LogLines()
+        let device = TestWorld().device("Phone", logger: Logger(label: "test") { _ in log })
+        log.clear()
+        let subject = Observation.Subject(app: AppIdentity(name: "Timer"))
+        for phase in [AppPhase.background, .notRunning(.crashed)] {
+            device.system.observers.tell(.managers, .appMoved(phase), of: subject)
+        }
+        #expect(log.all == ["info: Timer is in the background", "info: Timer is not running: it crashed"])
+    }
+
     @Test("many observers may exist, and may leave while they are notified")
     func listenersComeAndGo() throws {
         let observers = Observers(loop: VirtualEventLoop())

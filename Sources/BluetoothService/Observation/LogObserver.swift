@@ -30,7 +30,7 @@ final class LogObserver {
         case .eventsLost(let count):
             let app = observation.subject.app?.name ?? "an app"
             logger.warning("\(app) lost \(count) events because too many were waiting")
-        case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase)")
+        case .appMoved(let phase): logger.info("\(observation.subject.app?.name ?? "an app") is \(phase.words)")
         case .appLaunched: logger.info("\(observation.subject.app?.name ?? "an app") was launched to receive an event")
         case .noticed(let notice): logger.log(level: max(notice.weight.level, .notice), "\(notice)")
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)

@@ -74,3 +74,15 @@ package enum HCITransportError: Error, Hashable, Sendable {
     /// The operating system or the transport protocol reported an error.
     case failed(reason: String)
 }
+
+extension HCITransportError: CustomStringConvertible {
+    /// A clause for log lines.
+    package var description: String {
+        switch self {
+        case .unreachable(let address, let reason): "cannot reach \(address): \(reason)"
+        case .closedByPeer: "the other end closed it"
+        case .malformed(let error): "the other end sent octets that are not an HCI packet: \(error)"
+        case .failed(let reason): reason
+        }
+    }
+}
