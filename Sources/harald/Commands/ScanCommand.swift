@@ -144,7 +144,7 @@ private final class Listener {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
         }
         guard let until else { return finish(.success(())) }
-        finish(.failure(.noSuchDevice(until, seconds: seconds, heard: heard.count)))
+        finish(.failure(.noSuchDevice(until, .scan, seconds: seconds, heard: heard.count)))
     }
 
     func stop(_ done: @escaping () -> Void) {

@@ -210,7 +210,7 @@ final class Explorer {
     private func searchedLongEnough() {
         switch stage {
         case .searching(let heard):
-            end(.failure(.noSuchDevice(plan.name, seconds: plan.timeout, heard: heard.count)))
+            end(.failure(.noSuchDevice(plan.name, .explore, seconds: plan.timeout, heard: heard.count)))
         case .connecting:
             guard let refusal = device.connector.refusal else {
                 return vanished("it does not respond to the connection request")

@@ -7,10 +7,18 @@ import HCIHost
 
 /// The failure of a command. Each kind has an exit status.
 enum ToolError: Error, CustomStringConvertible {
+    /// A command that searches for a device by name.
+    enum Search {
+        /// `scan --until`, which stops at any device.
+        case scan
+        /// `explore`, which stops at a device that accepts connections.
+        case explore
+    }
+
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
-    case noSuchDevice(String, seconds: Double, heard: Int)
+    case noSuchDevice(String, Search, seconds: Double, heard: Int)
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
     case bonds(BondError)
@@ -74,10 +82,10 @@ enum ToolError: Error, CustomStringConvertible {
             """
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
-        case .noSuchDevice(let name, let seconds, let heard):
+        case .noSuchDevice(let name, let search, let seconds, let heard):
             """
-            no connectable device named \(name.quotedName) was found within \(seconds) s (\(heard) others were); check the name, \
-            or allow more time with --timeout
+            no \(search.device) named \(name.quotedName) was found within \(seconds) s (\(heard) others were); check the name, \
+            or allow more time with \(search.option)
             """
         case .peerVanished(let name, let doing, let reason):
             "\(name.quotedName) was lost while \(doing): \(reason); check that it is on and in range, then try again"
@@ -96,5 +104,23 @@ enum ToolError: Error, CustomStringConvertible {
     func report() -> ExitCode {
         Console.problem("harald: \(description)")
         return ExitCode(exitStatus)
+    }
+}
+
+extension ToolError.Search {
+    /// The devices that count as found.
+    fileprivate var device: String {
+        switch self {
+        case .scan: "device"
+        case .explore: "connectable device"
+        }
+    }
+
+    /// The option that limits the search.
+    fileprivate var option: String {
+        switch self {
+        case .scan: "--seconds"
+        case .explore: "--timeout"
+        }
     }
 }
