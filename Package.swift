@@ -244,9 +244,9 @@ let package = Package(
             "BluetoothSimulation",
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
-                "CoreBluetoothExtras", "EventLoops", "GAP",
+                "CoreBluetoothExtras", "Diagnosis", "EventLoops", "GAP",
                 "GATT",
-                "HCI", "HCIHost", "Privacy",
+                "HCI", "HCIHost", "HCITransports", "Privacy",
                 "Radio", "SMP", "TestBasics", "harald",
             ]
         ),

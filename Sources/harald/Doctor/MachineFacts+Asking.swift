@@ -55,9 +55,26 @@ extension MachineFacts {
         return AdapterChoice(free.name).map(ControllerAddress.adapter)
     }
 
-    private static func bringUp(_ address: ControllerAddress) -> Result<ControllerInformation, HCIHostError> {
+    /// The reason why a controller could not be queried.
+    enum BringUpFailure: Error, Hashable, CustomStringConvertible {
+        case host(HCIHostError)
+        /// The time limit passed. The host was still waiting for the controller, or retrying.
+        case late
+
+        var description: String {
+            switch self {
+            case .host(let error): "\(error)"
+            case .late: "the controller did not become ready in time"
+            }
+        }
+    }
+
+    static func bringUp(
+        _ address: ControllerAddress,
+        patience: DispatchTimeInterval = MachineFacts.patience
+    ) -> Result<ControllerInformation, BringUpFailure> {
         let loop = NIOEventLoop()
-        let outcome = Mutex<Result<ControllerInformation, HCIHostError>?>(nil)
+        let outcome = Mutex<Result<ControllerInformation, BringUpFailure>?>(nil)
         let isDone = DispatchSemaphore(value: 0)
         let host = loop.make {
             let line = ControllerTransport(address, loop: loop)
@@ -66,7 +83,7 @@ extension MachineFacts {
                 switch state {
                 case .down, .starting: return
                 case .ready(let information): outcome.withLock { $0 = .success(information) }
-                case .failed(let error): outcome.withLock { $0 = .failure(error) }
+                case .failed(let error): outcome.withLock { $0 = .failure(.host(error)) }
                 }
                 line.close()
                 isDone.signal()
@@ -76,8 +93,7 @@ extension MachineFacts {
         }
         let isInTime = isDone.wait(timeout: .now() + patience) == .success
         host.with { $0.onStateChange = nil }
-        let silent = Result<ControllerInformation, HCIHostError>.failure(.noCommandCredits)
-        return isInTime ? outcome.withLock { $0 } ?? silent : silent
+        return isInTime ? outcome.withLock { $0 } ?? .failure(.late) : .failure(.late)
     }
 }
 
