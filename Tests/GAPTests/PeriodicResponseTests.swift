@@ -386,6 +386,17 @@ import Testing
         #expect(link.isOpen)
     }
 
+    @Test("a connection from a train names the PHYs that the controller supports, whatever the settings prefer")
+    func thePHYsOfAConnectionFromATrain() throws {
+        let device = GAPWorld().device { $0.features.remove(.phyCoded) }
+        device.access.connector.settings.phys = [.le1M, .coded]
+        let broadcaster = try broadcaster(device)
+        broadcaster.connect(to: BluetoothAddress(5, kind: .publicDevice), in: 3) { _ in }
+        device.world.run(.milliseconds(100))
+        let command = try #require(device.log.all(LEExtendedCreateConnectionV2.self).first?.v1)
+        #expect(command.le1M != nil && command.le2M == command.le1M && command.coded == nil)
+    }
+
     @Test func aTrainThatEndsConnectsToNobody() throws {
         let world = GAPWorld()
         let advertiser = world.device()

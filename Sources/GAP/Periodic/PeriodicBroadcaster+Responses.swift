@@ -52,7 +52,9 @@ extension PeriodicBroadcaster {
     ) {
         guard isRunning, subeventCount > 0 else { return completion(.failure(.notReady)) }
         guard connecting == nil, !device.connector.isBusy else { return completion(.failure(.busy)) }
-        guard let own = device.sharedAddress else { return completion(.failure(.notReady)) }
+        guard let own = device.sharedAddress, let controller = device.controllerInformation else {
+            return completion(.failure(.notReady))
+        }
         connecting = completion
         device.watchConnections(for: self) { [weak self, advertising] result, _ in
             guard case .success(let link) = result else { return }
@@ -67,7 +69,7 @@ extension PeriodicBroadcaster {
         )
         var command = LEExtendedCreateConnectionV2()
         (command.set, command.periodicSubevent) = (advertising.number, subevent)
-        command.v1 = attempt.extendedCommand(device.connector.settings.phys)
+        command.v1 = attempt.extendedCommand(device.connector.settings.phys(for: controller))
         device.host.askForTrainsOfConnections()
         device.host.send(command) { [weak self] result in
             if case .failure(let error) = result { self?.connectionEnded(.failure(GAPError(error))) }

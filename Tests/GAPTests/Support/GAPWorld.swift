@@ -167,15 +167,23 @@ final class GAPDevice {
     }
 }
 
-/// The commands that a host has sent, by name.
+/// The commands that a host has sent.
 final class CommandLog {
-    private(set) var commands: [String] = []
+    private var packets: [CommandPacket] = []
+
+    /// The names of the commands, in the order of sending.
+    var commands: [String] { packets.map { HCICommandRegistry.type(for: $0.opcode)?.name ?? "\($0.opcode)" } }
 
     func take(_ packet: HCIPacket, _ direction: HCIDirection) {
         guard direction == .hostToController, packet.kind == .command,
             let command = try? CommandPacket(reading: packet.bytes)
         else { return }
-        commands.append(HCICommandRegistry.type(for: command.opcode)?.name ?? "\(command.opcode)")
+        packets.append(command)
+    }
+
+    /// The commands of one type, in order.
+    func all<C: HCICommand>(_ type: C.Type) -> [C] {
+        packets.filter { $0.opcode == C.opcode }.compactMap { try? C(reading: $0.parameters) }
     }
 
     func contains(_ command: any HCICommand.Type) -> Bool { commands.contains(command.name) }
