@@ -75,6 +75,15 @@ import Testing
         #expect(assembler.receive(report([1], .complete), at: Self.start)?.data == [1])
     }
 
+    @Test("AB-H03: an advertisement that is too long counts as dropped once, also if its end never arrives")
+    func aLongAdvertisementIsCountedOnce() {
+        var assembler = ReportAssembler()
+        for _ in 0..<20 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
+        #expect(assembler.dropped == 1 && assembler.count == 1)
+        assembler.expire(at: Self.start + ReportAssembler.timeout)
+        #expect(assembler.dropped == 1 && assembler.count == 0 && assembler.total == 0)
+    }
+
     @Test("AB-H03: the fragments of all advertisers together are bounded")
     func allAdvertisersTogetherAreBounded() {
         var assembler = ReportAssembler()

@@ -145,7 +145,8 @@ struct ReportAssembler {
     }
 
     private mutating func drop(_ chain: Chain?) {
-        guard let chain else { return }
+        // A spoilt chain was counted when it became too long, and has no octets.
+        guard let chain, case .open = chain else { return }
         total -= chain.length
         dropped &+= 1
     }
