@@ -82,6 +82,35 @@ import Testing
         #expect(taken() == [[1]])
     }
 
+    @Test("a train beyond the 64th is reported as an error, and the controller stops following it")
+    func tooManyTrains() throws {
+        let device = GAPWorld().device()
+        var told: [Result<PeriodicObserver.Train, GAPError>] = []
+        device.access.trains.onTold = { result, _, _ in told.append(result) }
+        for number in 0...UInt16(PeriodicObserver.maximumTrains) {
+            let event = LEPeriodicAdvertisingSyncTransferReceived(
+                handle: ConnectionHandle(rawValue: 0),
+                serviceData: 0,
+                sync: number,
+                sid: 1,
+                address: BluetoothAddress(UInt64(number), kind: .publicDevice),
+                phy: .le1M,
+                interval: 80,
+                accuracy: LEClockAccuracy(rawValue: 0)
+            )
+            device.gate.onReceive?(HCIPacket(event))
+        }
+        device.world.run(.milliseconds(10))
+        #expect(told.count == 65 && told.dropLast().allSatisfy { (try? $0.get()) != nil })
+        if case .failure(.impossible(let text))? = told.last {
+            #expect(text.contains("at most 64"))
+        } else {
+            Issue.record("the last train was not refused")
+        }
+        #expect(device.access.trains.followed.count == 64)
+        #expect(device.log.all(LEPeriodicAdvertisingTerminateSync.self).map(\.sync) == [64])
+    }
+
     @Test func whoConnectsOutOfATrainHearsThatTheControllerIsGone() throws {
         let device = GAPWorld().device()
         let broadcaster = try broadcaster(device)

@@ -63,7 +63,7 @@ package final class PeriodicObserver {
     package var onSubevent: ((Train, Place, PacketBuffer, _ isWhole: Bool) -> Void)?
     /// Called when the synchronization with a train is lost.
     package var onLost: ((Train) -> Void)?
-    /// Called when a peer has transferred a train: with the train if synchronization succeeded, otherwise with an
+    /// Called when a peer has transferred a train: with the train if this device follows it now, otherwise with an
     /// error.
     package var onTold: ((Result<Train, GAPError>, AccessLink?, _ serviceData: UInt16) -> Void)?
     /// The synchronized trains, keyed by sync handle.
@@ -225,8 +225,7 @@ package final class PeriodicObserver {
                 phy: event.phy,
                 timing: timing
             )
-            remember(train)
-            finish(.success(train))
+            finish(remember(train))
         case .operationCancelledByHost: finish(.failure(.cancelled))
         default: finish(.failure(.rejected(event.status)))
         }
@@ -249,8 +248,8 @@ package final class PeriodicObserver {
             phy: event.phy,
             timing: timing
         )
-        remember(train)
-        onTold?(.success(train), link, event.serviceData)
+        let result = remember(train)
+        onTold?(result, link, event.serviceData)
     }
 
     /// Handles data of a train or a part of it, with its position in a train with responses.
@@ -276,9 +275,14 @@ package final class PeriodicObserver {
         onLost?(train)
     }
 
-    private func remember(_ train: Train) {
-        guard followed.count < Self.maximumTrains || followed[train.handle] != nil else { return }
+    /// Stores a train. If there are too many, stops following it, and returns an error.
+    private func remember(_ train: Train) -> Result<Train, GAPError> {
+        guard followed.count < Self.maximumTrains || followed[train.handle] != nil else {
+            leave(train)
+            return .failure(.impossible("at most \(Self.maximumTrains) trains can be followed; leave one first"))
+        }
         (followed[train.handle], parts[train.handle]) = (train, nil)
+        return .success(train)
     }
 
     private func forget(_ handle: UInt16) {
