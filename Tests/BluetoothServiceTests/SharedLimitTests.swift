@@ -1,6 +1,8 @@
+import ATT
 import BluetoothTypes
 import EventLoops
 import Foundation
+import GATT
 import ServiceMessages
 import Testing
 
@@ -72,6 +74,10 @@ import Testing
         let refused = pair.central.take().compactMap(\.value)
         #expect(refused.count == 2_000 - 1 - ServiceLimits.linkRequests.app)
         #expect(refused.allSatisfy { $0.error?.code == .core(.outOfSpace) })
+        // The app reads the same text, whichever queue of the link is full.
+        let texts = Set(refused.map { $0.error?.reason })
+        #expect(texts == [ServiceError(GATTError.queueFull).reason])
+        #expect(texts == [ServiceError(ATTBearerError.queueFull).reason])
         #expect(modest.take().compactMap(\.value).isEmpty)
     }
 

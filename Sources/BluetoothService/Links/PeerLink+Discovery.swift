@@ -18,9 +18,7 @@ extension PeerLink {
             guard let self, asker.user.isLive else { return finish(nil) }
             procedure(self, finish)
         }
-        if !isAccepted {
-            asker.answer(failure(ServiceError(.outOfSpace, reason: "too many requests are pending on this link")))
-        }
+        if !isAccepted { asker.answer(failure(.linkIsFull)) }
     }
 
     /// Discovers the primary services named in the list; nil or an empty list means all (behaviour 4.1).

@@ -154,12 +154,7 @@ extension PeerLink {
                 done()
             }
         }
-        if !isAccepted {
-            configurationWritten(
-                handle,
-                .failure(ServiceError(.outOfSpace, reason: "too many requests are pending on this link"))
-            )
-        }
+        if !isAccepted { configurationWritten(handle, .failure(.linkIsFull)) }
     }
 
     /// Ends the pending write of a subscription. After Service Changed the subscription may be gone; at the end of the

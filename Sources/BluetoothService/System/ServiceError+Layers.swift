@@ -5,6 +5,9 @@ import HCI
 import SMP
 
 extension ServiceError {
+    /// The error for a request that its link does not queue, because too many are pending.
+    static let linkIsFull = ServiceError(.outOfSpace, reason: "too many requests are pending on this link")
+
     /// Creates the error for a link that was lost without this host ending it (behaviour 3.12).
     ///
     /// A link whose peer missed the connection request counts as a failed connection only if managers have not been
@@ -65,7 +68,7 @@ extension ServiceError {
         case .requestTooLong(let length):
             self.init(.invalidParameters, reason: "the request of \(length) octets exceeds the MTU")
         case .queueFull:
-            self.init(.outOfSpace, reason: "too many requests wait on this link")
+            self = .linkIsFull
         case .closed(.requestTimeout), .closed(.indicationTimeout):
             self.init(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
         case .closed:
@@ -97,7 +100,7 @@ extension ServiceError {
         case .noSigningKey:
             self.init(.unknown, reason: "there is no signing key for the peer")
         case .queueFull:
-            self.init(.outOfSpace, reason: "too many requests wait on this link")
+            self = .linkIsFull
         }
     }
 }
