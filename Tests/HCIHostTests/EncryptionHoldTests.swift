@@ -309,6 +309,22 @@ import Testing
         #expect(later.entries.contains { $0.device.place == "other" })
     }
 
+    @Test("of the controllers with fallbacks, those that were not used for longest are forgotten")
+    func theControllerInUseIsKept() {
+        let memory = ControllerMemory()
+        var changes = 0
+        memory.onChange = { changes += 1 }
+        for place in ["own", "other"] { memory.note(.takesTurns, of: controller(1, at: place)) }
+        // Only a change of the order is saved.
+        for _ in 0..<3 { #expect(memory.fallbacks(of: controller(1, at: "own")) == [.takesTurns]) }
+        #expect(changes == 3 && memory.entries.map(\.device.place) == ["other", "own"])
+        for number in 1..<ControllerMemory.maximumControllers {
+            memory.note(.noCodedPHY, of: controller(1, at: "\(number)"))
+        }
+        #expect(memory.fallbacks(of: controller(1, at: "own")) == [.takesTurns])
+        #expect(memory.fallbacks(of: controller(1, at: "other")).isEmpty)
+    }
+
     @Test("a command set that proved useless is not used again, though the other one hangs too")
     func thereIsNoWayBack() {
         let bench = Bench()

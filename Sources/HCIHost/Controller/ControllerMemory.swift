@@ -5,7 +5,7 @@ import HCI
 ///
 /// Outlives the hosts that share it. Use it on their event loop only.
 package final class ControllerMemory {
-    /// The maximum number of controllers. The least recently noted ones are dropped first.
+    /// The maximum number of controllers. The least recently used ones are dropped first.
     package static let maximumControllers = 32
 
     /// The identity of a controller.
@@ -45,7 +45,7 @@ package final class ControllerMemory {
         }
     }
 
-    /// The known controllers, the most recently noted last.
+    /// The known controllers, the most recently used last.
     package private(set) var entries: [Entry] = []
     /// Called after each change of ``entries``.
     package var onChange: (() -> Void)?
@@ -95,7 +95,7 @@ package final class ControllerMemory {
         entries = Array((new + entries).suffix(Self.maximumControllers))
     }
 
-    /// Returns the fallbacks of a controller. Discards those found with a different firmware.
+    /// Returns the fallbacks of a controller, which counts as a use. Discards those found with a different firmware.
     package func fallbacks(of controller: ControllerInformation) -> Set<ControllerFallback> {
         guard let index = entries.firstIndex(where: { $0.device == controller.device }) else { return [] }
         guard entries[index].firmware == controller.firmware else {
@@ -103,7 +103,13 @@ package final class ControllerMemory {
             onChange?()
             return []
         }
-        return entries[index].fallbacks
+        let entry = entries[index]
+        if index != entries.count - 1 {
+            entries.remove(at: index)
+            entries.append(entry)
+            onChange?()
+        }
+        return entry.fallbacks
     }
 
     /// Records a fallback, which replaces its opposite.
