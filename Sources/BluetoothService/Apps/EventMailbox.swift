@@ -57,6 +57,8 @@ final class EventMailbox {
     /// Whether the app has read an event that would otherwise go to the next process.
     private(set) var hasReadNews = false
     private var queue = Deque<Event>()
+    /// The search for events of ``queue`` to drop. No event before ``ExpendableSearch/searched`` is expendable.
+    private var search = ExpendableSearch()
     private var isHandingOver = false
     /// The number of events dropped for lack of room since the last attachment.
     private(set) var lost = 0
@@ -78,12 +80,17 @@ final class EventMailbox {
     }
 
     private func keep(_ event: Event) {
-        Self.dropWhatIsVoid(in: &queue, with: event)
+        dropWhatIsVoid(with: event)
         if !Self.add(event, to: &queue) { queue.append(event) }
-        if let index = Self.tooMuch(in: queue) {
-            queue.remove(at: index)
+        if let index = tooMuch() {
+            remove(at: index)
             lost += 1
         }
+    }
+
+    private func remove(at index: Int) {
+        queue.remove(at: index)
+        search.removed(at: index)
     }
 
     /// Passes queued events on, as long as there is a sink with room.
@@ -92,6 +99,7 @@ final class EventMailbox {
         isHandingOver = true
         defer { isHandingOver = false }
         while let sink, sink.hasRoom, let event = queue.popFirst() {
+            search.removed(at: 0)
             if let read = sink.eventsRead, !event.isOfChannel {
                 forgetRead(read)
                 taken.append(event)
@@ -114,19 +122,23 @@ final class EventMailbox {
         return Array(taken)
     }
 
-    private static func dropWhatIsVoid(in waiting: inout Deque<Event>, with event: Event) {
+    private func dropWhatIsVoid(with event: Event) {
         if case .stateChanged(let new) = event, new != .poweredOn {
             var ending: Event?
-            while let last = waiting.last, case .stateChanged(let old) = last {
-                waiting.removeLast()
+            while let last = queue.last, case .stateChanged(let old) = last {
+                queue.removeLast()
                 // Services that ended with that state do not come back with the power, so the app has to be notified of
                 // it.
                 if new == .poweredOff, old.rawValue < new.rawValue, ending == nil { ending = last }
             }
-            if let ending { waiting.append(ending) }
+            search.shortened(to: queue.count)
+            if let ending { queue.append(ending) }
         }
-        if let peer = event.discovered, let old = waiting.firstIndex(where: { $0.discovered == peer }) {
-            waiting.remove(at: old)
+        // Discoveries are expendable, so none precedes the search.
+        if let peer = event.discovered,
+            let old = queue[search.searched...].firstIndex(where: { $0.discovered == peer })
+        {
+            remove(at: old)
         }
     }
 
@@ -145,14 +157,17 @@ final class EventMailbox {
     }
 
     /// Returns the index of the event to drop for lack of room, or nil if there is room.
-    private static func tooMuch(in waiting: Deque<Event>) -> Int? {
-        guard waiting.count > capacity else { return nil }
-        if let index = waiting.firstIndex(where: \.isExpendable) { return index }
-        return waiting.count > maximumWaiting ? waiting.firstIndex { !$0.isState } ?? 0 : nil
+    private func tooMuch() -> Int? {
+        guard queue.count > Self.capacity else { return nil }
+        if let index = search.first(in: queue, where: \.isExpendable) { return index }
+        return queue.count > Self.maximumWaiting ? queue.firstIndex { !$0.isState } ?? 0 : nil
     }
 
     /// Drops queued events that are void.
-    func removeAll(where isVoid: (Event) -> Bool) { queue.removeAll(where: isVoid) }
+    func removeAll(where isVoid: (Event) -> Bool) {
+        queue.removeAll(where: isVoid)
+        search.restart()
+    }
 
     /// Queues events from now on.
     func detach() { sink = nil }
