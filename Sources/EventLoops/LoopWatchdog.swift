@@ -83,8 +83,8 @@
 
     /// The CPU time of the current thread, accurate to a millisecond.
     ///
-    /// Reading a thread's CPU time is a system call, unlike reading the clock. Before each task that cost a tenth of the
-    /// test suite's time. So a reading serves all tasks that begin within a millisecond.
+    /// Unlike the clock, the CPU time takes a system call. One before each task cost a tenth of the test suite's time,
+    /// so a reading serves all tasks that begin within a millisecond.
     private enum ProcessorTime {
         private static let maximumAge: Int64 = 1_000_000
         /// The last reading of each thread: the clock and the CPU time, in nanoseconds.
