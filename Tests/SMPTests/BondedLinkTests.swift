@@ -28,7 +28,7 @@ import Testing
     func a_security_request_leads_to_pairing(legacy: PairingConfiguration.Legacy) {
         var configuration = Securing.configuration()
         configuration.legacy = legacy
-        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        let bench = PairedManagers(central: configuration, peripheral: configuration)
         #expect(bench.secure(.encrypted, by: .responder).isSuccess)
         #expect(bench.peripheral.takeSent().first?.code == .securityRequest)
         #expect(bench.central.takeSent().first?.code == .pairingRequest)
@@ -61,7 +61,7 @@ import Testing
         // The device has gained a display, so pairing would give a better key. That alone is no reason to pair.
         peripheral.ioCapability = capability
         central.legacy = .whenPeerOffersNothingElse
-        let bench = SecurityBench(central: central, peripheral: peripheral, keys: (keys.0, keys.1))
+        let bench = PairedManagers(central: central, peripheral: peripheral, keys: (keys.0, keys.1))
         #expect(bench.secure(.encrypted, by: .responder).isSuccess)
         let expected: AuthenticationRequirements = legacy == .only ? [.bonding] : [.bonding, .secureConnections]
         #expect(bench.peripheral.takeSent() == [.securityRequest(SecurityRequest(expected))])
@@ -76,12 +76,12 @@ import Testing
         var configuration = Securing.configuration()
         configuration.wantsProtection = true
         let keys = try Securing.bond((Securing.configuration(.noInputNoOutput), configuration))
-        let bench = SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        let bench = PairedManagers(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
         #expect(bench.secure(.authenticated, by: .responder).isSuccess)
         let all: AuthenticationRequirements = [.bonding, .protection, .secureConnections]
         #expect(bench.peripheral.takeSent().first == .securityRequest(SecurityRequest(all)))
         #expect(bench.peripheral.manager.encryption?.isAuthenticated == true)
-        let strangers = SecurityBench(central: configuration, peripheral: configuration)
+        let strangers = PairedManagers(central: configuration, peripheral: configuration)
         #expect(strangers.secure(.encrypted, by: .responder).isSuccess)
         #expect(strangers.peripheral.takeSent().first == .securityRequest(SecurityRequest(all)))
     }
@@ -92,7 +92,7 @@ import Testing
     func a_security_request_asks_for_what_can_be_had() {
         var (central, peripheral) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
         (central.wantsProtection, peripheral.wantsProtection) = (true, true)
-        let bench = SecurityBench(central: central, peripheral: peripheral)
+        let bench = PairedManagers(central: central, peripheral: peripheral)
         #expect(bench.secure(.encrypted, by: .responder).isSuccess)
         #expect(bench.peripheral.takeSent().first == .securityRequest(SecurityRequest([.bonding, .secureConnections])))
     }
@@ -103,7 +103,7 @@ import Testing
     )
     func a_security_request_of_an_impostor_leads_to_encryption(bits: UInt8) throws {
         let keys = try Securing.bond()
-        let bench = SecurityBench(central: Securing.configuration(), keys: (keys.0, nil))
+        let bench = PairedManagers(central: Securing.configuration(), keys: (keys.0, nil))
         bench.peripheral.link.inject([0x0B, bits], on: 6)
         bench.run()
         #expect(bench.central.failures == [.peerLostKey])
@@ -123,7 +123,7 @@ import Testing
     )
     func a_peer_that_lost_its_keys_is_not_paired_silently(level: SecurityLevel) throws {
         let keys = try Securing.bond()
-        let bench = SecurityBench(
+        let bench = PairedManagers(
             central: Securing.configuration(),
             peripheral: Securing.configuration(),
             keys: (keys.0, nil)
@@ -169,7 +169,7 @@ import Testing
         for legacy in [PairingConfiguration.Legacy.only, .whenPeerOffersNothingElse] {
             var configuration = Securing.configuration(.noInputNoOutput)
             configuration.legacy = legacy
-            let bench = SecurityBench(central: configuration, peripheral: configuration)
+            let bench = PairedManagers(central: configuration, peripheral: configuration)
             #expect(bench.secure(.encrypted).isSuccess)
             let key = try #require(bench.central.manager.keys?.peerKey)
             bench.central.securityManager(bench.central.manager, perform: .encrypt(key))
@@ -183,7 +183,7 @@ import Testing
     func pairing_anew_without_the_key_asks_a_person_first() throws {
         for accepts in [false, true] {
             let keys = try Securing.bond()
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: Securing.configuration(),
                 peripheral: Securing.configuration(),
                 keys: (nil, keys.1)
@@ -207,12 +207,12 @@ import Testing
             var weak = Securing.configuration(capability)
             weak.legacy = legacy
             let strong = Securing.configuration()
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: bonded == .initiator ? strong : weak,
                 peripheral: bonded == .responder ? strong : weak,
                 keys: (bonded == .initiator ? keys.0 : nil, bonded == .responder ? keys.1 : nil)
             )
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error != nil && bench[bonded].stored.isEmpty && bench.air.keys.isEmpty)
@@ -229,7 +229,7 @@ import Testing
         var long = Securing.configuration()
         long.minimumKeySize = 7
         let keys = try Securing.bond((long, long))
-        let bench = SecurityBench(central: short, peripheral: long, keys: (nil, keys.1))
+        let bench = PairedManagers(central: short, peripheral: long, keys: (nil, keys.1))
         #expect(bench.secure(.encrypted).error == .pairing(.refusedByPeer(.authenticationRequirements)))
         #expect(bench.peripheral.manager.keys == keys.1)
     }
@@ -264,7 +264,7 @@ extension BondedLinkTests {
     func encryption_that_nobody_gave_a_key_for_does_not_count() {
         for role in SecuringTests.both {
             let bench = Securing.bench()
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench[role].manager.encryptionChanged(.on)
             #expect(bench[role].manager.encryption == nil)
             bench.central.delay = nil
@@ -285,7 +285,7 @@ extension BondedLinkTests {
     func encryption_before_the_key_was_asked_for_does_not_count(isLegacy: Bool) {
         var configuration = Securing.configuration(.noInputNoOutput)
         if isLegacy { configuration.legacy = .only }
-        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        let bench = PairedManagers(central: configuration, peripheral: configuration)
         bench.air.isSilent = true
         bench.central.manager.pair()
         bench.run()
@@ -308,7 +308,7 @@ extension BondedLinkTests {
         var configuration = Securing.configuration()
         configuration.legacy = .only
         let keys = try Securing.bond((configuration, configuration))
-        let bench = SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        let bench = PairedManagers(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
         let own = try #require(keys.1.localKey)
         #expect(own == keys.0.peerKey)
         let manager = bench.peripheral.manager

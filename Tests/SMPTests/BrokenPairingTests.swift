@@ -20,7 +20,7 @@ import Testing
         case beginsAnew
         case isCancelled
 
-        func play(on bench: SecurityBench, against victim: PairingRole) {
+        func play(on bench: PairedManagers, against victim: PairingRole) {
             let link = bench[victim.other].link
             switch self {
             case .fails: link.inject([0x05, 0x08], on: 6)
@@ -41,11 +41,11 @@ import Testing
 
     /// Pairs until both ends are encrypted with the new key, while `silent` withholds its keys.
     private func pair(
-        _ bench: SecurityBench,
+        _ bench: PairedManagers,
         withholding silent: PairingRole,
         _ level: SecurityLevel
-    ) -> SecurityBench.Outcome {
-        let outcome = SecurityBench.Outcome()
+    ) -> PairedManagers.Outcome {
+        let outcome = PairedManagers.Outcome()
         let before = bench.air.keys.count
         bench.central.manager.secure(level) { outcome.result = $0 }
         // With a bond, its key comes first.

@@ -12,11 +12,11 @@ import Testing
 
     static let pairingRequest: [UInt8] = [0x01, 4, 0, 0x0D, 16, 3, 3]
 
-    private static func bonded(_ legacy: PairingConfiguration.Legacy) throws -> SecurityBench {
+    private static func bonded(_ legacy: PairingConfiguration.Legacy) throws -> PairedManagers {
         var configuration = Securing.configuration(.keyboardDisplay)
         configuration.legacy = legacy
         let keys = try Securing.bond((configuration, configuration))
-        return SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        return PairedManagers(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
     }
 
     @Test(
@@ -29,7 +29,7 @@ import Testing
         let side = bench.peripheral
         let keys = side.shelf.keys
         side.delay = nil
-        let wish = SecurityBench.Outcome()
+        let wish = PairedManagers.Outcome()
         if isWanted { side.manager.secure(.authenticated) { wish.result = $0 } }
         bench.central.link.inject(Self.pairingRequest, on: 6)
         bench.run(.milliseconds(10))
@@ -47,7 +47,7 @@ import Testing
         #expect(side.manager.encryption != nil)
         // Pairing works as before.
         side.delay = .milliseconds(100)
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         bench.central.manager.pair { outcome.result = $0 }
         bench.run()
         #expect(outcome.isSuccess && side.shelf.keys != keys)
@@ -101,7 +101,7 @@ import Testing
     func a_forged_command_does_not_disturb_a_central(command: [UInt8]) throws {
         let bench = try Securing.bonded()
         let keys = bench.central.shelf.keys
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         bench.central.manager.secure(.authenticated) { outcome.result = $0 }
         for _ in 0..<3 { bench.peripheral.link.inject(command, on: 6) }
         bench.run()

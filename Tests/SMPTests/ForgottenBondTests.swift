@@ -41,7 +41,7 @@ import Testing
         let bench = try Securing.bonded()
         bench.air.isSilent = true
         let side = bench[victim]
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         side.manager.secure(.authenticated) { outcome.result = $0 }
         bench.run(.seconds(1))
         if victim == .responder { #expect(side.manager.longTermKey(random: 0, diversifier: 0) != nil) }
@@ -62,7 +62,7 @@ import Testing
     func a_pairing_of_a_forgotten_bond_leaves_nothing(victim: PairingRole) throws {
         for moment in stride(from: 0, to: 400, by: 13) {
             let bench = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench.central.manager.secure(.authenticated) { outcome.result = $0 }
             bench.run(.milliseconds(Int64(moment)))
             let side = bench[victim]
@@ -83,9 +83,9 @@ extension ForgottenBondTests {
     private static let message = SignatureTests.message
 
     /// Two links between the same two devices; each device stores its keys once for both.
-    private static func twins() throws -> (SecurityBench, SecurityBench) {
+    private static func twins() throws -> (PairedManagers, PairedManagers) {
         let first = SignatureTests.bench()
-        let second = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
+        let second = PairedManagers(central: Securing.configuration(), peripheral: Securing.configuration())
         second.central.shelf = first.central.shelf
         second.peripheral.shelf = first.peripheral.shelf
         return (first, second)
@@ -126,7 +126,7 @@ extension ForgottenBondTests {
     @Test("AB-S10: a stale link uses the better key of the other link and no old one")
     func a_stale_link_has_the_better_key_of_the_other() throws {
         let weak = try Securing.bonded(.noInputNoOutput, now: .displayYesNo)
-        let stale = SecurityBench(central: Securing.configuration(), peripheral: Securing.configuration())
+        let stale = PairedManagers(central: Securing.configuration(), peripheral: Securing.configuration())
         stale.peripheral.shelf = weak.peripheral.shelf
         let old = weak.peripheral.shelf.keys?.localKey?.key
         #expect(stale.peripheral.manager.longTermKey(random: 0, diversifier: 0) == old)
@@ -140,7 +140,7 @@ extension ForgottenBondTests {
     func keys_that_nobody_keeps_live_as_long_as_the_link(role: PairingRole) throws {
         var passing = Securing.configuration()
         passing.bonds = false
-        let bench = SecurityBench(central: passing, peripheral: passing)
+        let bench = PairedManagers(central: passing, peripheral: passing)
         #expect(bench.secure(.encrypted).isSuccess && bench[role].shelf.keys == nil)
         let key = try #require(bench.central.manager.keys?.peerKey)
         bench.central.securityManager(bench.central.manager, perform: .encrypt(key))

@@ -146,7 +146,7 @@ import Testing
         for (code, octets) in Self.all {
             var configuration = SecuringTests.configuration(.noInputNoOutput)
             if isLegacy { configuration.legacy = .only }
-            let bench = SecurityBench(central: configuration, peripheral: configuration)
+            let bench = PairedManagers(central: configuration, peripheral: configuration)
             bench.air.isSilent = true
             bench.central.manager.pair()
             bench.run()

@@ -19,8 +19,8 @@ import Testing
     /// The attack on a device that compares and a device that enters or displays a passkey.
     final class Attack {
         /// The link to the comparing device, and the one to the other device.
-        let comparing: SecurityBench
-        let entering: SecurityBench
+        let comparing: PairedManagers
+        let entering: PairedManagers
         let role: PairingRole
         private(set) var number: UInt32?
 
@@ -30,13 +30,13 @@ import Testing
         init(_ role: PairingRole, other: IOCapability, seed: UInt64) {
             let configuration = LegacyPairingTests.configuration
             self.role = role
-            comparing = SecurityBench(
+            comparing = PairedManagers(
                 central: configuration(.displayYesNo, true),
                 peripheral: configuration(.displayYesNo, true),
                 seed: seed
             )
             let (victim, attacker) = (configuration(other, true), configuration(.keyboardOnly, true))
-            entering = SecurityBench(
+            entering = PairedManagers(
                 central: role == .initiator ? attacker : victim,
                 peripheral: role == .initiator ? victim : attacker,
                 seed: seed &+ 1_000

@@ -12,7 +12,7 @@ import Testing
 
     @Test("behaviour 6.7: the first Pairing Request equals Apple's")
     func the_first_request_is_that_of_apple() {
-        let bench = SecurityBench()
+        let bench = PairedManagers()
         bench.central.manager.pair()
         // Keyboard and display, no out-of-band data, bonding with MITM protection and LE Secure Connections, 16 octets,
         // long-term and identity keys in both directions.
@@ -28,7 +28,7 @@ import Testing
         ]
     )
     func what_a_person_is_asked_follows_from_the_peer(peer: IOCapability, prompt: String) {
-        let bench = SecurityBench(peripheral: Securing.configuration(peer))
+        let bench = PairedManagers(peripheral: Securing.configuration(peer))
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench.central.prompts.map(PairingTests.kind) == [prompt])
     }
@@ -41,7 +41,7 @@ import Testing
         var legacy = Securing.configuration()
         legacy.legacy = .only
         for weak in [legacy, Securing.configuration(.noInputNoOutput)] {
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: strict == .initiator ? only : weak,
                 peripheral: strict == .responder ? only : weak
             )
@@ -55,11 +55,11 @@ import Testing
     func debug_keys_are_never_kept(role: PairingRole) {
         var debug = Securing.configuration()
         debug.isDebugMode = true
-        let bench = SecurityBench(central: debug, peripheral: debug)
+        let bench = PairedManagers(central: debug, peripheral: debug)
         #expect(bench.secure(.encrypted).isSuccess)
         #expect(bench[role].stored.map(\.isBonding) == [false] && bench[role].shelf.keys == nil)
         // A device that is not debugging does not accept the debug key either.
-        let mixed = SecurityBench(
+        let mixed = PairedManagers(
             central: role == .initiator ? debug : Securing.configuration(),
             peripheral: role == .responder ? debug : Securing.configuration()
         )
@@ -74,7 +74,7 @@ import Testing
     func legacy_keys_do_not_do_for_secure_connections(role: PairingRole) {
         var legacy = Securing.configuration(.keyboardDisplay)
         legacy.legacy = .only
-        let bench = SecurityBench(
+        let bench = PairedManagers(
             central: role == .initiator ? legacy : Securing.configuration(.keyboardDisplay),
             peripheral: role == .responder ? legacy : Securing.configuration(.keyboardDisplay)
         )
@@ -97,7 +97,7 @@ import Testing
         var (rich, configuration) = (Securing.configuration(), Securing.configuration(.noInputNoOutput))
         rich.legacy = legacy
         configuration.legacy = legacy
-        let bench = SecurityBench(
+        let bench = PairedManagers(
             central: poor == .initiator ? configuration : rich,
             peripheral: poor == .responder ? configuration : rich
         )
@@ -137,7 +137,7 @@ import Testing
     func oob_data_need_no_person_with_legacy_pairing() throws {
         var legacy = Securing.configuration(.noInputNoOutput)
         legacy.legacy = .only
-        let bench = SecurityBench(central: legacy, peripheral: legacy)
+        let bench = PairedManagers(central: legacy, peripheral: legacy)
         let key = Key128(Block128(high: 1, low: 2))
         bench.central.manager.outOfBand.peer = .legacy(key)
         bench.peripheral.manager.outOfBand.peer = .legacy(key)
@@ -152,7 +152,7 @@ import Testing
             keyboard.notifiesKeypresses = a
             var display = Securing.configuration(.displayOnly)
             display.notifiesKeypresses = b
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: types == .initiator ? keyboard : display,
                 peripheral: types == .responder ? keyboard : display
             )
@@ -184,7 +184,7 @@ import Testing
     func keypresses_put_the_timeout_off_for_a_while() throws {
         var (keyboard, display) = (Securing.configuration(.keyboardOnly), Securing.configuration(.displayOnly))
         (keyboard.notifiesKeypresses, display.notifiesKeypresses) = (true, true)
-        let bench = SecurityBench(central: display, peripheral: keyboard)
+        let bench = PairedManagers(central: display, peripheral: keyboard)
         bench.peripheral.delay = nil
         let outcome = bench.secure(.encrypted)
         for _ in 0..<10 {
@@ -220,13 +220,13 @@ import Testing
         for role in Securing.both {
             var closed = Securing.configuration()
             closed.isPairable = false
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: role == .initiator ? closed : Securing.configuration(),
                 peripheral: role == .responder ? closed : Securing.configuration(),
                 keys: (keys.0, keys.1)
             )
             #expect(bench.secure(.authenticated).isSuccess)
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error != nil && bench.air.keys.count == 1)
@@ -239,7 +239,7 @@ import Testing
         for role in Securing.both {
             var passing = Securing.configuration()
             passing.bonds = false
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: role == .initiator ? passing : Securing.configuration(),
                 peripheral: role == .responder ? passing : Securing.configuration()
             )

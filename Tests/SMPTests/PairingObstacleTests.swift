@@ -46,7 +46,7 @@ import Testing
         lacks
     )
     func what_cannot_be_had_is_not_begun(role: PairingRole, lack: Lack) {
-        let bench = SecurityBench(
+        let bench = PairedManagers(
             central: role == .initiator ? lack.configuration : Securing.configuration(.keyboardDisplay),
             peripheral: role == .responder ? lack.configuration : Securing.configuration(.keyboardDisplay)
         )
@@ -89,14 +89,14 @@ import Testing
             let isSilent = obstacle == .noInputNoOutput
             var configuration = Securing.configuration(isSilent ? .noInputNoOutput : .keyboardDisplay)
             if !isSilent { configuration.legacy = .only }
-            let bench = SecurityBench(
+            let bench = PairedManagers(
                 central: configuration,
                 peripheral: Securing.configuration(),
                 keys: (keys.0, keys.1)
             )
             // The bond's own key is as strong as before.
             #expect(bench.secure(.authenticated).isSuccess)
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench.central.manager.pair { outcome.result = $0 }
             bench.run()
             #expect(outcome.error == .cannotPair(obstacle))
@@ -132,7 +132,7 @@ import Testing
         #expect(bench.central.prompts.isEmpty && bench.peripheral.prompts.isEmpty)
         // A device with a stored key is encrypted, whatever else it requests.
         let keys = try Securing.bond(.noInputNoOutput)
-        let bonded = SecurityBench(
+        let bonded = PairedManagers(
             central: Securing.configuration(.noInputNoOutput),
             peripheral: Securing.configuration(),
             keys: (keys.0, keys.1)

@@ -87,7 +87,7 @@ import Testing
     func a_pairing_waits_for_thirty_seconds_and_no_longer(absent: PairingRole) {
         let bench = SecuringTests.bench(.noInputNoOutput, .noInputNoOutput)
         bench[absent].delay = nil
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         bench.central.manager.secure(.encrypted) { outcome.result = $0 }
         bench.run(.milliseconds(29_990))
         #expect(outcome.result == nil && bench.central.manager.isPairing)

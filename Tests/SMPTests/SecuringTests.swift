@@ -14,14 +14,14 @@ import Testing
     }
 
     static func bench(_ central: IOCapability = .displayYesNo, _ peripheral: IOCapability = .displayYesNo)
-        -> SecurityBench
+        -> PairedManagers
     {
-        SecurityBench(central: configuration(central), peripheral: configuration(peripheral))
+        PairedManagers(central: configuration(central), peripheral: configuration(peripheral))
     }
 
     /// Pairs two devices, and returns the keys of their bond.
     static func bond(_ configurations: (PairingConfiguration, PairingConfiguration)) throws -> (PeerKeys, PeerKeys) {
-        let bench = SecurityBench(central: configurations.0, peripheral: configurations.1, seed: 99)
+        let bench = PairedManagers(central: configurations.0, peripheral: configurations.1, seed: 99)
         #expect(bench.secure(.encrypted).isSuccess)
         return (try #require(bench.central.manager.keys), try #require(bench.peripheral.manager.keys))
     }
@@ -34,10 +34,10 @@ import Testing
     static func bonded(
         _ capability: IOCapability = .displayYesNo,
         now: IOCapability? = nil
-    ) throws -> SecurityBench {
+    ) throws -> PairedManagers {
         let keys = try bond(capability)
         let configuration = configuration(now ?? capability)
-        return SecurityBench(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
+        return PairedManagers(central: configuration, peripheral: configuration, keys: (keys.0, keys.1))
     }
 
     @Test(
@@ -63,7 +63,7 @@ import Testing
     func keys_that_cannot_be_kept_do_not_count(full: PairingRole) {
         let bench = Self.bench()
         bench[full].storesKeys = false
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         bench[full].manager.pair { outcome.result = $0 }
         bench.run()
         #expect(outcome.error == .keysRefused)
@@ -98,7 +98,7 @@ import Testing
     @Test("a pairing and a Security Request that cross lead to one pairing")
     func requests_that_cross_lead_to_one_pairing() {
         let bench = Self.bench()
-        let outcomes = (SecurityBench.Outcome(), SecurityBench.Outcome())
+        let outcomes = (PairedManagers.Outcome(), PairedManagers.Outcome())
         bench.central.manager.pair { outcomes.0.result = $0 }
         bench.peripheral.manager.secure(.authenticated) { outcomes.1.result = $0 }
         bench.run()
@@ -138,7 +138,7 @@ import Testing
     func who_waits_hears_that_the_link_was_lost(role: PairingRole) {
         for moment in [Duration.zero, .milliseconds(1), .milliseconds(90), .milliseconds(110)] {
             let bench = Self.bench()
-            let outcome = SecurityBench.Outcome()
+            let outcome = PairedManagers.Outcome()
             bench[role].manager.secure(.encrypted) { outcome.result = $0 }
             bench.run(moment)
             bench[role].manager.linkLost()

@@ -115,7 +115,7 @@ extension SecurityManagerTests {
             random: RandomSource(seed: 1)
         )
         // The bench is released here.
-        var bench: SecurityBench? = SecuringTests.bench()
+        var bench: PairedManagers? = SecuringTests.bench()
         manager.delegate = bench?.peripheral
         bench = nil
         #expect(manager.delegate == nil && bench == nil)
@@ -129,7 +129,7 @@ extension SecurityManagerTests {
     @Test(arguments: both)
     func keys_for_which_there_is_no_store_do_not_count(without: PairingRole) {
         let bench = SecuringTests.bench(.noInputNoOutput, .noInputNoOutput)
-        let outcome = SecurityBench.Outcome()
+        let outcome = PairedManagers.Outcome()
         bench[without].manager.pair { outcome.result = $0 }
         while bench.air.keys.isEmpty {
             bench.run(.milliseconds(1))
@@ -152,7 +152,7 @@ extension SecurityManagerTests {
         configuration.givenKeys.insert(.signing)
         configuration.wantedKeys.insert(.signing)
         configuration.bonds = false
-        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        let bench = PairedManagers(central: configuration, peripheral: configuration)
         #expect(bench.secure(.encrypted).isSuccess)
         let message = SignatureTests.message
         for number in 0..<3 as Range<UInt8> {
@@ -173,7 +173,7 @@ extension SecurityManagerTests {
     func a_bond_with_a_key_of_zeroes_gives_none() throws {
         var keys = try SecuringTests.bond()
         #expect(keys.1.localKey != nil)
-        let bench = SecurityBench(central: SecuringTests.configuration(), keys: (keys.0, keys.1))
+        let bench = PairedManagers(central: SecuringTests.configuration(), keys: (keys.0, keys.1))
         let manager = bench.peripheral.manager
         #expect(manager.longTermKey(random: 0, diversifier: 0) == keys.1.localKey?.key)
         keys.1.localKey?.key = .zero
@@ -187,7 +187,7 @@ extension SecurityManagerTests {
     @Test("AB-S09: a Security Request of a peer that lost its key is served again once there is a new key")
     func a_peer_that_lost_one_key_is_heard_with_another() throws {
         let keys = try SecuringTests.bond()
-        let bench = SecurityBench(
+        let bench = PairedManagers(
             central: SecuringTests.configuration(),
             peripheral: SecuringTests.configuration(),
             keys: (keys.0, nil)
@@ -230,7 +230,7 @@ extension SecurityManagerTests {
     ) throws {
         var configuration = SecuringTests.configuration(capability)
         configuration.legacy = legacy
-        let bench = SecurityBench(central: configuration, peripheral: SecuringTests.configuration())
+        let bench = PairedManagers(central: configuration, peripheral: SecuringTests.configuration())
         bench.central.isPermitted = true
         bench.central.delay = nil
         bench.peripheral.link.inject([0x0B, bits], on: 6)

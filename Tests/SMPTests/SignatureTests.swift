@@ -9,11 +9,11 @@ import Testing
     static let message: PacketBuffer = [0xD2, 0x12, 0x13, 0x37]
 
     /// Two devices that have exchanged signing keys.
-    static func bench() -> SecurityBench {
+    static func bench() -> PairedManagers {
         var configuration = SecuringTests.configuration()
         configuration.givenKeys.insert(.signing)
         configuration.wantedKeys.insert(.signing)
-        let bench = SecurityBench(central: configuration, peripheral: configuration)
+        let bench = PairedManagers(central: configuration, peripheral: configuration)
         #expect(bench.secure(.encrypted).isSuccess)
         return bench
     }

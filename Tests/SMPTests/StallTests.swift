@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Runs the pairing until it stalls, and checks that it ends 30 seconds later at every waiting side.
-    private static func expectEnd(of bench: SecurityBench, _ what: String) -> [SecuritySide] {
+    private static func expectEnd(of bench: PairedManagers, _ what: String) -> [SecuritySide] {
         // Everything happens within three seconds.
         bench.run(.seconds(3))
         let witnesses = [Witness(bench.central), Witness(bench.peripheral)]
@@ -42,10 +42,10 @@ import Testing
     }
 
     /// Checks that no pairing is possible on this link any more.
-    private static func expectDead(_ side: SecuritySide, _ bench: SecurityBench, _ what: String) {
+    private static func expectDead(_ side: SecuritySide, _ bench: PairedManagers, _ what: String) {
         let stored = side.stored.count
         _ = side.takeSent()
-        let (outcome, other) = (SecurityBench.Outcome(), side === bench.central ? bench.peripheral : bench.central)
+        let (outcome, other) = (PairedManagers.Outcome(), side === bench.central ? bench.peripheral : bench.central)
         // Release the withheld commands, then try to pair from either side.
         other.link.allowance = nil
         other.link.isHeld = false
@@ -64,14 +64,14 @@ import Testing
         Securing.both
     )
     func a_stall_ends_pairing_after_30_seconds(method: PairingMethod, silent: PairingRole) throws {
-        let whole = try method.securityBench()
+        let whole = try method.managers()
         whole.central.manager.pair()
         whole.run(.seconds(3))
         #expect(whole.central.stored.count == 1 && whole.peripheral.stored.count == 1)
         let commands = whole[silent].takeSent()
         for step in commands.indices {
             let what = "\(commands[step].code) withheld"
-            let bench = try method.securityBench()
+            let bench = try method.managers()
             bench[silent].link.allowance = step
             bench.central.manager.pair()
             let waiting = Self.expectEnd(of: bench, what)
@@ -88,7 +88,7 @@ import Testing
         Securing.both
     )
     func a_person_who_does_nothing_ends_pairing(method: PairingMethod, absent: PairingRole) throws {
-        let bench = try method.securityBench()
+        let bench = try method.managers()
         bench[absent].delay = nil
         bench.central.manager.pair()
         bench.run(.seconds(3))
@@ -96,7 +96,7 @@ import Testing
         let isAsked = !bench[absent].prompts.allSatisfy { PairingTests.kind($0) == "show" }
         #expect(isAsked == (bench.central.stored.isEmpty && bench.peripheral.stored.isEmpty))
         guard isAsked else { return }
-        let again = try method.securityBench()
+        let again = try method.managers()
         again[absent].delay = nil
         again.central.manager.pair()
         let waiting = Self.expectEnd(of: again, "no answer")
@@ -109,7 +109,7 @@ import Testing
         arguments: PairingMethod.all
     )
     func a_controller_that_does_not_encrypt_ends_pairing(method: PairingMethod) throws {
-        let bench = try method.securityBench()
+        let bench = try method.managers()
         bench.air.isSilent = true
         bench.central.manager.pair()
         let waiting = Self.expectEnd(of: bench, "no encryption")

@@ -69,10 +69,10 @@ struct PairingMethod: CustomTestStringConvertible {
     }
 
     /// Two security managers that pair in this way.
-    func securityBench(seed: UInt64 = 1) throws -> SecurityBench {
+    func managers(seed: UInt64 = 1) throws -> PairedManagers {
         let data = try data()
         let (central, peripheral) = (configuration(.initiator), configuration(.responder))
-        let bench = SecurityBench(central: central, peripheral: peripheral, seed: seed)
+        let bench = PairedManagers(central: central, peripheral: peripheral, seed: seed)
         bench.central.manager.outOfBand = data(.initiator)
         bench.peripheral.manager.outOfBand = data(.responder)
         return bench

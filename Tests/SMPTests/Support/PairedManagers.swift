@@ -8,7 +8,7 @@ import Testing
 @testable import SMP
 
 /// Two security managers with a link between them, a controller that encrypts it, and a user and a store at each end.
-final class SecurityBench {
+final class PairedManagers {
     let loop = VirtualEventLoop()
     let air = Air()
     private(set) var central: SecuritySide
@@ -66,7 +66,7 @@ final class SecuritySide: SecurityManagerDelegate {
     let connection: L2CAPConnection
     private let loop: VirtualEventLoop
     weak var other: SecuritySide?
-    weak var air: SecurityBench.Air?
+    weak var air: PairedManagers.Air?
 
     var person = PairingBench.Person()
     /// The time that the user takes; nil for ever.
