@@ -14,9 +14,7 @@ extension SimulatedDevice {
     /// The devices that this device is paired with, the oldest first, as its settings show them. May be read from any
     /// thread.
     public var pairedPeers: [PairedPeer] {
-        parts.with { parts in
-            parts.system.bondedPeers.map { PairedPeer(identifier: $0.identifier, name: $0.name) }
-        }
+        withSystem { system in system.bondedPeers.map { PairedPeer(identifier: $0.identifier, name: $0.name) } }
     }
 
     /// Forgets a paired device, as the person does in the settings.
@@ -25,9 +23,9 @@ extension SimulatedDevice {
     ///
     /// - Parameter peer: The identifier of the device. If it is not paired the call has no effect.
     public func forget(_ peer: UUID) {
-        parts.with { parts in
+        withSystem { system in
             // The bonds of a simulated device are in memory, which does not fail.
-            try? parts.system.forget(peer)
+            try? system.forget(peer)
         }
     }
 }

@@ -213,8 +213,7 @@ public final class SimulatedDevice: Sendable {
     ///   - isOn: Whether Bluetooth is on.
     ///   - powerSwitch: The switch that the person uses (behaviours 1.17, 10.16).
     public func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
-        let parts = parts
-        world.loop.waitFor { parts.value.system.setPower(isOn, by: powerSwitch) }
+        withSystem { $0.setPower(isOn, by: powerSwitch) }
     }
 
     /// Sets an app's permission to use Bluetooth, without a question and without ending the app.
@@ -226,8 +225,7 @@ public final class SimulatedDevice: Sendable {
     ///   - permission: The permission.
     ///   - name: The name of the app.
     public func setPermission(_ permission: AppPermission, forApp name: String) {
-        let parts = parts
-        world.loop.waitFor { parts.value.system.setPermission(permission, for: AppIdentity(name: name)) }
+        withSystem { $0.setPermission(permission, for: AppIdentity(name: name)) }
     }
 
     /// Makes an app's permission undetermined: the person is asked when the app next creates a manager
@@ -235,8 +233,7 @@ public final class SimulatedDevice: Sendable {
     ///
     /// - Parameter name: The name of the app.
     public func resetPermission(ofApp name: String) {
-        let parts = parts
-        world.loop.waitFor { parts.value.system.resetPermission(of: AppIdentity(name: name)) }
+        withSystem { $0.resetPermission(of: AppIdentity(name: name)) }
     }
 
     /// Unplugs the controller, or plugs it in again. Connected devices get no notice: their links time out.
@@ -257,7 +254,7 @@ public final class SimulatedDevice: Sendable {
 
     /// The address that the device is advertising with, as captures show it; nil while it is not advertising.
     public var advertisedAddress: String? {
-        parts.with { $0.system.advertisedAddress.map { "\($0)" } }
+        withSystem { $0.advertisedAddress.map { "\($0)" } }
     }
 
     /// How often the controller has shown each of ``DeviceOptions/quirks`` so far.
@@ -278,5 +275,11 @@ public final class SimulatedDevice: Sendable {
                 listening: .microseconds(air.listening)
             )
         }
+    }
+
+    /// Runs `body` with the device's current system on the loop and returns its result. From any thread.
+    @discardableResult
+    package func withSystem<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
+        parts.with { body($0.system) }
     }
 }

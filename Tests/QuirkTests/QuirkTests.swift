@@ -137,11 +137,3 @@ import Testing
         #expect((10...60).contains(more), "\(more)")
     }
 }
-
-extension SimulatedDevice {
-    /// Runs `body` with the device's system, on the loop.
-    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
-        let parts = parts
-        return world.loop.waitFor { body(parts.value.system) }
-    }
-}

@@ -109,14 +109,6 @@ extension SimulatedWorld {
     }
 }
 
-extension SimulatedDevice {
-    /// Runs `body` with the device's system, on the loop.
-    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
-        let parts = parts
-        return world.loop.waitFor { body(parts.value.system) }
-    }
-}
-
 extension Error {
     var att: CBATTError.Code? { (self as? CBATTError)?.code }
     var core: CBError.Code? { (self as? CBError)?.code }

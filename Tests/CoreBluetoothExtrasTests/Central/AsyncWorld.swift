@@ -95,12 +95,6 @@ final class AsyncWorld: Sendable {
 }
 
 extension SimulatedDevice {
-    /// Runs `body` with the device's system, on the loop.
-    func withSystem<T: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> T) -> T {
-        let parts = parts
-        return world.loop.waitFor { body(parts.value.system) }
-    }
-
     /// The device's own information on its only link.
     var link: LinkInformation? { withSystem { $0.links.first?.facts }.map { LinkInformation($0) } }
 }
