@@ -270,7 +270,10 @@ let package = Package(
         ),
         tests(
             "CoreBluetoothExtras",
-            ["BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "Radio"]
+            [
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "Radio",
+                "TestBasics",
+            ]
         ),
         // An app that is compiled as most still are.
         .testTarget(
@@ -439,7 +442,7 @@ package.targets.append(
         name: "ExamplesTests",
         dependencies: [
             "BluetoothSimulation", "CoreBluetooth", "FileTransfer", "HealthThermometer", "HeartRate", "Radio",
-            "TextTransfer",
+            "TestBasics", "TextTransfer",
         ],
         swiftSettings: settings
     )

@@ -2,12 +2,13 @@ import BluetoothSimulation
 import CoreBluetooth
 import FileTransfer
 import Radio
+import TestBasics
 import Testing
 
 @Suite struct FileTransferTests {
     private let world = SimulatedWorld(seed: 1)
-    private let offered = Heard<FileOffer.Report>()
-    private let fetched = Heard<FileFetch.Report>()
+    private let offered = Notes<FileOffer.Report>()
+    private let fetched = Notes<FileFetch.Report>()
     private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
 
     /// The streams run in the run loop of the test, which advances time in small steps.

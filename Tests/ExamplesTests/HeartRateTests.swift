@@ -1,11 +1,12 @@
 import BluetoothSimulation
 import CoreBluetooth
 import HeartRate
+import TestBasics
 import Testing
 
 @Suite struct HeartRateTests {
     private let world = SimulatedWorld(seed: 1)
-    private let heard = Heard<HeartRateMonitor.Report>()
+    private let heard = Notes<HeartRateMonitor.Report>()
 
     @Test("The monitor finds the sensor, reports its body location, and parses both formats of a rate")
     func followsRates() {

@@ -1,13 +1,14 @@
 import BluetoothSimulation
 import CoreBluetooth
 import Radio
+import TestBasics
 import Testing
 import TextTransfer
 
 @Suite struct TextTransferTests {
     private let world = SimulatedWorld(seed: 1)
-    private let sent = Heard<TextSender.Report>()
-    private let received = Heard<TextReceiver.Report>()
+    private let sent = Notes<TextSender.Report>()
+    private let received = Notes<TextReceiver.Report>()
 
     private func launchSender(of text: String) -> (device: SimulatedDevice, app: TextSender) {
         let device = world.addDevice(named: "Sender")

@@ -2,12 +2,13 @@ import BluetoothSimulation
 import CoreBluetooth
 import HealthThermometer
 import Synchronization
+import TestBasics
 import Testing
 
 @Suite struct ThermometerTests {
     private let world = SimulatedWorld(seed: 1)
-    private let heard = Heard<Thermometer.Report>()
-    private let answers = Heard<TemperatureReader.Answer>()
+    private let heard = Notes<Thermometer.Report>()
+    private let answers = Notes<TemperatureReader.Answer>()
 
     @Test("The thermometer indicates its measurements, and accepts a new interval only from a paired central")
     func measuresAndTakesAnInterval() {

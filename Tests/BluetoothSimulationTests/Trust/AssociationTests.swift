@@ -8,6 +8,7 @@ import GATT
 import SMP
 import Security
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

@@ -10,6 +10,7 @@ import HCI
 import SMP
 import Security
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import GATT
+import TestBasics
 import Testing
 
 @testable import BluetoothService

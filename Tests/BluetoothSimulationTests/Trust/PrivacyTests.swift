@@ -7,6 +7,7 @@ import GATT
 import Privacy
 import SMP
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

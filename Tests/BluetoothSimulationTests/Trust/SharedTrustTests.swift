@@ -6,6 +6,7 @@ import GAP
 import GATT
 import SMP
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService

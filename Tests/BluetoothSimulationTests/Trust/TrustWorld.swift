@@ -7,6 +7,7 @@ import GATT
 import Radio
 import SMP
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -67,21 +68,14 @@ final class TrustWorld {
     }
 
     /// Starts recording the alerts of both devices.
-    func watchAlerts() -> AlertLog {
-        let log = AlertLog()
+    func watchAlerts() -> Notes<String> {
+        let log = Notes<String>()
         for device in [phone, sensor] {
             let name = device.name
             device.person.watchAlerts { alert in log.add("\(name): \(alert.content)") }
         }
         return log
     }
-}
-
-/// Alerts in the order of their appearance.
-final class AlertLog: Sendable {
-    private let alerts = Locked<[String]>([])
-    var all: [String] { alerts.value }
-    func add(_ alert: String) { alerts.change { $0.append(alert) } }
 }
 
 /// A value protected by a lock.

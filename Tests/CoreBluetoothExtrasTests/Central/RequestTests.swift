@@ -2,6 +2,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import CoreBluetoothExtras

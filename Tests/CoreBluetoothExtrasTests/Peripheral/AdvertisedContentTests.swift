@@ -3,6 +3,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import CoreBluetoothExtras

@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import Radio
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import CoreBluetoothExtras

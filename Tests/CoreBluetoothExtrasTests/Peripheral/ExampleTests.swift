@@ -2,6 +2,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
+import TestBasics
 import Testing
 
 // The README quotes this code verbatim.

@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import CoreBluetoothExtras

@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import Radio
 import Synchronization
+import TestBasics
 
 /// A sensor whose app uses async/await, and phones with a delegate.
 final class PeripheralWorld: Sendable {

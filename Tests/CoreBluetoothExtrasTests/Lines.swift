@@ -1,31 +1,8 @@
 import CoreBluetooth
 import CoreBluetoothExtras
-import Synchronization
+import TestBasics
 
-/// A number that tasks count up.
-final class Counter: Sendable {
-    private let count = Mutex(0)
-
-    func add() { _ = next() }
-
-    func next() -> Int {
-        count.withLock {
-            $0 += 1
-            return $0
-        }
-    }
-
-    var value: Int { count.withLock { $0 } }
-}
-
-/// Entries that several tasks add, in order.
-final class Notes<Note: Sendable>: Sendable {
-    private let notes = Mutex<[Note]>([])
-
-    func add(_ note: Note) { notes.withLock { $0.append(note) } }
-    var all: [Note] { notes.withLock { $0 } }
-}
-
+/// Texts that several tasks add, in order.
 typealias Lines = Notes<String>
 
 extension Lines {
