@@ -12,27 +12,9 @@ import Testing
 
 /// Accessories that are neither Apple devices nor systems with apps, as apps see them over the simulated radio.
 @Suite struct AccessoryTests {
-    private struct Bench {
-        let air: RadioWorld
-        let phone: BluetoothSystem
-        let central: TestManager
-        let accessory: Accessory
-
-        init(hasExtendedAdvertising: Bool = true, tellsOfChanges: Bool = true) throws {
-            air = RadioWorld(hasExtendedAdvertising: hasExtendedAdvertising)
-            phone = air.system("Phone")
-            central = air.world.manager(.central, on: phone)
-            central.take()
-            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges)
-            try accessory.publish(value: PacketBuffer([UInt8](repeating: 7, count: 100)))
-        }
-
-        var world: TestWorld { air.world }
-    }
-
     @Test("behaviour 2.5: a scan for a service finds devices that advertise it, not all that have it")
     func theFilterLooksAtAdvertisements() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench()
         bench.accessory.advertise(services: [0x180F])
         bench.central.send(.startScan(ScanRequest(services: [Accessory.service], allowsDuplicates: true)))
         bench.world.run(.seconds(10))
@@ -44,7 +26,7 @@ import Testing
 
     @Test("behaviour 2.18: an app gets no event when a device disappears")
     func nothingTellsThatADeviceIsGone() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench()
         bench.accessory.advertise()
         _ = try bench.central.find(Accessory.service)
         bench.central.send(.startScan(ScanRequest(allowsDuplicates: true)))
@@ -59,7 +41,7 @@ import Testing
 
     @Test("behaviour 3.36: a device with extended advertising on 2M can be connected to")
     func extendedAdvertisementsAreAnswered() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench()
         var packets = AdvertisingConfiguration.ExtendedPackets()
         packets.secondaryPHY = .le2M
         bench.accessory.advertise(packets: .extended(packets))
@@ -76,7 +58,7 @@ import Testing
     /// The advertiser is the only one on the air and has a long interval.
     @Test("behaviour 3.37: connecting by identifier takes less time than scanning first")
     func connectingByIdentifierIsQuicker() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench()
         let seldom = AdvertisingTempo(fast: 1636...1636, slow: 1636...1636)
         bench.accessory.advertise(tempo: seldom)
         let peer = try bench.central.find(Accessory.service).identifier
@@ -104,7 +86,7 @@ import Testing
         "behaviours 3.38, 3.41: a missed connection request is repeated, and the app gets the connection"
     )
     func aMissedRequestIsMadeAgain() throws {
-        let bench = try Bench(hasExtendedAdvertising: false)
+        let bench = try AccessoryBench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
         let peer = try bench.central.find(Accessory.service).identifier
         bench.central.take()
@@ -127,7 +109,7 @@ import Testing
 
     @Test("behaviours 3.7, 3.41: a connection whose requests are missed can be cancelled, and is not requested again")
     func aMissedRequestIsCancelled() throws {
-        let bench = try Bench(hasExtendedAdvertising: false)
+        let bench = try AccessoryBench(hasExtendedAdvertising: false)
         bench.accessory.advertise()
         let peer = try bench.central.find(Accessory.service).identifier
         bench.central.take()
@@ -148,7 +130,7 @@ import Testing
 
     @Test("behaviour 11.8: a connected device does not advertise, and is retrieved with the connected ones")
     func whoIsConnectedIsNotFoundByScanning() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench()
         bench.accessory.advertise()
         let peer = try bench.central.find(Accessory.service).identifier
         try bench.central.connect(peer)
@@ -164,7 +146,7 @@ import Testing
 
     @Test("behaviour 14.8: a value of 100 octets crosses in one link-layer packet")
     func longPacketsAreUsed() throws {
-        let bench = try Bench()
+        let bench = try AccessoryBench(value: PacketBuffer([UInt8](repeating: 7, count: 100)))
         bench.accessory.advertise()
         let peer = try bench.central.find(Accessory.service).identifier
         try bench.central.connect(peer)

@@ -9,45 +9,17 @@ import Testing
 
 /// Cached attribute tables and values of peers that are not bonded.
 @Suite struct KnownTableTests {
-    private struct Bench {
-        let air = RadioWorld()
-        let phone: BluetoothSystem
-        let central: TestManager
-        let accessory: Accessory
-        let peer: UUID
-
-        init(tellsOfChanges: Bool) throws {
-            phone = air.system("Phone")
-            central = air.world.manager(.central, on: phone)
-            accessory = try Accessory(on: air, tellsOfChanges: tellsOfChanges)
-            try accessory.publish()
-            accessory.advertise()
-            peer = try central.find(Accessory.service).identifier
-        }
-
-        /// The services found during one connection.
-        func visit() throws -> [BluetoothUUID] {
-            accessory.advertise()
-            try central.connect(peer)
-            let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
-            air.world.run(.seconds(2))
-            _ = try central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
-            air.world.run(.seconds(1))
-            central.take()
-            return try services.get().map(\.uuid)
-        }
-    }
-
     @Test(
         "behaviour 4.10: the table of an unbonded peer is cached for good if the peer cannot report changes, and else for one connection",
         arguments: [false, true]
     )
     func whatIsCachedOfAStranger(tellsOfChanges: Bool) throws {
-        let bench = try Bench(tellsOfChanges: tellsOfChanges)
-        #expect(try bench.visit() == [Accessory.service])
+        let bench = try AccessoryBench(tellsOfChanges: tellsOfChanges)
+        let peer = try bench.peer()
+        #expect(try bench.visit(peer) == [Accessory.service])
         try bench.accessory.publish(0xFFF0)
         let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
-        for _ in 1...2 { #expect(try bench.visit() == (tellsOfChanges ? both : [Accessory.service])) }
+        for _ in 1...2 { #expect(try bench.visit(peer) == (tellsOfChanges ? both : [Accessory.service])) }
         // Another app's device discovers the current table.
         let other = bench.air.world.manager(.central, on: bench.air.system("Tablet"))
         bench.accessory.advertise()
@@ -62,37 +34,39 @@ import Testing
         arguments: [false, true]
     )
     func whatIsForgottenOnRequest(isCut: Bool) throws {
-        let bench = try Bench(tellsOfChanges: false)
-        #expect(try bench.visit() == [Accessory.service])
+        let bench = try AccessoryBench(tellsOfChanges: false)
+        let peer = try bench.peer()
+        #expect(try bench.visit(peer) == [Accessory.service])
         try bench.accessory.publish(0xFFF0)
         let both: [BluetoothUUID] = [Accessory.service, 0xFFF0]
-        #expect(try bench.visit() == [Accessory.service])
+        #expect(try bench.visit(peer) == [Accessory.service])
         bench.accessory.advertise()
-        try bench.central.connect(bench.peer)
+        try bench.central.connect(peer)
         bench.air.world.run(.seconds(2))
-        let refresh = Request.central(.peer(bench.peer, .link(.refreshServices)))
+        let refresh = Request.central(.peer(peer, .link(.refreshServices)))
         if isCut {
             bench.central.send(refresh)
         } else {
             #expect(try bench.central.ask(refresh, "services", \.services).get().map(\.uuid) == both)
         }
-        _ = try bench.central.ask(.cancelConnection(peer: bench.peer), "disconnected", \.disconnection)
+        _ = try bench.central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
         bench.air.world.run(.seconds(1))
         bench.central.take()
-        for _ in 1...2 { #expect(try bench.visit() == both) }
+        for _ in 1...2 { #expect(try bench.visit(peer) == both) }
     }
 
     @Test("behaviour 4.12: turning Bluetooth off drops the cached tables of unbonded peers")
     func switchingOffForgetsTheTables() throws {
-        let bench = try Bench(tellsOfChanges: false)
-        #expect(try bench.visit() == [Accessory.service])
+        let bench = try AccessoryBench(tellsOfChanges: false)
+        let peer = try bench.peer()
+        #expect(try bench.visit(peer) == [Accessory.service])
         try bench.accessory.publish(0xFFF0)
-        #expect(try bench.visit() == [Accessory.service])
+        #expect(try bench.visit(peer) == [Accessory.service])
         bench.phone.setPower(false)
         bench.air.world.run(.seconds(1))
         bench.phone.setPower(true)
         bench.air.world.run(.seconds(1))
-        #expect(try bench.visit() == [Accessory.service, 0xFFF0])
+        #expect(try bench.visit(peer) == [Accessory.service, 0xFFF0])
     }
 
     @Test(
@@ -135,26 +109,27 @@ import Testing
         arguments: [false, true]
     )
     func aDiscoveredCharacteristicHasTheValueThatWasRead(tellsOfChanges: Bool) throws {
-        let bench = try Bench(tellsOfChanges: tellsOfChanges)
+        let bench = try AccessoryBench(tellsOfChanges: tellsOfChanges)
+        let peer = try bench.peer()
         func discovered(_ manager: TestManager) throws -> RemoteCharacteristic? {
-            let services = try manager.ask(.discoverServices(peer: bench.peer, uuids: nil), "services", \.services)
+            let services = try manager.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
             let service = try #require(try services.get().first)
-            let request = Request.discoverCharacteristics(peer: bench.peer, service: service.handle, uuids: nil)
+            let request = Request.discoverCharacteristics(peer: peer, service: service.handle, uuids: nil)
             return try manager.ask(request, "characteristics", \.characteristics).get().first
         }
         bench.accessory.advertise()
-        try bench.central.connect(bench.peer)
+        try bench.central.connect(peer)
         let first = try #require(try discovered(bench.central))
         #expect(first.value == nil)
-        let read = Request.readCharacteristic(peer: bench.peer, characteristic: first.handle)
+        let read = Request.readCharacteristic(peer: peer, characteristic: first.handle)
         #expect(try bench.central.ask(read, "value", \.value) == .success([7]))
         let other = bench.air.world.manager(.central, on: bench.phone)
-        try other.connect(bench.peer)
+        try other.connect(peer)
         #expect(try discovered(other)?.value == [7])
-        for manager in [bench.central, other] { manager.send(.cancelConnection(peer: bench.peer)) }
+        for manager in [bench.central, other] { manager.send(.cancelConnection(peer: peer)) }
         bench.air.world.run(.seconds(2))
         bench.accessory.advertise()
-        try bench.central.connect(bench.peer)
+        try bench.central.connect(peer)
         #expect(try discovered(bench.central)?.value == (tellsOfChanges ? nil : [7]))
     }
 
@@ -169,5 +144,25 @@ import Testing
         database.invalidate(1...10)
         #expect(database.values[1] == nil && database.values[11] == [11])
         #expect(database.values.count == RemoteDatabase.maximumValues - 10)
+    }
+}
+
+extension AccessoryBench {
+    /// The identifier of the accessory, which advertises and is found.
+    fileprivate func peer() throws -> UUID {
+        accessory.advertise()
+        return try central.find(Accessory.service).identifier
+    }
+
+    /// The services found during one connection.
+    fileprivate func visit(_ peer: UUID) throws -> [BluetoothUUID] {
+        accessory.advertise()
+        try central.connect(peer)
+        let services = try central.ask(.discoverServices(peer: peer, uuids: nil), "services", \.services)
+        world.run(.seconds(2))
+        _ = try central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
+        world.run(.seconds(1))
+        central.take()
+        return try services.get().map(\.uuid)
     }
 }
