@@ -401,10 +401,13 @@ let package = Package(
             path: "Tests/BondKillPoints",
             swiftSettings: settings
         ),
-        tests("Bonds", ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints"]),
+        tests(
+            "Bonds",
+            ["BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP", "BondKillPoints", "TestBasics"]
+        ),
         tests("Cryptography", ["BluetoothTypes"]),
         tests("SourceChecks"),
-        tests("Diagnosis", ["HCITransports", "KernelLog", "StandInKernel"]),
+        tests("Diagnosis", ["HCITransports", "KernelLog", "StandInKernel", "TestBasics"]),
         tests("Radio", ["EventLoops"]),
         tests(
             "LinkLayer",
@@ -415,7 +418,10 @@ let package = Package(
         ),
         tests(
             "HCI",
-            ["BluetoothTypes", "EventLoops", "RandomPackets", .product(name: "Logging", package: "swift-log")]
+            [
+                "BluetoothTypes", "EventLoops", "RandomPackets", "TestBasics",
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         tests(
             "HCIHost",

@@ -5,6 +5,7 @@ import Foundation
 import HCIHost
 import Logging
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -35,14 +36,8 @@ import Testing
     }
 
     private func directory(_ body: (String) throws -> Void) throws {
-        let path = NSTemporaryDirectory() + "harald-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700]
-        )
-        try body(path)
+        let directory = try TemporaryDirectory()
+        try withExtendedLifetime(directory) { try body(directory.path) }
     }
 
     @Test("a damaged secret is an error in log and status")

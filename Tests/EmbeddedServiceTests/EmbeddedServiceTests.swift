@@ -76,8 +76,9 @@ import Testing
     }
 
     @Test func anAppKeepsACaptureWhereTheEnvironmentSaysSo() async throws {
-        let path = NSTemporaryDirectory() + "harald-\(UUID()).btsnoop"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("app.btsnoop")
         let connection = EmbeddedService.make(
             controller: "tcp:127.0.0.1:9",
             capture: path,

@@ -2,37 +2,32 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import TestBasics
 import Testing
 
-/// A temporary directory that is deleted with the test.
-private final class Folder {
-    let path = NSTemporaryDirectory() + "harald-capture-\(UUID())"
-
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func mode(_ name: String) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+extension TemporaryDirectory {
+    fileprivate func mode(_ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    func content(_ name: String) -> [UInt8] {
-        FileManager.default.contents(atPath: "\(path)/\(name)").map { [UInt8]($0) } ?? []
+    fileprivate func content(_ name: String) -> [UInt8] {
+        FileManager.default.contents(atPath: file(name)).map { [UInt8]($0) } ?? []
     }
 }
 
 @Suite struct CaptureFileTests {
     @Test func a_capture_is_for_the_user_alone() throws {
-        let folder = try Folder()
-        try CaptureFile(path: "\(folder.path)/new").write([1, 2])
+        let folder = try TemporaryDirectory()
+        try CaptureFile(path: folder.file("new")).write([1, 2])
         #expect(try folder.mode("new") == 0o600)
         #expect(folder.content("new") == [1, 2])
     }
 
     @Test("a world-readable capture file is replaced, and a process that has it open reads nothing new")
     func aFileThatAllCouldReadGivesWay() throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/old"
+        let folder = try TemporaryDirectory()
+        let path = folder.file("old")
         let forAll = [FileAttributeKey.posixPermissions: 0o666]
         #expect(FileManager.default.createFile(atPath: path, contents: Data([9, 9, 9]), attributes: forAll))
         let reader = try #require(FileHandle(forReadingAtPath: path))
@@ -43,27 +38,27 @@ private final class Folder {
     }
 
     @Test func a_link_is_not_followed_wherever_it_leads() throws {
-        let folder = try Folder()
-        #expect(FileManager.default.createFile(atPath: "\(folder.path)/precious", contents: Data([9])))
+        let folder = try TemporaryDirectory()
+        #expect(FileManager.default.createFile(atPath: folder.file("precious"), contents: Data([9])))
         for (name, target) in [("link", "precious"), ("dangling", "nothing")] {
-            let path = "\(folder.path)/\(name)"
-            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder.path)/\(target)")
+            let path = folder.file(name)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file(target))
             #expect(throws: CaptureError(path, .notAFile)) { try CaptureFile(path: path) }
         }
         #expect(folder.content("precious") == [9])
-        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/nothing"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("nothing")))
     }
 
     @Test func a_second_name_of_a_file_leaves_the_file_alone() throws {
-        let folder = try Folder()
-        #expect(FileManager.default.createFile(atPath: "\(folder.path)/precious", contents: Data([9])))
-        try FileManager.default.linkItem(atPath: "\(folder.path)/precious", toPath: "\(folder.path)/other")
-        try CaptureFile(path: "\(folder.path)/other").write([1])
+        let folder = try TemporaryDirectory()
+        #expect(FileManager.default.createFile(atPath: folder.file("precious"), contents: Data([9])))
+        try FileManager.default.linkItem(atPath: folder.file("precious"), toPath: folder.file("other"))
+        try CaptureFile(path: folder.file("other")).write([1])
         #expect(folder.content("precious") == [9] && folder.content("other") == [1])
     }
 
     @Test func what_cannot_be_written_says_why_and_what_to_do() throws {
-        let folder = try Folder()
+        let folder = try TemporaryDirectory()
         #expect(throws: CaptureError(folder.path, .notAFile)) { try CaptureFile(path: folder.path) }
         #expect(throws: CaptureError("/dev/null", .notAFile)) { try CaptureFile(path: "/dev/null") }
         let path = "\(folder.path)/nowhere/file"
@@ -77,11 +72,11 @@ private final class Folder {
     }
 
     @Test func what_passes_is_in_the_file_with_the_time_of_day() throws {
-        let folder = try Folder()
+        let folder = try TemporaryDirectory()
         let loop = VirtualEventLoop()
         loop.run(for: .seconds(5))
         let (host, controller) = InMemoryTransport.pair(loop: loop)
-        let file = try CaptureFile(path: "\(folder.path)/passed")
+        let file = try CaptureFile(path: folder.file("passed"))
         let before = Date().timeIntervalSince1970
         let snooping = SnoopingTransport.toFile(file, host, end: .host, loop: loop)
         snooping.send(HCIPacket(Reset()))
@@ -98,9 +93,9 @@ private final class Folder {
 
     /// A controller that is plugged in again uses another transport, and the same file.
     @Test func theNextLineGoesOnInTheSameFile() throws {
-        let folder = try Folder()
+        let folder = try TemporaryDirectory()
         let loop = VirtualEventLoop()
-        let file = try CaptureFile(path: "\(folder.path)/passed")
+        let file = try CaptureFile(path: folder.file("passed"))
         for _ in 0..<3 {
             let line = InMemoryTransport.pair(loop: loop).host
             SnoopingTransport.toFile(file, line, end: .host, loop: loop).send(HCIPacket(Reset()))

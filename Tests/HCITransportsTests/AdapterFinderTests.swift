@@ -5,16 +5,17 @@ import HCI
 import HCITransports
 import StandInKernel
 import Synchronization
+import TestBasics
 import Testing
 
 @Suite struct AdapterFinderTests {
-    private func finder(_ kernel: StandInKernel, _ files: ScratchFiles) -> AdapterFinder {
+    private func finder(_ kernel: StandInKernel, _ files: TemporaryDirectory) -> AdapterFinder {
         AdapterFinder(KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path))
     }
 
     @Test func theKernelsOwnHostGivesUpAnAdapterFirst() throws {
         let kernel = StandInKernel([0: .init(isUp: true)])
-        let taken = try finder(kernel, try ScratchFiles()).take(.number(0))
+        let taken = try finder(kernel, try TemporaryDirectory.kernelFiles()).take(.number(0))
         #expect(taken.name == "hci0" && taken.place == "hci0")
         #expect(kernel.takeAsked() == ["down hci0", "bind hci0"])
         #expect(kernel.binding(of: taken.socket) == HCIBinding(adapter: 0, channel: 1))
@@ -39,7 +40,7 @@ import Testing
                 let errors = [Int32](repeating: code, count: 10)
                 if isAtBind { $0.bindErrors = errors } else { $0.downErrors = errors }
             }
-            let finder = finder(kernel, try ScratchFiles())
+            let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
             #expect(throws: error) { try finder.take(.number(0)) }
             #expect(error.description.contains(advice))
             // The socket of the failed attempt is closed.
@@ -49,7 +50,7 @@ import Testing
 
     @Test func aDeviceIsResetByItsPortWhereThatMayBe() throws {
         let kernel = StandInKernel([0: .init(bus: 1)])
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         try files.write("1\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/busnum")
         try files.write("12\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/devnum")
@@ -63,7 +64,7 @@ import Testing
 
     @Test func aDeviceThatIsNotOnUSBIsBroughtUpAnew() throws {
         let kernel = StandInKernel([0: .init(bus: 3)])
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         #expect(finder(kernel, files).reset("hci0") == .done)
         #expect(kernel.takeAsked() == ["up hci0", "down hci0"])
         kernel.state.withLock { $0.upErrors = [ETIMEDOUT] }
@@ -79,18 +80,18 @@ import Testing
 
     @Test func aKernelWithoutBluetoothIsTold() throws {
         let kernel = StandInKernel(openError: EAFNOSUPPORT)
-        let finder = finder(kernel, try ScratchFiles())
+        let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
         #expect(throws: UserChannelError.noBluetooth) { try finder.take(.first) }
         #expect(UserChannelError.noBluetooth.description.contains("in a container"))
     }
 
     @Test func aMachineWithoutAnAdapterIsTold() throws {
-        let finder = finder(StandInKernel(), try ScratchFiles())
+        let finder = finder(StandInKernel(), try TemporaryDirectory.kernelFiles())
         #expect(throws: UserChannelError.noAdapters) { try finder.take(.number(0)) }
     }
 
     @Test func whatIsThereIsTold() throws {
-        let finder = finder(StandInKernel([1: .init(), 3: .init()]), try ScratchFiles())
+        let finder = finder(StandInKernel([1: .init(), 3: .init()]), try TemporaryDirectory.kernelFiles())
         let error = UserChannelError.noSuchAdapter("hci0", known: ["hci1", "hci3"])
         #expect(throws: error) { try finder.take(.number(0)) }
         #expect(error.description == "there is no adapter hci0; available: hci1, hci3")
@@ -98,7 +99,7 @@ import Testing
 
     @Test func whatBluetoothdHasIsNotTakenFromIt() throws {
         let kernel = StandInKernel([0: .init(isUp: true)])
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.write("bluetoothd\n", to: "417/comm")
         let finder = finder(kernel, files)
         #expect(throws: UserChannelError.busy("hci0", .bluetoothd)) { try finder.take(.number(0)) }
@@ -111,14 +112,14 @@ import Testing
 
     @Test func whatAnotherProgramHasIsTold() throws {
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true)])
-        let finder = finder(kernel, try ScratchFiles())
+        let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
         #expect(throws: UserChannelError.busy("hci0", .program)) { try finder.take(.number(0)) }
     }
 
     @Test func anAdapterWhoseDriverIsAtWorkIsWaitedFor() throws {
         let kernel = StandInKernel([0: .init()])
         kernel.state.withLock { $0.bindErrors = [EBUSY, EBUSY] }
-        kernel.close(try finder(kernel, try ScratchFiles()).take(.number(0)).socket)
+        kernel.close(try finder(kernel, try TemporaryDirectory.kernelFiles()).take(.number(0)).socket)
         #expect(kernel.state.withLock { $0.paused } == 400)
     }
 
@@ -126,7 +127,7 @@ import Testing
         let kernel = StandInKernel([
             0: .init(address: 1, isUp: true, isTaken: true), 1: .init(address: 2), 2: .init(address: 3),
         ])
-        let finder = finder(kernel, try ScratchFiles())
+        let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
         let first = try finder.take(.first)
         let second = try finder.take(.first)
         #expect([first.name, second.name] == ["hci1", "hci2"])
@@ -144,7 +145,7 @@ import Testing
     @Test("an adapter with a new number is recognised, and another one under the old number is not mistaken for it")
     func anAdapterIsFoundUnderItsNewNumber() throws {
         let kernel = StandInKernel([0: .init(address: 7)])
-        let finder = finder(kernel, try ScratchFiles())
+        let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
         kernel.close(try finder.take(.number(0)).socket)
         kernel.state.withLock { $0.adapters = [0: .init(address: 9), 1: .init(address: 7)] }
         let taken = try finder.take(.number(0))
@@ -153,7 +154,7 @@ import Testing
     }
 
     @Test func anAdapterIsChosenByAddressAndByPlace() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci1", port: "1-2.3", product: "Dongle")
         let address = BluetoothAddress(7, kind: .publicDevice)
         let kernel = StandInKernel([0: .init(address: 9), 1: .init(address: 7, bus: 1)])
@@ -184,7 +185,9 @@ import Testing
 
     @Test("an adapter kept across a crash is reused once, without the packets meant for its predecessor")
     func anAdapterThatWasKept() throws {
-        let (kernel, files, keeper) = (StandInKernel([0: .init(), 1: .init()]), try ScratchFiles(), Keeper())
+        let (kernel, files, keeper) = (
+            StandInKernel([0: .init(), 1: .init()]), try TemporaryDirectory.kernelFiles(), Keeper()
+        )
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let first = try AdapterFinder(adapters, keeper: keeper).take(.number(1))
         #expect(keeper.take() == ["keep \(first.socket)"])
@@ -206,7 +209,9 @@ import Testing
         arguments: [nil, 1, 0] as [UInt16?]
     )
     func whatWasKeptAndIsNotMeant(adapter: UInt16?) throws {
-        let (kernel, files, keeper) = (StandInKernel([0: .init(), 1: .init()]), try ScratchFiles(), Keeper())
+        let (kernel, files, keeper) = (
+            StandInKernel([0: .init(), 1: .init()]), try TemporaryDirectory.kernelFiles(), Keeper()
+        )
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let kept = try adapter.map { try AdapterFinder(adapters).take(.number($0)).socket } ?? kernel.openSocket()
         if adapter == 0 { shutdown(try #require(kernel.controller(of: 0)), Int32(SHUT_RDWR)) }
@@ -219,7 +224,7 @@ import Testing
 
     @Test("a kept socket of the right adapter that is not its user channel is released")
     func whatWasKeptOfAnotherChannel() throws {
-        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
+        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try TemporaryDirectory.kernelFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let kept = try kernel.openSocket()
         // The raw channel, with which the kernel's own host keeps running (bind(2) of `AF_BLUETOOTH`).
@@ -231,7 +236,7 @@ import Testing
 
     @Test("an adapter is no longer kept once its transport is closed or ends", arguments: [false, true])
     func aLineThatEndsIsNotKept(isUnplugged: Bool) async throws {
-        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try ScratchFiles(), Keeper())
+        let (kernel, files, keeper) = (StandInKernel([0: .init()]), try TemporaryDirectory.kernelFiles(), Keeper())
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
         let finder = ControllerFinder(adapters, keeper: keeper)
         let loop = NIOEventLoop()

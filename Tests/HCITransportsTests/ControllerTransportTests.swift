@@ -4,6 +4,7 @@ import HCI
 import StandInKernel
 import StandInUSB
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -76,7 +77,7 @@ import Testing
         arguments: [true, false]
     )
     func theDeviceOfALineThatNeverOpenedIsReset(waitsForEnd: Bool) async throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         for (name, number) in [("busnum", 1), ("devnum", 12)] {
             try files.write("\(number)\n", to: "devices/pci0000:00/0000:00:14.0/usb1/1-2/\(name)")

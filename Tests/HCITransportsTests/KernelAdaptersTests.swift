@@ -1,13 +1,14 @@
 import BluetoothTypes
 import StandInKernel
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import HCITransports
 
 @Suite struct KernelAdaptersTests {
     @Test func adaptersAreListedWithWhatIsKnownOfThem() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci1", port: "1-2", product: "CSR8510 A10")
         try files.write("1\n", to: "devices/virtual/bluetooth/hci0/rfkill0/soft")
         try files.link("class/bluetooth/hci0", to: "../../devices/virtual/bluetooth/hci0")
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func withoutManagementNobodyIsTakenForAProgram() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true)])
         kernel.state.withLock { $0.manages = false }
         let adapters = try KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path).list()

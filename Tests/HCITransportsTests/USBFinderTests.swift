@@ -3,6 +3,7 @@ import HCI
 import StandInKernel
 import StandInUSB
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -12,7 +13,11 @@ import Testing
     private static let other = StandInUSB.controller(vendor: 0x0A12, product: 1, ports: [4, 1])
     private static let own = USBDevice.Class(0xFF, 1, 1)
 
-    private func finder(_ usb: StandInUSB, _ kernel: StandInKernel = StandInKernel(), _ files: ScratchFiles? = nil)
+    private func finder(
+        _ usb: StandInUSB,
+        _ kernel: StandInKernel = StandInKernel(),
+        _ files: TemporaryDirectory? = nil
+    )
         -> USBFinder
     {
         let path = files?.path ?? "/nowhere"
@@ -128,7 +133,7 @@ import Testing
 
     @Test("the kernel's driver is detached once it has loaded firmware, not before")
     func theDriverIsDetachedWhenItIsReady() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let kernel = StandInKernel([0: .init(address: 0, bus: 1)])
         kernel.state.withLock { $0.manages = false }
@@ -146,7 +151,7 @@ import Testing
 
     @Test("a driver that is bound a little later is awaited, but not for ever")
     func aDriverThatComesLaterIsAwaited() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let kernel = StandInKernel([0: .init(bus: 1)])
         let usb = StandInUSB([Self.dongle], driven: [0])
@@ -161,7 +166,7 @@ import Testing
     }
 
     @Test func whatAProgramHasByTheKernelIsNotTakenFromIt() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let usb = StandInUSB([Self.dongle], driven: [0])
         let kernel = StandInKernel([0: .init(bus: 1, isUp: true, isTaken: true)])
@@ -173,7 +178,7 @@ import Testing
 
     @Test("waiting for a driver that never finishes is abandoned when the device is to be reset")
     func aResetEndsTheWaitForTheDriver() async throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let kernel = StandInKernel([0: .init(address: 0, bus: 1)])
         let (waits, continuation) = AsyncStream<Void>.makeStream()

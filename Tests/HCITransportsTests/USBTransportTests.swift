@@ -5,6 +5,7 @@ import HCI
 import StandInKernel
 import StandInUSB
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -20,7 +21,7 @@ import Testing
         init(
             isSerialized: Bool = false,
             kernel: StandInKernel = StandInKernel(openError: 97),
-            files: ScratchFiles? = nil
+            files: TemporaryDirectory? = nil
         )
             async throws
         {
@@ -219,7 +220,7 @@ import Testing
 
     @Test("a device that another program has opened in the meantime is not reset")
     func aDeviceOfSomebodyElseIsNotReset() async throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.addUSBAdapter("hci0", port: "1-2", product: "Dongle")
         let line = try await Line(kernel: StandInKernel([0: .init(bus: 1)]), files: files)
         line.transport.with { $0.close() }

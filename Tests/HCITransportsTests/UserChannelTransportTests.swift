@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import StandInKernel
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -14,10 +15,10 @@ import Testing
         private let watched: WatchedTransport
         let kernel = StandInKernel([0: .init()])
         let controller: Int32
-        let files: ScratchFiles
+        let files: TemporaryDirectory
 
         init() async throws {
-            let files = try ScratchFiles()
+            let files = try TemporaryDirectory.kernelFiles()
             self.files = files
             let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
             watched = WatchedTransport(.adapter(.number(0)), ControllerFinder(adapters))
@@ -197,7 +198,7 @@ import Testing
     }
 
     @Test func anAdapterThatCannotBeHadIsTold() async throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         let kernel = StandInKernel(openError: EAFNOSUPPORT)
         let loop = NIOEventLoop()
         let error = await withCheckedContinuation { continuation in

@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import HCITransports
@@ -15,12 +16,12 @@ import Testing
 
     @Test("a device is attached to the first free port, at full speed")
     func aDeviceIsPluggedIn() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         try files.write(Self.status, to: "status")
         try files.write("", to: "attach")
         let socket = try VirtualPort.plug(in: files.path)
         defer { close(socket) }
-        let said = try String(contentsOfFile: "\(files.path)/attach", encoding: .utf8).split(separator: " ")
+        let said = try String(contentsOfFile: files.file("attach"), encoding: .utf8).split(separator: " ")
         #expect(said.count == 4 && said[0] == "1" && said[2...] == ["65538", "2"])
         // The kernel alone owns the other end; the stand-in did not keep it.
         var octet: UInt8 = 0
@@ -28,13 +29,13 @@ import Testing
     }
 
     @Test func whyNothingCanBePluggedInIsTold() throws {
-        let files = try ScratchFiles()
+        let files = try TemporaryDirectory.kernelFiles()
         #expect(throws: VirtualPort.Failure.noPorts) { try VirtualPort.plug(in: files.path) }
         #expect("\(VirtualPort.Failure.noPorts)".contains("modprobe vhci-hcd"))
         try files.write(Self.status.replacingOccurrences(of: "0001 004", with: "0001 006"), to: "status")
         #expect(throws: VirtualPort.Failure.allTaken) { try VirtualPort.plug(in: files.path) }
         try files.write(Self.status, to: "status")
-        #expect(throws: VirtualPort.Failure.failed(asked: "\(files.path)/attach", code: ENOENT)) {
+        #expect(throws: VirtualPort.Failure.failed(asked: files.file("attach"), code: ENOENT)) {
             try VirtualPort.plug(in: files.path)
         }
     }

@@ -2,6 +2,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -68,7 +69,7 @@ import Testing
 
     @Test("AB-G05: pipes, directories and endless lists do not hide an app")
     func hostileNeighbours() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         for name in ["a", "b", "c", "d"] {
             try FileManager.default.createDirectory(
                 atPath: "\(scratch.path)/\(name)",

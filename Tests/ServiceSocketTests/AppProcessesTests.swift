@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import ServiceMessages
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -196,8 +197,7 @@ import Testing
 
     @Test("apps are known by their Info.plist and by their own declarations, unless another user made them")
     func appsThatCanBeLaunched() throws {
-        let directory = NSTemporaryDirectory() + "harald-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let directory = try TemporaryDirectory()
         let lists: [(String, [String: Any])] = [
             ("a", ["CFBundleIdentifier": "com.example.a", "HaraldLaunch": ["/bin/a", "x"]]),
             ("b", ["CFBundleIdentifier": "com.example.b"]),
@@ -205,14 +205,13 @@ import Testing
             ("d", ["HaraldLaunch": ["/bin/d"]]),
         ]
         for (name, list) in lists {
-            try FileManager.default.createDirectory(atPath: "\(directory)/\(name)", withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: true)
             let octets = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
-            try octets.write(to: URL(fileURLWithPath: "\(directory)/\(name)/Info.plist"))
+            try octets.write(to: URL(fileURLWithPath: directory.file("\(name)/Info.plist")))
         }
-        try FileManager.default.createDirectory(atPath: "\(directory)/e", withIntermediateDirectories: true)
-        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(directory)/e/Info.plist"))
-        #expect(InstalledApps(directory: directory).commands() == ["com.example.a": ["/bin/a", "x"]])
-        #expect(InstalledApps(directory: directory + "/nowhere").commands().isEmpty)
+        try directory.write("\u{1}\u{2}\u{3}", to: "e/Info.plist")
+        #expect(InstalledApps(directory: directory.path).commands() == ["com.example.a": ["/bin/a", "x"]])
+        #expect(InstalledApps(directory: directory.file("nowhere")).commands().isEmpty)
 
         let world = ClientWorld(letsOthersIn: true, table: processes.table())
         var declaration = AppDeclaration()

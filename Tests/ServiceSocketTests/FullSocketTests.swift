@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCITransports
+import TestBasics
 import Testing
 
 @testable import BluetoothService
@@ -19,7 +20,7 @@ import Testing
 @Suite struct FullSocketTests {
     /// A service with one client. Another client checks that the service still responds.
     private struct Bench {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let socket: ListeningSocket
         let service: SocketService
         let client: RawSocket
@@ -124,7 +125,7 @@ import Testing
 
     @Test("AB-G05: a connection that is not read ends once, after the call that exceeds its limit")
     func aLineThatIsNotReadEnds() async throws {
-        let (scratch, loop) = (Scratch(), NIOEventLoop())
+        let (scratch, loop) = (TemporaryDirectory.uncreated(), NIOEventLoop())
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         #expect(listen(socket.descriptor, 1) == 0)
         let notes = await withCheckedContinuation { continuation in

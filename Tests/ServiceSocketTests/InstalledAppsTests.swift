@@ -1,12 +1,13 @@
 import BluetoothService
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
 
 /// The contents of an app directory, and the names of apps for systemd.
 @Suite struct InstalledAppsTests {
-    private let scratch = Scratch()
+    private let scratch = TemporaryDirectory.uncreated()
 
     private func install(_ name: String, _ text: String) throws {
         let directory = "\(scratch.path)/\(name)"

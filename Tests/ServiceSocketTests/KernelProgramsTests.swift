@@ -2,6 +2,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -59,7 +60,7 @@ import Testing
         environment: [String: String] = [:],
         output: Program.Output = .discarded
     ) async throws -> String {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         let file = scratch.path + "/out"
         let arguments = ["-c", script, "sh", file]

@@ -6,6 +6,7 @@ import HCITransports
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -19,7 +20,7 @@ import Testing
 
 /// A socket of the operating system before anybody is let in.
 @Suite(.timeLimit(.minutes(1))) struct ListeningSocketTests {
-    private let scratch = Scratch()
+    private let scratch = TemporaryDirectory.uncreated()
 
     private func refusal(_ path: String, mode: UInt32 = 0o600, group: UInt32? = nil) -> String? {
         do throws(ListeningSocket.Failure) {

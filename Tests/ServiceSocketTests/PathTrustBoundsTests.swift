@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -11,7 +12,7 @@ import Testing
 
 /// Paths at the limits of what is followed.
 @Suite struct PathTrustBoundsTests {
-    private let scratch = Scratch()
+    private let scratch = TemporaryDirectory.uncreated()
 
     private func fault(_ path: String) -> String? { PathTrust.fault(on: path, owners: [0, geteuid()]) }
 

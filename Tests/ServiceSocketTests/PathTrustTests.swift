@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -11,7 +12,7 @@ import Testing
 
 /// Files and directories that other users may control.
 @Suite struct PathTrustTests {
-    private let scratch = Scratch()
+    private let scratch = TemporaryDirectory.uncreated()
 
     private func make(_ name: String, _ mode: UInt32) throws -> String {
         let path = "\(scratch.path)/\(name)"

@@ -1,6 +1,7 @@
 import BluetoothService
 import EventLoops
 import HCITransports
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -24,7 +25,7 @@ import Testing
 
     @Test("a question waits until it is clear whether there is a service, and no longer")
     func theFirstQuestion() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let first = connection(scratch.socket)
         #expect(ask(first) == (false, true))
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)

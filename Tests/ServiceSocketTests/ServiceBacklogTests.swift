@@ -2,6 +2,7 @@ import CLinux
 import EventLoops
 import Foundation
 import HCITransports
+import TestBasics
 import Testing
 
 @testable import ServiceProcess
@@ -15,7 +16,7 @@ import Testing
 
 /// How many connections wait for a service that is busy.
 @Suite(.timeLimit(.minutes(1))) struct ServiceBacklogTests {
-    private let scratch = Scratch()
+    private let scratch = TemporaryDirectory.uncreated()
 
     @Test("AB-G05: 64 connections wait to be let in, beside the next one, and no more")
     func backlog() async throws {

@@ -43,7 +43,7 @@ import Testing
 
     @Test("AB-G05: each connection is identified by the process itself", .enabled(if: kernelHoldsCallers))
     func whoConnectsIsKnownByItsProcess() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         let listener = try await SocketService(on: socket, path: scratch.socket).listener
         let hello = Hello(AppIdentity(name: "app"))
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func anAppIsServedOverASocket() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         #expect(!ServicePath.isListening(scratch.socket))
         let listener = try await SocketService(on: socket, path: scratch.socket).listener
@@ -86,7 +86,7 @@ import Testing
 
     @Test("a socket has its permissions from the start, and belongs to one service")
     func aSocketHasItsPermissions() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let socket = try ListeningSocket(path: scratch.socket, mode: 0o660, group: getgid())
         let attributes = try FileManager.default.attributesOfItem(atPath: scratch.socket)
         #expect(attributes[.posixPermissions] as? Int == 0o660)
@@ -129,7 +129,7 @@ import Testing
 
     @Test("AB-G05: a service replaces only a socket of this user that no program listens on")
     func whatGivesWay() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)
         let path = scratch.socket
         #expect(FileManager.default.createFile(atPath: path, contents: Data([1])))
@@ -164,7 +164,7 @@ import Testing
 
     @Test("AB-G05: a service does not listen in a directory where others can rename files")
     func directoriesOfOthers() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         try FileManager.default.createDirectory(atPath: scratch.path + "/a/b", withIntermediateDirectories: true)
         #expect(refusal(scratch.path + "/a/b/service") == nil)
         #expect(chmod(scratch.path + "/a", 0o777) == 0)
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func aPathThatIsTooLongIsTold() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryDirectory.uncreated()
         let long = scratch.path + "/" + String(repeating: "x", count: 120)
         do {
             _ = try ListeningSocket(path: long, mode: 0o600, group: nil)

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
+import TestBasics
 
 @testable import BluetoothService
 @testable import ServiceProcess
@@ -15,12 +16,9 @@ import Logging
     import Musl
 #endif
 
-/// A directory that is deleted when the test ends.
-final class Scratch: Sendable {
-    let path = NSTemporaryDirectory() + "harald-\(UUID())"
-    var socket: String { path + "/service" }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+extension TemporaryDirectory {
+    /// The path of the socket of a service.
+    var socket: String { file("service") }
 }
 
 /// A service without a controller that listens on a real socket.

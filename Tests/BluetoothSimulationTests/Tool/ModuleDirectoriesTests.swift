@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import Testing
 
 @testable import harald
@@ -41,7 +42,7 @@ import Testing
 
 /// The relevant output of a library build, in a directory that is removed with this object.
 private final class BuiltLibrary {
-    private let above = FileManager.default.temporaryDirectory.appendingPathComponent("wrapping-\(UUID().uuidString)")
+    private let above = TemporaryDirectory.uncreated()
 
     init() throws {
         try write("// a manifest", to: "harald/Compatibility/Package.swift")
@@ -50,33 +51,25 @@ private final class BuiltLibrary {
         try write("module CCoreBluetooth {}", to: "harald/Sources/CCoreBluetooth/include/module.modulemap")
         try write("header", to: "harald/Sources/CCoreBluetooth/include/CCoreBluetooth.h")
         try FileManager.default.createDirectory(
-            atPath: path("harald/.build/checkouts"),
+            atPath: above.file("harald/.build/checkouts"),
             withIntermediateDirectories: true
         )
     }
 
-    deinit { try? FileManager.default.removeItem(at: above) }
-
-    private func path(_ name: String) -> String { above.appendingPathComponent(name).path }
-
-    func write(_ text: String, to name: String) throws {
-        let folder = URL(fileURLWithPath: path(name)).deletingLastPathComponent().path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try TextFile.write(text, to: path(name))
-    }
+    func write(_ text: String, to name: String) throws { try above.write(text, to: name) }
 
     /// A file as the package finds it when compiled against these modules.
     func text(_ name: String, in place: String) throws -> String { try TextFile.read("\(place)/corebluetooth/\(name)") }
 
     func make() throws -> String {
         try ModuleDirectories(
-            home: try HaraldPackage(named: path("harald")),
-            scratch: ScratchDirectory(path: path("harald/.build")),
-            products: path("harald/.build/products")
+            home: try HaraldPackage(named: above.file("harald")),
+            scratch: ScratchDirectory(path: above.file("harald/.build")),
+            products: above.file("harald/.build/products")
         ).make()
     }
 
     func directories() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: path("harald/.build/modules"))
+        try FileManager.default.contentsOfDirectory(atPath: above.file("harald/.build/modules"))
     }
 }

@@ -39,9 +39,10 @@ import Testing
 
     @Test("standard error counts as the journal only if JOURNAL_STREAM names it")
     func journal() throws {
-        let path = NSTemporaryDirectory() + "harald-\(UUID())"
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let path = directory.file("journal")
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let handle = try #require(FileHandle(forReadingAtPath: path))
         let descriptor = handle.fileDescriptor
         let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -137,9 +137,9 @@ import Testing
 /// Bonds stored on disk.
 @Suite struct StoredTrustTests {
     @Test func aDirectoryKeepsTheBondsFromSystemToSystem() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("harald-\(UUID().uuidString)")
-            .path
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let temporary = TemporaryDirectory.uncreated()
+        defer { withExtendedLifetime(temporary) {} }
+        let directory = temporary.path
         let trust = TrustWorld { configuration, isPhone in
             if isPhone { configuration.store = .directory(directory) }
         }
