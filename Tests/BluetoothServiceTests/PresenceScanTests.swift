@@ -9,7 +9,8 @@ import Testing
 
 /// Scans that also report devices that have gone silent.
 @Suite struct PresenceScanTests {
-    private struct Bench {
+    /// A phone that scans, and two devices that advertise different services.
+    private struct NearAndFar {
         let world = TestWorld()
         let phone: TestDevice
         let central: TestManager
@@ -42,39 +43,39 @@ import Testing
 
     @Test("behaviour 15.3: devices outside the scan's filter are never reported lost")
     func devicesThatAreNotAskedFor() throws {
-        let bench = try Bench()
-        bench.scan(.seconds(2))
-        (bench.near.controller.isInRange, bench.far.controller.isInRange) = (false, false)
-        #expect(bench.lost(in: .seconds(30)) == 1)
-        (bench.near.controller.isInRange, bench.far.controller.isInRange) = (true, true)
-        bench.scan(.seconds(2), nil)
-        (bench.near.controller.isInRange, bench.far.controller.isInRange) = (false, false)
-        #expect(bench.lost(in: .seconds(30)) == 2)
+        let devices = try NearAndFar()
+        devices.scan(.seconds(2))
+        (devices.near.controller.isInRange, devices.far.controller.isInRange) = (false, false)
+        #expect(devices.lost(in: .seconds(30)) == 1)
+        (devices.near.controller.isInRange, devices.far.controller.isInRange) = (true, true)
+        devices.scan(.seconds(2), nil)
+        (devices.near.controller.isInRange, devices.far.controller.isInRange) = (false, false)
+        #expect(devices.lost(in: .seconds(30)) == 2)
     }
 
     @Test("behaviour 15.3: each scan has its own time-out, and nothing is lost after the last scan")
     func eachScanHasItsOwnPatience() throws {
-        let bench = try Bench()
-        bench.scan(.seconds(100))
-        bench.scan(.seconds(5))
-        bench.near.controller.isInRange = false
-        #expect(bench.lost(in: .milliseconds(4_500)) == 0)
-        #expect(bench.lost(in: .milliseconds(600)) == 1)
-        bench.near.controller.isInRange = true
-        bench.world.run(.seconds(1))
-        bench.near.controller.isInRange = false
-        bench.central.send(.stopScan)
-        #expect(bench.lost(in: .seconds(200)) == 0)
+        let devices = try NearAndFar()
+        devices.scan(.seconds(100))
+        devices.scan(.seconds(5))
+        devices.near.controller.isInRange = false
+        #expect(devices.lost(in: .milliseconds(4_500)) == 0)
+        #expect(devices.lost(in: .milliseconds(600)) == 1)
+        devices.near.controller.isInRange = true
+        devices.world.run(.seconds(1))
+        devices.near.controller.isInRange = false
+        devices.central.send(.stopScan)
+        #expect(devices.lost(in: .seconds(200)) == 0)
         // A scan without presence reports.
-        bench.central.send(.startScan(ScanRequest(services: [Example.service])))
-        #expect(bench.lost(in: .seconds(200)) == 0)
+        devices.central.send(.startScan(ScanRequest(services: [Example.service])))
+        #expect(devices.lost(in: .seconds(200)) == 0)
     }
 
     @Test("behaviour 15.3: a device that keeps advertising, reported once, is not lost")
     func aDeviceThatIsHeard() throws {
-        let bench = try Bench()
-        bench.scan(.seconds(1))
-        #expect(bench.central.events.contains { $0.discovery != nil })
-        #expect(bench.lost(in: .seconds(60)) == 0)
+        let devices = try NearAndFar()
+        devices.scan(.seconds(1))
+        #expect(devices.central.events.contains { $0.discovery != nil })
+        #expect(devices.lost(in: .seconds(60)) == 0)
     }
 }

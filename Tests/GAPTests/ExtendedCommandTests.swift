@@ -12,7 +12,8 @@ import Testing
 @Suite struct ExtendedCommandTests {
     private static let own = BluetoothAddress(0xC0_0000_0000_01, kind: .randomDevice)
 
-    private struct Bench {
+    /// The machines that advertise, scan and connect, on a host with a scripted controller.
+    private struct HostMachines {
         let peer = ScriptedPeer()
         let advertiser: HostAdvertiser
         let scanner: HostScanner
@@ -59,14 +60,14 @@ import Testing
     }
 
     @Test func aLegacyAdvertisementGoesOutInLegacyPackets() throws {
-        let bench = try Bench()
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        let set = machines.advertiser.addSet()
         let data = AdvertisingData([.flags([.generalDiscoverable]), .localName(AdvertisingData.LocalName("Phone"))])
         let response = AdvertisingData([.services([0x180D], width: .bits16, isComplete: true)])
         set.want(AdvertisingConfiguration(.connectable, data: data, scanResponse: response))
-        bench.peer.run()
+        machines.peer.run()
         #expect(
-            bench.peer.names == [
+            machines.peer.names == [
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Advertising Set Random Address",
                 // Some controllers use the new address only from this command on (quirk 15).
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Extended Advertising Data",
@@ -74,52 +75,52 @@ import Testing
                 "LE Set Extended Advertising Enable",
             ]
         )
-        let parameters = try #require(bench.peer.commands.first as? LESetExtendedAdvertisingParameters)
+        let parameters = try #require(machines.peer.commands.first as? LESetExtendedAdvertisingParameters)
         #expect(parameters.properties == [.legacy, .connectable, .scannable] && parameters.intervalMin == 48)
-        let sent = try #require(bench.peer.commands[3] as? LESetExtendedAdvertisingData)
+        let sent = try #require(machines.peer.commands[3] as? LESetExtendedAdvertisingData)
         #expect(sent.operation == .complete && sent.data == data.encoded)
-        bench.peer.commands = []
+        machines.peer.commands = []
         set.want(nil)
-        bench.peer.run()
-        #expect(bench.peer.names == ["LE Set Extended Advertising Enable", "LE Remove Advertising Set"])
+        machines.peer.run()
+        #expect(machines.peer.names == ["LE Set Extended Advertising Enable", "LE Remove Advertising Set"])
     }
 
     @Test func longDataGoOutInParts() throws {
-        let bench = try Bench()
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        let set = machines.advertiser.addSet()
         var advertisement = AdvertisingConfiguration(.nonConnectable, data: long(4))
         advertisement.packets = .extended(.init())
         set.want(advertisement)
-        bench.peer.run()
-        let parts = bench.peer.commands.compactMap { $0 as? LESetExtendedAdvertisingData }
+        machines.peer.run()
+        let parts = machines.peer.commands.compactMap { $0 as? LESetExtendedAdvertisingData }
         #expect(parts.map(\.operation) == [.first, .intermediate, .intermediate, .last])
         #expect(parts.flatMap { Array($0.data) } == advertisement.data.encoded.bytes)
         #expect(AdvertisingCommands.fragments([]).map(\.0) == [.complete])
     }
 
     @Test func aSetThatTheControllerEndsBeginsAgainOrIsOver() throws {
-        let bench = try Bench()
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        let set = machines.advertiser.addSet()
         var ends: [AdvertisingEnd] = []
         set.onEnded = { ends.append($0) }
         var lasting = AdvertisingConfiguration(.connectable)
         lasting.outlastsConnections = true
         set.want(lasting)
-        bench.peer.run()
-        bench.peer.commands = []
+        machines.peer.run()
+        machines.peer.commands = []
         let handle = ConnectionHandle(rawValue: 1)
-        bench.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
-        bench.peer.run()
-        #expect(bench.peer.names.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
+        machines.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
+        machines.peer.run()
+        #expect(machines.peer.names.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
         set.want(AdvertisingConfiguration(.connectable))
-        bench.peer.run()
-        bench.peer.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
+        machines.peer.run()
+        machines.peer.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
         #expect(ends.isEmpty)
-        bench.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
+        machines.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
         #expect(ends == [.connected] && set.wanted == nil)
         set.want(AdvertisingConfiguration(.connectable))
-        bench.peer.run()
-        bench.peer.inject(
+        machines.peer.run()
+        machines.peer.inject(
             LEAdvertisingSetTerminated(status: .advertisingTimeout, set: 0, handle: handle, completedEvents: 0)
         )
         #expect(ends == [.connected, .timeOver])
@@ -131,120 +132,120 @@ import Testing
         LESetExtendedAdvertisingEnable.opcode,
     ])
     func aRefusalOfAnyCommandOfAdvertisingIsToldWithWhatToDo(opcode: Opcode) throws {
-        let bench = try Bench()
-        bench.peer.refuses[opcode] = .invalidParameters
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        machines.peer.refuses[opcode] = .invalidParameters
+        let set = machines.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
         set.want(AdvertisingConfiguration(.connectable))
-        bench.peer.run()
+        machines.peer.run()
         #expect(failure == .refused(opcode, .invalidParameters))
         #expect(failure?.description.contains("out of range") == true)
         // The next advertisement may succeed.
-        bench.peer.refuses = [:]
+        machines.peer.refuses = [:]
         failure = nil
         var isStarted = false
         set.onStarted = { isStarted = true }
         set.want(AdvertisingConfiguration(.connectable))
-        bench.peer.run()
+        machines.peer.run()
         #expect(isStarted && failure == nil)
     }
 
     @Test func aControllerWithoutRoomSaysHowManySetsItHas() throws {
-        let bench = try Bench()
-        bench.peer.refuses[LESetExtendedAdvertisingParameters.opcode] = .memoryCapacityExceeded
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        machines.peer.refuses[LESetExtendedAdvertisingParameters.opcode] = .memoryCapacityExceeded
+        let set = machines.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
         set.want(AdvertisingConfiguration(.connectable))
-        bench.peer.run()
+        machines.peer.run()
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
-        bench.peer.refuses = [:]
-        let sets = (0..<3).map { _ in bench.advertiser.addSet() }
+        machines.peer.refuses = [:]
+        let sets = (0..<3).map { _ in machines.advertiser.addSet() }
         for one in sets {
             one.onFailed = { failure = $0 }
             failure = nil
             one.want(AdvertisingConfiguration(.nonConnectable))
-            bench.peer.run()
+            machines.peer.run()
         }
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
         #expect(Set(sets.map(\.number)).count == 3)
     }
 
     @Test func aControllerThatIsBusyIsAskedAgain() throws {
-        let bench = try Bench()
-        bench.peer.refuses[LESetExtendedAdvertisingEnable.opcode] = .connectionLimitExceeded
-        bench.peer.refuses[LESetExtendedScanEnable.opcode] = .commandDisallowed
-        let set = bench.advertiser.addSet()
+        let machines = try HostMachines()
+        machines.peer.refuses[LESetExtendedAdvertisingEnable.opcode] = .connectionLimitExceeded
+        machines.peer.refuses[LESetExtendedScanEnable.opcode] = .commandDisallowed
+        let set = machines.advertiser.addSet()
         set.want(AdvertisingConfiguration(.connectable))
-        bench.scanner.want(.attentive)
-        bench.peer.run()
-        bench.peer.refuses = [:]
-        bench.peer.commands = []
-        bench.peer.run(.seconds(2))
-        #expect(bench.peer.names.contains("LE Set Extended Advertising Enable"))
-        #expect(bench.peer.names.contains("LE Set Extended Scan Enable"))
-        #expect(set.wanted != nil && bench.scanner.wanted == .attentive)
+        machines.scanner.want(.attentive)
+        machines.peer.run()
+        machines.peer.refuses = [:]
+        machines.peer.commands = []
+        machines.peer.run(.seconds(2))
+        #expect(machines.peer.names.contains("LE Set Extended Advertising Enable"))
+        #expect(machines.peer.names.contains("LE Set Extended Scan Enable"))
+        #expect(set.wanted != nil && machines.scanner.wanted == .attentive)
     }
 
     @Test func aScanOnBothPHYsWithALimitEndsWithTheControllersWord() throws {
-        let bench = try Bench()
+        let machines = try HostMachines()
         var settings = ScanSettings(isActive: false)
         settings.phys = [.le1M, .coded]
         settings.limit = .milliseconds(10_240)
         var ends = 0
-        bench.scanner.onEnded = { ends += 1 }
-        bench.scanner.want(settings)
-        bench.peer.run(.seconds(20))
-        let parameters = try #require(bench.peer.commands.first as? LESetExtendedScanParameters)
+        machines.scanner.onEnded = { ends += 1 }
+        machines.scanner.want(settings)
+        machines.peer.run(.seconds(20))
+        let parameters = try #require(machines.peer.commands.first as? LESetExtendedScanParameters)
         #expect(parameters.le1M?.kind == .passive && parameters.coded?.scanInterval == 96)
-        let enable = try #require(bench.peer.commands.last as? LESetExtendedScanEnable)
+        let enable = try #require(machines.peer.commands.last as? LESetExtendedScanEnable)
         #expect(enable.duration == 1_024 && enable.isEnabled && ends == 0)
-        bench.peer.inject(LEScanTimeout())
-        #expect(ends == 1 && bench.scanner.wanted == nil)
+        machines.peer.inject(LEScanTimeout())
+        #expect(ends == 1 && machines.scanner.wanted == nil)
         // A limit too long for the command is timed by the host.
         settings.limit = .seconds(700)
-        bench.scanner.want(settings)
-        bench.peer.run(.seconds(701))
+        machines.scanner.want(settings)
+        machines.peer.run(.seconds(701))
         #expect(ends == 2)
-        #expect((bench.peer.commands.last as? LESetExtendedScanEnable)?.isEnabled == false)
+        #expect((machines.peer.commands.last as? LESetExtendedScanEnable)?.isEnabled == false)
     }
 
     @Test(arguments: [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode])
     func aRefusalOfAScanIsTold(opcode: Opcode) throws {
-        let bench = try Bench()
-        bench.peer.refuses[opcode] = .unsupportedFeatureOrParameter
+        let machines = try HostMachines()
+        machines.peer.refuses[opcode] = .unsupportedFeatureOrParameter
         var failure: GAPError?
-        bench.scanner.onFailed = { failure = $0 }
-        bench.scanner.want(.attentive)
-        bench.peer.run()
+        machines.scanner.onFailed = { failure = $0 }
+        machines.scanner.want(.attentive)
+        machines.peer.run()
         #expect(failure == .refused(opcode, .unsupportedFeatureOrParameter))
-        #expect(bench.scanner.wanted == nil)
+        #expect(machines.scanner.wanted == nil)
     }
 
     @Test func aConnectionIsAskedForOnThePHYsThatThereAre() throws {
-        let bench = try Bench()
+        let machines = try HostMachines()
         let peer = BluetoothAddress(5, kind: .publicDevice)
-        bench.connector.want(peer)
-        bench.peer.run()
-        let command = try #require(bench.peer.commands.last as? LEExtendedCreateConnection)
+        machines.connector.want(peer)
+        machines.peer.run()
+        let command = try #require(machines.peer.commands.last as? LEExtendedCreateConnection)
         #expect(command.peerAddress == peer && command.filterPolicy == .peerAddress)
         #expect(command.le1M?.intervalMin == 24 && command.le1M?.supervisionTimeout == 400)
         #expect(command.le2M == command.le1M && command.coded == nil)
     }
 
     @Test func aListThatTheControllerRefusesIsTold() throws {
-        let bench = try Bench()
-        bench.peer.refuses[LEAddDeviceToFilterAcceptList.opcode] = .memoryCapacityExceeded
+        let machines = try HostMachines()
+        machines.peer.refuses[LEAddDeviceToFilterAcceptList.opcode] = .memoryCapacityExceeded
         var failures: [BluetoothAddress] = []
-        bench.connector.onFailure = { peer, _ in failures.append(peer) }
+        machines.connector.onFailure = { peer, _ in failures.append(peer) }
         let peers = (1...2).map { BluetoothAddress($0, kind: .publicDevice) }
-        for peer in peers { bench.connector.want(peer) }
-        bench.peer.run()
+        for peer in peers { machines.connector.want(peer) }
+        machines.peer.run()
         // The first attempt is cancelled so that the list can be used.
-        bench.peer.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
-        bench.peer.run()
-        #expect(Set(failures) == Set(peers) && bench.connector.wanted.isEmpty)
+        machines.peer.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
+        machines.peer.run()
+        #expect(Set(failures) == Set(peers) && machines.connector.wanted.isEmpty)
     }
 }
 

@@ -16,26 +16,27 @@ import Testing
 
 /// The effects of the controller's encryption events, with a controller that sends arbitrary events.
 @Suite struct SecurityEventTests {
-    private typealias Bench = SecurityBench
-
-    private static let key = Bench.key
+    private static let key = SecurityBench.key
 
     @Test("AB-H05: unsolicited encryption does not raise the security level", arguments: [LERole.central, .peripheral])
     func encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
-        let bench = try Bench(role)
+        let bench = try SecurityBench(role)
         bench.change(1)
         bench.peer.inject(
-            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
+            EncryptionChangeV2(
+                EncryptionChange(handle: SecurityBench.handle, state: EncryptionState(rawValue: 1)),
+                keySize: 16
+            )
         )
-        bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: Bench.handle))
+        bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: SecurityBench.handle))
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
         #expect(bench.link.manager.encryption == nil)
     }
 
     @Test("AB-H05: a stranger's key request gets a negative reply")
     func aStrangersKeyRequestIsAnsweredWithNo() throws {
-        let bench = try Bench(.peripheral)
-        for handle in [Bench.handle, ConnectionHandle(rawValue: 0x99)] {
+        let bench = try SecurityBench(.peripheral)
+        for handle in [SecurityBench.handle, ConnectionHandle(rawValue: 0x99)] {
             bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
         }
         // The host itself rejects the event of a link that does not exist.
@@ -45,7 +46,7 @@ import Testing
 
     @Test("behaviour 6.11: a bonded peer is encrypted at once")
     func aBondedPeerIsEncryptedAtOnce() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         let command = try #require(bench.peer.commands.first as? LEEnableEncryption)
         #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
         var results: [Bool] = []
@@ -60,27 +61,30 @@ import Testing
     }
 
     @Test func aPeripheralLeavesEncryptionToTheCentral() throws {
-        let bench = try Bench(.peripheral, bond: Bench.bond())
+        let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
         #expect(bench.peer.commands.isEmpty)
     }
 
     @Test func aPeripheralAnswersWithTheBondsKey() throws {
-        let bench = try Bench(.peripheral, bond: Bench.bond())
-        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
+        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         let reply = try #require(bench.peer.commands.last as? LELongTermKeyRequestReply)
         #expect(reply.longTermKey.bytes == Self.key.littleEndianBytes)
         #expect(!bench.link.linkSecurity.isEncrypted)
         bench.peer.inject(
-            EncryptionChangeV2(EncryptionChange(handle: Bench.handle, state: EncryptionState(rawValue: 1)), keySize: 16)
+            EncryptionChangeV2(
+                EncryptionChange(handle: SecurityBench.handle, state: EncryptionState(rawValue: 1)),
+                keySize: 16
+            )
         )
         #expect(bench.link.linkSecurity.isEncrypted)
         // The values of legacy pairing do not identify a Secure Connections key.
-        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 1, encryptedDiversifier: 0))
+        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 1, encryptedDiversifier: 0))
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
     }
 
     @Test func aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         var results: [Result<Void, SecurityError>] = []
         var lost = 0
         bench.link.onBondLost = { lost += 1 }
@@ -96,7 +100,7 @@ import Testing
     }
 
     @Test func aControllerThatDoesNotEncryptIsTold() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(0, .connectionTimeout)
         var result: Result<Void, SecurityError>?
         bench.peer.refuses[LEEnableEncryption.opcode] = .commandDisallowed
@@ -106,7 +110,7 @@ import Testing
     }
 
     @Test func aLinkThatLosesItsEncryptionEnds() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
         bench.change(0)
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
@@ -115,27 +119,27 @@ import Testing
 
     @Test(arguments: [HCIStatus.pinOrKeyMissing, .connectionTimeout, .unspecifiedError])
     func aLinkWhoseKeyCouldNotBeChangedEnds(status: HCIStatus) throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
         // The host accepts changes that it has requested.
         let key = PacketBuffer(Self.key.littleEndianBytes)
         bench.peer.host.send(
-            LEEnableEncryption(handle: Bench.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
+            LEEnableEncryption(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
         )
         bench.peer.run()
-        bench.peer.inject(EncryptionKeyRefreshComplete(status: status, handle: Bench.handle))
+        bench.peer.inject(EncryptionKeyRefreshComplete(status: status, handle: SecurityBench.handle))
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
     }
 
     @Test func aLinkWithoutAuthenticatedPacketsEnds() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
-        bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: Bench.handle))
+        bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: SecurityBench.handle))
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
     }
 
     @Test func aForgottenBondTakesItsLinkWithIt() throws {
-        let bench = try Bench(.central, bond: Bench.bond())
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
         try bench.security.forget(BondIdentifier(high: 7, low: 7))
         #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
@@ -143,7 +147,7 @@ import Testing
 
     @Test("AB-S07: an old bond below the required mode protects nothing")
     func anOldBondThatIsWorseThanTheModeProtectsNothing() throws {
-        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond(secureConnections: false))
         bench.change(1)
         #expect(bench.link.linkSecurity.isEncrypted)
         bench.security.configuration = .secureConnectionsOnly
@@ -160,12 +164,12 @@ import Testing
     @Test("AB-G03: a private address identifies the bond but proves nothing")
     func aPrivateAddressFindsTheBondAndProvesNothing() throws {
         let irk = Key128(Block128(high: 3, low: 4))
-        var bond = Bench.bond()
+        var bond = SecurityBench.bond()
         bond.keys.identityKey = irk
         let part: UInt32 = 0x40_1234
         let address = BluetoothAddress(UInt64(part) << 24 | UInt64(Toolbox.ah(irk, part)), kind: .randomDevice)
-        let bench = try Bench(.peripheral, bond: bond, from: address)
-        #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == Bench.address)
+        let bench = try SecurityBench(.peripheral, bond: bond, from: address)
+        #expect(bench.link.bond?.identifier == bond.identifier && bench.link.peer == SecurityBench.address)
         // A device that replays the address has no key.
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
         for requirement in SecurityLevel.cases.dropFirst() {
@@ -181,7 +185,7 @@ import Testing
     }
 
     private func privateBond(_ irk: Key128) -> Bond {
-        var bond = Bench.bond()
+        var bond = SecurityBench.bond()
         bond.keys.identityKey = irk
         return bond
     }
@@ -190,8 +194,8 @@ import Testing
     func whoRepeatsAnAddressOfAPeerThatIsEncryptedIsRefused() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
-        let bench = try Bench(.peripheral, bond: bond, from: addresses[1])
-        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[1])
+        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         bench.change(1)
         var replaced = 0
         bench.link.onReplaced = { replaced += 1 }
@@ -214,15 +218,15 @@ import Testing
     func whoRepeatsAnAddressDoesNotHoldThePeersPlace() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
-        let bench = try Bench(.peripheral, bond: bond, from: addresses[0])
+        let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[0])
         var replaced = 0
         bench.link.onReplaced = { replaced += 1 }
         var failure: SecurityError?
         bench.link.secure(.encrypted) { failure = $0.error }
         let newcomer = try #require(bench.connect(addresses[1], 0x41))
-        #expect(bench.disconnects.map(\.handle) == [Bench.handle] && replaced == 1 && failure == .linkLost)
+        #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle] && replaced == 1 && failure == .linkLost)
         // Nothing happens on the old link any more, although it still exists.
-        bench.peer.inject(LELongTermKeyRequest(handle: Bench.handle, random: 0, encryptedDiversifier: 0))
+        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
         bench.change(1)
         #expect(!bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.hasKey)
@@ -235,19 +239,19 @@ import Testing
     @Test func aPairingThatTellsWhoIsThereEndsTheOtherLinksOfThatPeer() throws {
         let irk = Key128(Block128(high: 3, low: 4))
         let addresses = addresses(irk)
-        let bench = try Bench(.peripheral, from: addresses[0])
+        let bench = try SecurityBench(.peripheral, from: addresses[0])
         // Nothing shows yet that the two are the same device.
         let second = try #require(bench.connect(addresses[1], 0x41))
         #expect(bench.disconnects.isEmpty)
         var keys = privateBond(irk).keys
-        keys.identityAddress = Bench.address
+        keys.identityAddress = SecurityBench.address
         try second.store(keys, isBonding: true)
-        #expect(bench.disconnects.map(\.handle) == [Bench.handle])
+        #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle])
     }
 
     @Test("AB-A10: even a bond that is too weak has to be proved by the peer first")
     func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
-        let bench = try Bench(.central, bond: Bench.bond(secureConnections: false))
+        let bench = try SecurityBench(.central, bond: SecurityBench.bond(secureConnections: false))
         bench.security.configuration = .secureConnectionsOnly
         // Until it is encrypted, the link may be to any device.
         #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
@@ -258,15 +262,15 @@ import Testing
     }
 
     @Test func aControllersIdentityIsAnIdentity() throws {
-        let resolved = BluetoothAddress(Bench.address.value, kind: .publicIdentity)
-        let bench = try Bench(.peripheral, bond: Bench.bond(), from: resolved)
+        let resolved = BluetoothAddress(SecurityBench.address.value, kind: .publicIdentity)
+        let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond(), from: resolved)
         #expect(bench.link.bond != nil)
     }
 
     @Test("AB-S10: a device that cannot store its keys has not paired")
     func aDeviceThatCannotKeepKeysHasNotPaired() throws {
         let storage = MemoryBondStorage()
-        let bench = try Bench(.central)
+        let bench = try SecurityBench(.central)
         bench.security.bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: .none),
@@ -274,20 +278,20 @@ import Testing
         )
         storage.failure = .tooLarge(place: "memory")
         #expect(throws: BondError.self) {
-            try bench.link.store(Bench.bond().keys, isBonding: true)
+            try bench.link.store(SecurityBench.bond().keys, isBonding: true)
         }
         #expect(bench.link.bond == nil)
     }
 
-    @Test(arguments: [Bench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
+    @Test(arguments: [SecurityBench.address, BluetoothAddress(0x5C07_F99B_58B2, kind: .randomDevice)])
     func whoPairsUnderItsIdentityAddressMayBeMetUnderItAgain(address: BluetoothAddress) throws {
-        let bench = try Bench(.central, from: address)
-        var keys = Bench.bond().keys
-        keys.identityAddress = Bench.address
+        let bench = try SecurityBench(.central, from: address)
+        var keys = SecurityBench.bond().keys
+        keys.identityAddress = SecurityBench.address
         keys.identityKey = Self.key
         try bench.link.store(keys, isBonding: true)
         let bond = try #require(bench.bonds.bonds.first)
-        #expect(bond.showsIdentity == (address == Bench.address))
+        #expect(bond.showsIdentity == (address == SecurityBench.address))
         #expect(PrivatePeer(bond).mayShowIdentity == bond.showsIdentity)
     }
 }

@@ -19,7 +19,7 @@ import Testing
 /// call that sends.
 @Suite struct FullSocketTests {
     /// A service with one client. Another client checks that the service still responds.
-    private struct Bench {
+    private struct ServedClient {
         let scratch = TemporaryDirectory.uncreated()
         let socket: ListeningSocket
         let service: SocketService
@@ -47,48 +47,48 @@ import Testing
 
     @Test("AB-G05: a restored state larger than the socket buffer reaches its app")
     func aLongRestoredState() async throws {
-        let bench = try await Bench()
+        let served = try await ServedClient()
         let scan = ScanRequest(services: Self.services)
-        bench.service.with { system in
+        served.service.with { system in
             let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x")
             let manager = ManagerRecord(role: .central, options: options, wishes: [.central(.startScan(scan))])
             let app = AppIdentity(name: "app", owner: getuid())
             system.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
         }
-        try bench.client.greet("app")
-        bench.client.send(
+        try served.client.greet("app")
+        served.client.send(
             .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
         )
-        #expect(try bench.isServing())
-        #expect(try bench.client.nextMessage().count > SocketLine.highWaterMark)
-        #expect(try bench.client.isAnswered())
-        bench.service.close()
+        #expect(try served.isServing())
+        #expect(try served.client.nextMessage().count > SocketLine.highWaterMark)
+        #expect(try served.client.isAnswered())
+        served.service.close()
     }
 
     @Test("AB-G05: a discovery with more services than fit into the socket buffer reaches its app")
     func anAdvertiserOfManyServices() async throws {
-        let bench = try await Bench()
-        let app = try bench.client.open("app")
-        _ = try bench.client.nextEvent()
+        let served = try await ServedClient()
+        let app = try served.client.open("app")
+        _ = try served.client.nextEvent()
         let events = (0..<3).map { rssi in
             var advertisement = Advertisement()
             advertisement.overflowServiceUUIDs = Self.services
             return Event.central(.discovered(PeerInfo(), advertisement, rssi: -rssi))
         }
-        let loop = bench.service.listener.loop
-        let isTold = bench.service.withManager(of: app) { _, manager in
+        let loop = served.service.listener.loop
+        let isTold = served.service.withManager(of: app) { _, manager in
             for event in events { manager.tell(event, on: loop) }
             return true
         }
         #expect(isTold == true)
-        #expect(try bench.isServing())
+        #expect(try served.isServing())
         // Only the latest event of each advertiser is queued.
         for event in [events[0], events[2]] {
             let message = ServiceMessage.event(ManagerID(1), event).encoded()
-            #expect(try bench.client.nextMessage() == message)
+            #expect(try served.client.nextMessage() == message)
         }
-        #expect(try bench.client.isAnswered())
-        bench.service.close()
+        #expect(try served.client.isAnswered())
+        served.service.close()
     }
 
     /// A connection accepts data up to its high-water mark, plus the kernel's buffer: 15 of these events.
@@ -97,14 +97,14 @@ import Testing
         arguments: [(count: 12, leastWaiting: 0), (count: 600, leastWaiting: 580)]
     )
     func aPeerThatFillsChannels(count: Int, leastWaiting: Int) async throws {
-        let bench = try await Bench()
+        let served = try await ServedClient()
         var declaration = AppDeclaration()
         declaration.usageDescription = "to test"
-        let app = try bench.client.open("app", declaring: declaration)
-        _ = try bench.client.nextEvent()
-        let loop = bench.service.listener.loop
+        let app = try served.client.open("app", declaring: declaration)
+        _ = try served.client.nextEvent()
+        let loop = served.service.listener.loop
         let events = (1...UInt32(count)).map(Self.octets(of:))
-        let left = bench.service.withManager(of: app) { app, manager in
+        let left = served.service.withManager(of: app) { app, manager in
             app.happened(.left)
             app.happened(.timeIsUp)
             for event in events { manager.tell(event, on: loop) }
@@ -112,15 +112,15 @@ import Testing
             return manager.mailbox.waiting.count
         }
         #expect(left.map { $0 >= leastWaiting } == true)
-        #expect(try bench.isServing())
+        #expect(try served.isServing())
         var channels: [Event] = []
         while channels.count < count {
-            let event = try bench.client.nextEvent()
+            let event = try served.client.nextEvent()
             if case .channel = event { channels.append(event) }
         }
         #expect(channels == events)
-        #expect(try bench.client.isAnswered())
-        bench.service.close()
+        #expect(try served.client.isAnswered())
+        served.service.close()
     }
 
     @Test("AB-G05: a connection that is not read ends once, after the call that exceeds its limit")

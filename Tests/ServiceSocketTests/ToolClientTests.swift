@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A tool, and the replies that it received.
-    private final class Bench: Sendable {
+    private final class WatchedTool: Sendable {
         let world = ClientWorld()
         let client: LoopBound<ToolClient>
         let dialers: LoopBound<[TestDialer]>
@@ -76,38 +76,38 @@ import Testing
 
     @Test("a tool uses the first available service, and gets replies and streams")
     func aToolTakesTheFirstService() {
-        let bench = Bench(["/user", "/machine"], listensAt: "/machine")
-        #expect(bench.isOpen.withLock { $0 } && bench.failure.withLock { $0 } == nil)
-        _ = bench.ask(.status)
-        #expect(bench.answers.withLock { $0.count } == 1)
-        let stream = bench.ask(.monitor(kinds: Observation.Kinds.state.rawValue))
-        bench.world.phone.setPower(false)
-        bench.run(.seconds(1))
-        #expect(bench.lines.withLock { $0.count } == 1)
-        bench.client.with { $0.stop(stream) }
-        bench.run()
-        #expect(bench.answers.withLock { $0.last } == .success("{\"lost\":0}"))
-        bench.world.phone.setPower(true)
-        bench.run(.seconds(1))
-        #expect(bench.lines.withLock { $0.count } == 1)
+        let tool = WatchedTool(["/user", "/machine"], listensAt: "/machine")
+        #expect(tool.isOpen.withLock { $0 } && tool.failure.withLock { $0 } == nil)
+        _ = tool.ask(.status)
+        #expect(tool.answers.withLock { $0.count } == 1)
+        let stream = tool.ask(.monitor(kinds: Observation.Kinds.state.rawValue))
+        tool.world.phone.setPower(false)
+        tool.run(.seconds(1))
+        #expect(tool.lines.withLock { $0.count } == 1)
+        tool.client.with { $0.stop(stream) }
+        tool.run()
+        #expect(tool.answers.withLock { $0.last } == .success("{\"lost\":0}"))
+        tool.world.phone.setPower(true)
+        tool.run(.seconds(1))
+        #expect(tool.lines.withLock { $0.count } == 1)
     }
 
     @Test("without a service, the user is told which places were tried, and what to do")
     func whereNoServiceIsAPersonIsTold() {
-        let bench = Bench(["/user", "/machine"])
-        let text = bench.failure.withLock { $0 }.map { "\($0)" } ?? ""
-        #expect(!bench.isOpen.withLock { $0 })
+        let tool = WatchedTool(["/user", "/machine"])
+        let text = tool.failure.withLock { $0 }.map { "\($0)" } ?? ""
+        #expect(!tool.isOpen.withLock { $0 })
         #expect(text.contains("/user") && text.contains("/machine") && text.contains("`harald service`"), "\(text)")
-        #expect(Bench([]).failure.withLock { $0 }.map { "\($0)".contains("--service") } == true)
+        #expect(WatchedTool([]).failure.withLock { $0 }.map { "\($0)".contains("--service") } == true)
     }
 
     @Test("the wait for a service that sends nothing is bounded")
     func aServiceThatSaysNothing() {
-        let bench = Bench(["/silent"])
-        bench.run(.milliseconds(9_980))
-        #expect(bench.failure.withLock { $0 } == nil)
-        bench.run(.milliseconds(20))
-        guard case .refused(let reason)? = bench.failure.withLock({ $0 }) else {
+        let tool = WatchedTool(["/silent"])
+        tool.run(.milliseconds(9_980))
+        #expect(tool.failure.withLock { $0 } == nil)
+        tool.run(.milliseconds(20))
+        guard case .refused(let reason)? = tool.failure.withLock({ $0 }) else {
             Issue.record("it still waits")
             return
         }
@@ -117,12 +117,12 @@ import Testing
     @Test("an invalid reply ends the conversation of a tool, and a lost service is reported")
     func whatIsNoReplyEndsTheConversation() {
         for octets in [nil, [9], [0, 1]] as [[UInt8]?] {
-            let bench = Bench(["/service"], listensAt: "/service")
-            bench.dialers.with { dialers in
+            let tool = WatchedTool(["/service"], listensAt: "/service")
+            tool.dialers.with { dialers in
                 octets.map { dialers[0].line?.send(PacketBuffer($0)) } ?? dialers[0].line?.close()
             }
-            bench.run()
-            guard case .lost? = bench.failure.withLock({ $0 }) else {
+            tool.run()
+            guard case .lost? = tool.failure.withLock({ $0 }) else {
                 Issue.record("\(String(describing: octets))")
                 continue
             }
@@ -131,11 +131,11 @@ import Testing
 
     @Test("a service that shuts down notifies its tools")
     func aServiceThatEnds() {
-        let bench = Bench(["/service"], listensAt: "/service")
-        bench.world.clients.with { $0.close() }
-        bench.run()
-        guard case .ended(let reason)? = bench.failure.withLock({ $0 }) else {
-            Issue.record("\(String(describing: bench.failure.withLock { $0 }))")
+        let tool = WatchedTool(["/service"], listensAt: "/service")
+        tool.world.clients.with { $0.close() }
+        tool.run()
+        guard case .ended(let reason)? = tool.failure.withLock({ $0 }) else {
+            Issue.record("\(String(describing: tool.failure.withLock { $0 }))")
             return
         }
         #expect(reason.contains("shutting down"))

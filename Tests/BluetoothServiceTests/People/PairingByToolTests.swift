@@ -11,7 +11,8 @@ import Testing
 @Suite struct PairingByToolTests {
     private static let secret: BluetoothUUID = 0xFF20
 
-    private final class Bench {
+    /// A phone whose app reads a protected value of a sensor, and a tool that answers the questions of pairing.
+    private final class ToolPairing {
         let air = RadioWorld()
         let phone: BluetoothSystem
         let sensor: BluetoothSystem
@@ -88,41 +89,41 @@ import Testing
         ]
     )
     func aToolCompares(inBackground: Bool) throws {
-        let bench = try Bench("pair peer=Nobody no\npair yes")
-        #expect(try bench.read(inBackground: inBackground) == .success([42]))
-        let question = try #require(bench.asked.first)
-        guard case .compare(let number) = question.kind, bench.asked.count == 1 else {
-            return #expect(Bool(false), "\(bench.asked)")
+        let pairing = try ToolPairing("pair peer=Nobody no\npair yes")
+        #expect(try pairing.read(inBackground: inBackground) == .success([42]))
+        let question = try #require(pairing.asked.first)
+        guard case .compare(let number) = question.kind, pairing.asked.count == 1 else {
+            return #expect(Bool(false), "\(pairing.asked)")
         }
         #expect(question.isInBackground == inBackground && question.peer != nil)
-        let (bonds, devices) = (bench.phone.bondStatus, bench.phone.deviceStatus)
+        let (bonds, devices) = (pairing.phone.bondStatus, pairing.phone.deviceStatus)
         #expect(bonds.map(\.authenticated) == [true] && bonds.first?.identifier == question.peer)
-        #expect(devices.first?.isBonded == true && bench.sensor.bondStatus.count == 1)
-        #expect(bench.phone.status.links.first?.encryption == "authenticated")
+        #expect(devices.first?.isBonded == true && pairing.sensor.bondStatus.count == 1)
+        #expect(pairing.phone.status.links.first?.encryption == "authenticated")
         let shown = String(repeating: "0", count: 6 - "\(number)".count) + "\(number)"
-        #expect(!bench.lines.isEmpty && !bench.lines.contains { $0.contains(shown) })
+        #expect(!pairing.lines.isEmpty && !pairing.lines.contains { $0.contains(shown) })
     }
 
     @Test("behaviour 6.12: a tool removes a bond, whose link ends, and gets the remaining ones")
     func aToolForgets() throws {
-        let bench = try Bench("pair yes")
-        #expect(try bench.read() == .success([42]))
-        let peer = try #require(bench.phone.bondStatus.first?.identifier)
-        bench.tool?.handle(.ask(number: 9, .forgetBond(peer)))
-        bench.air.world.run(.seconds(1))
-        #expect(bench.answers == [.success("[]")])
-        #expect(bench.phone.bondStatus.isEmpty && bench.phone.links.isEmpty)
+        let pairing = try ToolPairing("pair yes")
+        #expect(try pairing.read() == .success([42]))
+        let peer = try #require(pairing.phone.bondStatus.first?.identifier)
+        pairing.tool?.handle(.ask(number: 9, .forgetBond(peer)))
+        pairing.air.world.run(.seconds(1))
+        #expect(pairing.answers == [.success("[]")])
+        #expect(pairing.phone.bondStatus.isEmpty && pairing.phone.links.isEmpty)
     }
 
     @Test("AB-A14: pairing fails if the tool's user or the policy refuses, or if there is neither")
     func nobodyPairs() throws {
-        let refused = try Bench("pair yes")
+        let refused = try ToolPairing("pair yes")
         refused.answer = { _ in .refuse }
-        let forbidden = try Bench("pair app=* no\npair peer=x yes")
-        let lonely = try Bench("pair yes", hasTool: false)
-        for bench in [refused, forbidden, lonely] {
-            guard case .failure = try bench.read() else { return #expect(Bool(false)) }
-            #expect(bench.phone.bondStatus.isEmpty && bench.sensor.bondStatus.isEmpty)
+        let forbidden = try ToolPairing("pair app=* no\npair peer=x yes")
+        let lonely = try ToolPairing("pair yes", hasTool: false)
+        for pairing in [refused, forbidden, lonely] {
+            guard case .failure = try pairing.read() else { return #expect(Bool(false)) }
+            #expect(pairing.phone.bondStatus.isEmpty && pairing.sensor.bondStatus.isEmpty)
         }
         #expect(refused.asked.count == 1 && lonely.asked.isEmpty)
     }

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A system with a desk, and the answers it received.
-    private final class Bench {
+    private final class DeskOwner {
         let world = TestWorld()
         let device: TestDevice
         let desk: PromptDesk
@@ -61,23 +61,23 @@ import Testing
 
     @Test("AB-A14: a system can ask a prompter or an accepting rule, and nothing without either")
     func presence() throws {
-        let bench = try Bench()
-        #expect(bench.device.system.prompter == nil)
-        let prompter = try #require(Prompter(bench.desk))
-        #expect(bench.device.system.prompter === bench.desk)
+        let owner = try DeskOwner()
+        #expect(owner.device.system.prompter == nil)
+        let prompter = try #require(Prompter(owner.desk))
+        #expect(owner.device.system.prompter === owner.desk)
         prompter.leave()
-        #expect(bench.device.system.prompter == nil)
-        bench.desk.policy = try PolicyFile(parsing: Array("pair peer=Belt yes".utf8))
-        #expect(bench.device.system.prompter === bench.desk)
-        bench.desk.policy = try PolicyFile(parsing: Array("pair no".utf8))
-        #expect(bench.device.system.prompter == nil)
+        #expect(owner.device.system.prompter == nil)
+        owner.desk.policy = try PolicyFile(parsing: Array("pair peer=Belt yes".utf8))
+        #expect(owner.device.system.prompter === owner.desk)
+        owner.desk.policy = try PolicyFile(parsing: Array("pair no".utf8))
+        #expect(owner.device.system.prompter == nil)
     }
 
     @Test("the latest prompter gets a question with its subject, and its answer counts once")
     func theNewestIsAsked() throws {
-        let bench = try Bench()
-        let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
-        bench.ask(.compare(123_456))
+        let owner = try DeskOwner()
+        let (old, new) = (try #require(Prompter(owner.desk)), try #require(Prompter(owner.desk)))
+        owner.ask(.compare(123_456))
         #expect(old.shown.isEmpty && new.shown.count == 1)
         let expected = PairingQuestion(.compare(123_456), peerName: "Belt", peerAddress: "C0:FF:EE:00:00:01")
         #expect(new.shown.first?.question == .pairing(expected))
@@ -86,108 +86,108 @@ import Testing
         new.answer(.allow)
         new.answer(.passkey(123_456))
         new.answer(.accept, to: 99)
-        #expect(bench.answers.isEmpty)
+        #expect(owner.answers.isEmpty)
         new.answer(.accept)
         new.answer(.refuse)
-        #expect(bench.answers == [.accept])
+        #expect(owner.answers == [.accept])
     }
 
     @Test("an entered code has six digits, and a displayed one stays until the pairing is over")
     func codes() throws {
-        let bench = try Bench()
-        let prompter = try #require(Prompter(bench.desk))
-        bench.ask(.enterPasskey)
+        let owner = try DeskOwner()
+        let prompter = try #require(Prompter(owner.desk))
+        owner.ask(.enterPasskey)
         prompter.answer(.passkey(1_000_000))
         prompter.answer(.accept)
-        #expect(bench.answers.isEmpty)
+        #expect(owner.answers.isEmpty)
         prompter.answer(.passkey(999_999))
-        #expect(bench.answers == [.passkey(999_999)])
-        bench.ask(.showPasskey(7))
+        #expect(owner.answers == [.passkey(999_999)])
+        owner.ask(.showPasskey(7))
         prompter.answer(.accept)
-        #expect(bench.answers.count == 1 && prompter.closed.isEmpty)
-        bench.desk.closePrompt(bench.peer())
+        #expect(owner.answers.count == 1 && prompter.closed.isEmpty)
+        owner.desk.closePrompt(owner.peer())
         #expect(prompter.closed == [prompter.shown[1].number])
         prompter.answer(.refuse)
-        #expect(bench.answers.count == 1)
-        bench.ask(.showPasskey(8))
+        #expect(owner.answers.count == 1)
+        owner.ask(.showPasskey(8))
         prompter.answer(.refuse)
-        #expect(bench.answers.last == .refuse)
+        #expect(owner.answers.last == .refuse)
     }
 
     @Test("a prompter that leaves passes its question to the next one, under another number")
     func thePrompterLeaves() throws {
-        let bench = try Bench("pair yes")
-        let (old, new) = (try #require(Prompter(bench.desk)), try #require(Prompter(bench.desk)))
-        bench.ask()
+        let owner = try DeskOwner("pair yes")
+        let (old, new) = (try #require(Prompter(owner.desk)), try #require(Prompter(owner.desk)))
+        owner.ask()
         let number = new.shown[0].number
         new.leave()
-        #expect(old.shown.count == 1 && old.shown[0].number != number && bench.answers.isEmpty)
+        #expect(old.shown.count == 1 && old.shown[0].number != number && owner.answers.isEmpty)
         // These answers are too late.
         new.answer(.accept, to: old.shown[0].number)
         new.answer(.accept, to: number)
         old.answer(.accept, to: number)
-        #expect(bench.answers.isEmpty)
+        #expect(owner.answers.isEmpty)
         // No prompter is left, so the policy decides.
         old.leave()
-        #expect(bench.answers == [.accept])
+        #expect(owner.answers == [.accept])
         old.answer(.refuse)
-        #expect(bench.answers == [.accept])
+        #expect(owner.answers == [.accept])
     }
 
     @Test("AB-A14: if the last prompter leaves and no rule matches, the answer is no")
     func nobodyIsLeft() throws {
-        let bench = try Bench()
-        let prompter = try #require(Prompter(bench.desk))
-        bench.ask()
+        let owner = try DeskOwner()
+        let prompter = try #require(Prompter(owner.desk))
+        owner.ask()
         prompter.leave()
-        #expect(bench.answers == [.refuse])
+        #expect(owner.answers == [.refuse])
     }
 
     @Test("a new prompter does not take over a question that is being shown")
     func aPrompterComes() throws {
-        let bench = try Bench()
-        let first = try #require(Prompter(bench.desk))
-        bench.ask()
-        let second = try #require(Prompter(bench.desk))
+        let owner = try DeskOwner()
+        let first = try #require(Prompter(owner.desk))
+        owner.ask()
+        let second = try #require(Prompter(owner.desk))
         #expect(second.shown.isEmpty)
         first.answer(.accept)
-        #expect(bench.answers == [.accept])
+        #expect(owner.answers == [.accept])
     }
 
     @Test("a prompt for a link replaces the previous one, whose answer is then too late")
     func anotherPromptOfTheLink() throws {
-        let bench = try Bench()
-        let prompter = try #require(Prompter(bench.desk))
-        bench.ask(.confirmPairing)
-        bench.ask(.compare(1))
+        let owner = try DeskOwner()
+        let prompter = try #require(Prompter(owner.desk))
+        owner.ask(.confirmPairing)
+        owner.ask(.compare(1))
         #expect(prompter.closed == [prompter.shown[0].number])
         prompter.answer(.accept, to: prompter.shown[0].number)
-        #expect(bench.answers.isEmpty)
+        #expect(owner.answers.isEmpty)
     }
 
     @Test("AB-G05: a flood of questions and prompters is bounded, and excess questions are answered no")
     func aFloodIsBounded() throws {
-        let bench = try Bench()
-        let prompter = try #require(Prompter(bench.desk))
-        for link in 1...UInt64(PromptRouting.maximumQuestions + 10) { bench.ask(link: link) }
+        let owner = try DeskOwner()
+        let prompter = try #require(Prompter(owner.desk))
+        for link in 1...UInt64(PromptRouting.maximumQuestions + 10) { owner.ask(link: link) }
         #expect(prompter.shown.count == PromptRouting.maximumQuestions)
-        #expect(bench.answers == [PairingAnswer](repeating: .refuse, count: 10))
+        #expect(owner.answers == [PairingAnswer](repeating: .refuse, count: 10))
         prompter.answer(.accept)
-        bench.ask(link: 1_000)
+        owner.ask(link: 1_000)
         #expect(prompter.shown.count == PromptRouting.maximumQuestions + 1)
         var others: [Prompter] = []
-        while let other = Prompter(bench.desk), others.count < 100 { others.append(other) }
+        while let other = Prompter(owner.desk), others.count < 100 { others.append(other) }
         #expect(others.count == PromptRouting.maximumPrompters - 1)
         others.removeLast().leave()
-        #expect(Prompter(bench.desk) != nil)
+        #expect(Prompter(owner.desk) != nil)
     }
 
     @Test("the latest prompter gets notices, which need no answer")
     func notices() throws {
-        let bench = try Bench()
-        bench.device.system.tell(.poweredOff(app: "a"))
-        let prompter = try #require(Prompter(bench.desk))
-        bench.device.system.tell(.poweredOff(app: "b"))
+        let owner = try DeskOwner()
+        owner.device.system.tell(.poweredOff(app: "a"))
+        let prompter = try #require(Prompter(owner.desk))
+        owner.device.system.tell(.poweredOff(app: "b"))
         let texts = prompter.shown.map(\.question)
         #expect(texts == [.notice(SystemNotice.poweredOff(app: "b").description)] && prompter.shown[0].number == 0)
     }
@@ -196,21 +196,21 @@ import Testing
         "behaviour 1.18: if the policy says so, a permission question is asked as soon as there is a prompter"
     )
     func permissions() throws {
-        let bench = try Bench("app name=test ask\napp name=com.example.Heart no")
-        let device = bench.device
+        let owner = try DeskOwner("app name=test ask\napp name=com.example.Heart no")
+        let device = owner.device
         let (asked, refused) = (device.manager(.central), device.manager(.central, of: device.app("Heart")))
         let allowed = device.manager(.central, of: device.app("Other"))
-        bench.world.run(.seconds(1))
+        owner.world.run(.seconds(1))
         #expect(asked.take().isEmpty && refused.take() == [.stateChanged(.unauthorized)])
         #expect(allowed.take() == [.stateChanged(.poweredOn)])
         // A prompter that leaves without answering leaves the question pending.
-        let first = try #require(Prompter(bench.desk))
+        let first = try #require(Prompter(owner.desk))
         #expect(first.shown.map(\.question) == [.permission(AppQuestion(AppIdentity(name: "test")))])
         first.answer(.accept)
         first.leave()
-        let second = try #require(Prompter(bench.desk))
+        let second = try #require(Prompter(owner.desk))
         second.answer(.allow)
-        bench.world.run(.seconds(1))
+        owner.world.run(.seconds(1))
         #expect(asked.take() == [.stateChanged(.poweredOn)])
         // The user's answer takes precedence over the file.
         second.answer(.deny)
@@ -219,30 +219,30 @@ import Testing
 
     @Test("behaviour 1.18: a changed policy applies to existing apps")
     func thePolicyChanges() throws {
-        let bench = try Bench()
-        let manager = bench.device.manager(.central)
-        bench.world.run(.seconds(1))
+        let owner = try DeskOwner()
+        let manager = owner.device.manager(.central)
+        owner.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.poweredOn)])
-        bench.desk.policy = try PolicyFile(parsing: Array("app name=* no".utf8))
-        bench.world.run(.seconds(1))
+        owner.desk.policy = try PolicyFile(parsing: Array("app name=* no".utf8))
+        owner.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.unauthorized)])
     }
 
     @Test("a tool receives and answers questions in its conversation, and leaves with it")
     func overAConversation() throws {
-        let bench = try Bench()
+        let owner = try DeskOwner()
         var replies: [ToolReply] = []
-        let tool = ToolConversation(system: bench.device.system, rights: .answer) { replies.append($0) }
+        let tool = ToolConversation(system: owner.device.system, rights: .answer) { replies.append($0) }
         tool.handle(.ask(number: 5, .prompts))
         #expect(replies.isEmpty)
-        bench.ask()
+        owner.ask()
         guard case .prompt(let number, .pairing)? = replies.last else { return #expect(Bool(false), "\(replies)") }
         tool.handle(.answer(number: number, .accept))
-        #expect(bench.answers == [.accept])
+        #expect(owner.answers == [.accept])
         tool.handle(.ask(number: 6, .prompts))
         guard case .answer(6, .failure)? = replies.last else { return #expect(Bool(false), "\(replies)") }
-        bench.ask()
+        owner.ask()
         tool.close()
-        #expect(bench.answers == [.accept, .refuse] && bench.device.system.prompter == nil)
+        #expect(owner.answers == [.accept, .refuse] && owner.device.system.prompter == nil)
     }
 }

@@ -28,7 +28,8 @@ private struct EndedKeyboard: Keyboard {
 }
 
 @Suite struct TerminalPrompterTests {
-    private final class Bench {
+    /// A prompter with a keyboard, and the answers it gave.
+    private final class PrompterSession {
         let loop = VirtualEventLoop()
         let keyboard = StillKeyboard()
         let prompter: TerminalPrompter
@@ -56,78 +57,82 @@ private struct EndedKeyboard: Keyboard {
     }
 
     @Test func whatWasTypedIsThrownAwayBeforeThePromptIsShown() {
-        let bench = Bench()
-        bench.type("yes\n")
-        bench.ask(.confirmPairing)
-        #expect(bench.log.count == 2 && bench.log.first == "discard")
-        #expect(bench.log.last?.hasPrefix("[ pair with \"Sensor\" (00:00:00:00:00:01)?") == true)
-        #expect(bench.answers.isEmpty)
-        bench.type("yes\n")
-        #expect(bench.answers == [.accept])
+        let session = PrompterSession()
+        session.type("yes\n")
+        session.ask(.confirmPairing)
+        #expect(session.log.count == 2 && session.log.first == "discard")
+        #expect(session.log.last?.hasPrefix("[ pair with \"Sensor\" (00:00:00:00:00:01)?") == true)
+        #expect(session.answers.isEmpty)
+        session.type("yes\n")
+        #expect(session.answers == [.accept])
     }
 
     /// The attacker's prompt replaces the one that the person is about to accept.
     @Test("AB-A14: a yes for one prompt is not accepted for the next")
     func aYesForOnePromptIsNoYesForTheNext() {
-        let bench = Bench()
-        bench.ask(.confirmPairing)
+        let session = PrompterSession()
+        session.ask(.confirmPairing)
         // A line with a yes that was started for the first prompt.
-        bench.type(" ")
-        bench.close()
-        bench.ask(.confirmPairing, link: 2, name: "Intruder")
-        bench.type("yes\n")
-        #expect(bench.answers.isEmpty)
-        bench.type("no\n")
-        #expect(bench.answers == [.refuse])
+        session.type(" ")
+        session.close()
+        session.ask(.confirmPairing, link: 2, name: "Intruder")
+        session.type("yes\n")
+        #expect(session.answers.isEmpty)
+        session.type("no\n")
+        #expect(session.answers == [.refuse])
     }
 
     @Test func aYesAndOneMoreInOneGoAnswerOnePrompt() {
-        let bench = Bench()
-        bench.ask(.confirmPairing)
-        bench.type("yes\nyes\n")
-        bench.ask(.confirmReplacement, link: 2)
-        #expect(bench.answers == [.accept])
+        let session = PrompterSession()
+        session.ask(.confirmPairing)
+        session.type("yes\nyes\n")
+        session.ask(.confirmReplacement, link: 2)
+        #expect(session.answers == [.accept])
     }
 
     @Test func whatIsNoAnswerIsAskedForAgainAndNotForEver() {
-        let bench = Bench()
-        bench.ask(.enterPasskey)
+        let session = PrompterSession()
+        session.ask(.enterPasskey)
         // The ends of lines whose beginnings may have been discarded.
-        for text in ["", "y", "es", "s", "yes", "123", "1234567", "0x1234"] { bench.type(text + "\n") }
-        #expect(bench.answers.isEmpty)
-        #expect(bench.log.filter { $0 == "[ six digits, or no ]" }.count == 8)
-        bench.type(" 012 345 \n")
-        #expect(bench.answers == [.passkey(12_345)])
-        bench.ask(.confirmPairing)
-        for _ in 1..<TerminalPrompter.maximumWrongAnswers { bench.type("y\n") }
-        #expect(bench.answers == [.passkey(12_345)])
-        bench.type("y\n")
-        #expect(bench.answers == [.passkey(12_345), .refuse])
+        for text in ["", "y", "es", "s", "yes", "123", "1234567", "0x1234"] { session.type(text + "\n") }
+        #expect(session.answers.isEmpty)
+        #expect(session.log.filter { $0 == "[ six digits, or no ]" }.count == 8)
+        session.type(" 012 345 \n")
+        #expect(session.answers == [.passkey(12_345)])
+        session.ask(.confirmPairing)
+        for _ in 1..<TerminalPrompter.maximumWrongAnswers { session.type("y\n") }
+        #expect(session.answers == [.passkey(12_345)])
+        session.type("y\n")
+        #expect(session.answers == [.passkey(12_345), .refuse])
     }
 
     @Test func aCodeThatIsOnlyShownTakesNoAnswer() {
-        let bench = Bench()
-        bench.ask(.showPasskey(42))
-        bench.type("yes\n")
-        #expect(bench.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"] && bench.answers.isEmpty)
+        let session = PrompterSession()
+        session.ask(.showPasskey(42))
+        session.type("yes\n")
+        #expect(
+            session.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"] && session.answers.isEmpty
+        )
     }
 
     @Test func whoIsAskedAboutIsNamedSafely() {
-        let bench = Bench()
-        bench.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
-        #expect(bench.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}" (00:00:00:00:00:01)?"#) == true)
-        bench.close()
-        bench.ask(.confirmPairing, name: nil)
-        #expect(bench.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
+        let session = PrompterSession()
+        session.ask(.confirmPairing, name: "x\"? no ] [ \u{1B}[8m\u{202E}")
+        #expect(
+            session.log.last?.hasPrefix(#"[ pair with "x\"? no ] [ \u{1b}[8m\u{202e}" (00:00:00:00:00:01)?"#) == true
+        )
+        session.close()
+        session.ask(.confirmPairing, name: nil)
+        #expect(session.log.last?.hasPrefix("[ pair with 00:00:00:00:00:01?") == true)
     }
 
     @Test("AB-A14: only the end of its own link closes a prompt")
     func onlyTheEndOfItsOwnLinkClosesAPrompt() {
-        let bench = Bench()
-        bench.ask(.confirmPairing)
-        bench.close(link: 2)
-        bench.type("yes\n")
-        #expect(bench.answers == [.accept])
+        let session = PrompterSession()
+        session.ask(.confirmPairing)
+        session.close(link: 2)
+        session.type("yes\n")
+        #expect(session.answers == [.accept])
     }
 
     /// A person who types the code instead of a yes has read it, if it matches.
@@ -136,20 +141,20 @@ private struct EndedKeyboard: Keyboard {
         arguments: [("000007", PairingAnswer.accept), ("000008", .refuse)]
     )
     func aNumberThatDiffersIsNoYes(text: String, answer: PairingAnswer) {
-        let bench = Bench()
-        bench.ask(.compare(7))
-        bench.type(text + "\n")
-        #expect(bench.answers == [answer])
+        let session = PrompterSession()
+        session.ask(.compare(7))
+        session.type(text + "\n")
+        #expect(session.answers == [answer])
     }
 
     /// The question names the device and the consequences of a yes (AB-S09).
     @Test("AB-A14: the question states the consequences")
     func theQuestionSaysWhatIsAtStake() {
-        let bench = Bench()
+        let session = PrompterSession()
         func text(_ prompt: PairingPrompt) -> String {
-            bench.ask(prompt)
-            bench.close()
-            return bench.log.last { $0.hasPrefix("[ ") && $0.contains("Sensor") } ?? ""
+            session.ask(prompt)
+            session.close()
+            return session.log.last { $0.hasPrefix("[ ") && $0.contains("Sensor") } ?? ""
         }
         #expect(text(.confirmPairing).contains("its identity cannot be verified"))
         #expect(text(.confirmReplacement).contains("has lost its keys, or is another device; pair again?"))
@@ -176,12 +181,12 @@ private struct EndedKeyboard: Keyboard {
     }
 
     @Test func aPreparedAnswerNeedsNoKeyboard() {
-        let bench = Bench(prepared: .yes)
-        bench.ask(.confirmPairing)
-        bench.ask(.compare(7))
-        bench.ask(.enterPasskey)
-        #expect(bench.answers == [.accept, .accept, .refuse])
-        #expect(!bench.log.contains("discard"))
+        let session = PrompterSession(prepared: .yes)
+        session.ask(.confirmPairing)
+        session.ask(.compare(7))
+        session.ask(.enterPasskey)
+        #expect(session.answers == [.accept, .accept, .refuse])
+        #expect(!session.log.contains("discard"))
     }
 
     @Test func onlyWholeWordsAreAnswers() {

@@ -3,7 +3,8 @@ import Testing
 @testable import harald
 
 @Suite struct TypedLinesTests {
-    private struct Bench {
+    /// Typed lines, and the answers in them.
+    private struct TypedAnswers {
         var lines = TypedLines()
         var answers: [String] = []
 
@@ -15,14 +16,14 @@ import Testing
     }
 
     @Test func aLineAnswersThePromptThatWasOnTheScreen() {
-        var bench = Bench()
-        bench.handle(.opened)
-        bench.type("yes\n")
-        #expect(bench.answers == ["yes"])
-        bench.handle(.closed)
-        bench.handle(.opened)
-        for octet in "no\n" { bench.type(String(octet)) }
-        #expect(bench.answers == ["yes", "no"])
+        var typed = TypedAnswers()
+        typed.handle(.opened)
+        typed.type("yes\n")
+        #expect(typed.answers == ["yes"])
+        typed.handle(.closed)
+        typed.handle(.opened)
+        for octet in "no\n" { typed.type(String(octet)) }
+        #expect(typed.answers == ["yes", "no"])
     }
 
     @Test func whatHasNotBeenReadIsThrownAwayWhenAPromptOpens() {
@@ -33,73 +34,73 @@ import Testing
     }
 
     @Test func whatWasTypedBeforeAPromptIsNoAnswerToIt() {
-        var bench = Bench()
-        bench.type("yes\nyes\n")
-        bench.handle(.opened)
-        #expect(bench.answers.isEmpty)
-        bench.type("no\n")
-        #expect(bench.answers == ["no"])
+        var typed = TypedAnswers()
+        typed.type("yes\nyes\n")
+        typed.handle(.opened)
+        #expect(typed.answers.isEmpty)
+        typed.type("no\n")
+        #expect(typed.answers == ["no"])
     }
 
     /// Holds wherever in the line the prompt appears.
     @Test func aLineThatBeganBeforeThePromptIsNoAnswerToIt() {
         for cut in 1...3 {
-            var bench = Bench()
-            bench.type(String("yes".prefix(cut)))
-            bench.handle(.opened)
-            bench.type(String("yes".dropFirst(cut)) + "\n")
-            #expect(bench.answers.isEmpty)
-            bench.type("no\n")
-            #expect(bench.answers == ["no"])
+            var typed = TypedAnswers()
+            typed.type(String("yes".prefix(cut)))
+            typed.handle(.opened)
+            typed.type(String("yes".dropFirst(cut)) + "\n")
+            #expect(typed.answers.isEmpty)
+            typed.type("no\n")
+            #expect(typed.answers == ["no"])
         }
     }
 
     @Test func aLineThatBeganForAnotherPromptIsNoAnswerToTheNext() {
         for (before, after) in [("y", "es\n"), ("yes", "\n"), ("y", "es")] {
-            var bench = Bench()
-            bench.handle(.opened)
-            bench.type(before)
-            bench.handle(.closed)
-            bench.handle(.opened)
-            bench.type(after)
-            if !after.hasSuffix("\n") { bench.type("\n") }
-            #expect(bench.answers.isEmpty)
-            bench.type("no\n")
-            #expect(bench.answers == ["no"])
+            var typed = TypedAnswers()
+            typed.handle(.opened)
+            typed.type(before)
+            typed.handle(.closed)
+            typed.handle(.opened)
+            typed.type(after)
+            if !after.hasSuffix("\n") { typed.type("\n") }
+            #expect(typed.answers.isEmpty)
+            typed.type("no\n")
+            #expect(typed.answers == ["no"])
         }
     }
 
     @Test func linesBehindAnAnswerAreNoAnswersToWhatComesNext() {
         for rest in ["yes\n", "yes", "y"] {
-            var bench = Bench()
-            bench.handle(.opened)
-            bench.type("yes\n" + rest)
-            #expect(bench.answers == ["yes"])
-            bench.handle(.closed)
-            bench.handle(.opened)
-            bench.type(rest.hasSuffix("\n") ? "no\n" : "es\nno\n")
-            #expect(bench.answers == ["yes", "no"])
+            var typed = TypedAnswers()
+            typed.handle(.opened)
+            typed.type("yes\n" + rest)
+            #expect(typed.answers == ["yes"])
+            typed.handle(.closed)
+            typed.handle(.opened)
+            typed.type(rest.hasSuffix("\n") ? "no\n" : "es\nno\n")
+            #expect(typed.answers == ["yes", "no"])
         }
     }
 
     @Test func aPromptInPlaceOfAnotherGetsNothingOfItsLine() {
-        var bench = Bench()
-        bench.handle(.opened)
-        bench.type("ye")
-        bench.handle(.opened)
-        bench.type("s\n")
-        #expect(bench.answers.isEmpty)
+        var typed = TypedAnswers()
+        typed.handle(.opened)
+        typed.type("ye")
+        typed.handle(.opened)
+        typed.type("s\n")
+        #expect(typed.answers.isEmpty)
     }
 
     @Test func aLineWithoutEndTakesNoMemoryAndIsNoAnswer() {
-        var bench = Bench()
-        bench.handle(.opened)
-        for _ in 0..<10_000 { bench.type("yyyyyyyyyyyyyyyy") }
-        bench.type("\n")
-        #expect(bench.answers.isEmpty)
-        bench.type(String(repeating: "y", count: 65) + "\n")
-        #expect(bench.answers == [""])
-        bench.handle(.typed([0xFF, 0x0A]))
-        #expect(bench.answers == ["", "\u{FFFD}"])
+        var typed = TypedAnswers()
+        typed.handle(.opened)
+        for _ in 0..<10_000 { typed.type("yyyyyyyyyyyyyyyy") }
+        typed.type("\n")
+        #expect(typed.answers.isEmpty)
+        typed.type(String(repeating: "y", count: 65) + "\n")
+        #expect(typed.answers == [""])
+        typed.handle(.typed([0xFF, 0x0A]))
+        #expect(typed.answers == ["", "\u{FFFD}"])
     }
 }

@@ -14,7 +14,8 @@ import Testing
 /// The key material of encrypted advertising data, which only some clients may read (Core Vol 3 Part C 12.6), between
 /// two complete devices. The peripheral serves it.
 @Suite struct KeyMaterialTests {
-    private struct World {
+    /// A peripheral that serves the key material, and a central that reads it.
+    private struct ServingPair {
         let pair: SecurePair
         let service: GenericAccessService
         let random = RandomSource(seed: 6)
@@ -72,140 +73,140 @@ import Testing
 
     @Test("GAP/GAT/BV-09: an authenticated and authorized client reads the key material")
     func whoIsAuthenticatedAndAuthorizedReadsTheKeyMaterial() throws {
-        let world = try World()
-        try world.pair.bond(.authenticated)
+        let devices = try ServingPair()
+        try devices.pair.bond(.authenticated)
         // The user is asked and agrees. The value takes two requests, but the user is asked once.
         var asked = 0
         var answer: ((Bool) -> Void)?
-        world.service.authorize = { session, decide in
-            #expect(session === world.server.session)
+        devices.service.authorize = { session, decide in
+            #expect(session === devices.server.session)
             asked += 1
-            world.pair.world.loop.schedule(after: .seconds(3)) { decide(true) }
+            devices.pair.world.loop.schedule(after: .seconds(3)) { decide(true) }
             answer = decide
         }
-        #expect(try world.read().get() == world.material.octets)
+        #expect(try devices.read().get() == devices.material.octets)
         #expect(asked == 1)
         // That applied to one read only.
-        #expect(try world.read().isSuccess && asked == 2)
+        #expect(try devices.read().isSuccess && asked == 2)
         // A second answer changes nothing.
         answer?(false)
         // The user is not asked about an authorized link.
-        try world.authorize()
-        let octets = try world.read().get()
-        #expect(try EncryptedDataKeyMaterial(octets: octets) == world.material && asked == 2)
+        try devices.authorize()
+        let octets = try devices.read().get()
+        #expect(try EncryptedDataKeyMaterial(octets: octets) == devices.material && asked == 2)
         // No client may write it.
-        #expect(try world.find().properties == [.read, .indicate])
-        #expect(try world.write(PacketBuffer(world.random.bytes(24))).refusal == .writeNotPermitted)
-        #expect(try world.read().get() == world.material.octets)
+        #expect(try devices.find().properties == [.read, .indicate])
+        #expect(try devices.write(PacketBuffer(devices.random.bytes(24))).refusal == .writeNotPermitted)
+        #expect(try devices.read().get() == devices.material.octets)
     }
 
     @Test("GAP/GAT/BV-10: an unauthenticated client does not read the key material")
     func whoIsNotAuthenticatedDoesNot() throws {
         var mute = PairingConfiguration()
         mute.ioCapability = .noInputNoOutput
-        let world = try World(mute)
-        world.service.authorize = { _, _ in Issue.record("the user is asked too early") }
-        try world.pair.connect()
-        try world.authorize()
-        #expect(try world.read().refusal == .insufficientAuthentication)
+        let devices = try ServingPair(mute)
+        devices.service.authorize = { _, _ in Issue.record("the user is asked too early") }
+        try devices.pair.connect()
+        try devices.authorize()
+        #expect(try devices.read().refusal == .insufficientAuthentication)
         #expect(ATTErrorCode.insufficientAuthentication.rawValue == 0x05)
         // An unauthenticated key does not suffice.
-        #expect(try #require(try world.pair.secure(.central)).isSuccess)
-        #expect(try #require(world.server.link).security.linkSecurity.isEncrypted)
-        #expect(try world.read().refusal == .insufficientAuthentication)
+        #expect(try #require(try devices.pair.secure(.central)).isSuccess)
+        #expect(try #require(devices.server.link).security.linkSecurity.isEncrypted)
+        #expect(try devices.read().refusal == .insufficientAuthentication)
         // Subscribing does not bypass the check either.
-        let (client, place) = (try #require(world.reader.client), try world.find())
-        let subscription = try world.wait { client.setNotifying(true, place, completion: $0) }
+        let (client, place) = (try #require(devices.reader.client), try devices.find())
+        let subscription = try devices.wait { client.setNotifying(true, place, completion: $0) }
         #expect(subscription.refusal == .insufficientAuthentication)
     }
 
     @Test("GAP/GAT/BV-11: an unauthorized client does not read the key material")
     func whoIsNotAuthorizedDoesNot() throws {
-        let world = try World()
-        try world.pair.bond(.authenticated)
-        #expect(try world.read().refusal == .insufficientAuthorization)
+        let devices = try ServingPair()
+        try devices.pair.bond(.authenticated)
+        #expect(try devices.read().refusal == .insufficientAuthorization)
         #expect(ATTErrorCode.insufficientAuthorization.rawValue == 0x08)
         // The user is asked and declines.
-        world.service.authorize = { _, decide in decide(false) }
-        #expect(try world.read().refusal == .insufficientAuthorization)
+        devices.service.authorize = { _, decide in decide(false) }
+        #expect(try devices.read().refusal == .insufficientAuthorization)
         // A revoked authorization no longer counts.
-        try world.authorize()
-        #expect(try world.read().isSuccess)
-        try world.authorize(false)
-        #expect(try world.read().refusal == .insufficientAuthorization)
+        try devices.authorize()
+        #expect(try devices.read().isSuccess)
+        try devices.authorize(false)
+        #expect(try devices.read().refusal == .insufficientAuthorization)
     }
 
     @Test("GAP/GAT/BV-15: changes of the key material are indicated to a bonded peer")
     func changesAreIndicatedToABondedPeer() throws {
-        let world = try World()
-        try world.pair.bond(.authenticated)
-        try world.authorize()
-        try world.exchangeMTU()
-        let (client, place) = (try #require(world.reader.client), try world.find())
-        #expect(try world.wait { client.setNotifying(true, place, completion: $0) }.isSuccess)
-        #expect(world.server.session?.configurations[place.value] == .indicate)
+        let devices = try ServingPair()
+        try devices.pair.bond(.authenticated)
+        try devices.authorize()
+        try devices.exchangeMTU()
+        let (client, place) = (try #require(devices.reader.client), try devices.find())
+        #expect(try devices.wait { client.setNotifying(true, place, completion: $0) }.isSuccess)
+        #expect(devices.server.session?.configurations[place.value] == .indicate)
         var told: [PacketBuffer] = []
         func listen() {
-            world.reader.client?.onValue = { handle, value, _ in if handle == place.value { told.append(value) } }
+            devices.reader.client?.onValue = { handle, value, _ in if handle == place.value { told.append(value) } }
         }
         func change() throws -> EncryptedDataKeyMaterial {
-            let new = EncryptedDataKeyMaterial(random: world.random)
-            world.service.change(new, on: world.server.server)
+            let new = EncryptedDataKeyMaterial(random: devices.random)
+            devices.service.change(new, on: devices.server.server)
             // Without a confirmation the bearer would be closed after 30 seconds.
-            world.pair.world.run(.seconds(31))
-            #expect(try #require(world.server.session).bearer.closure == nil)
+            devices.pair.world.run(.seconds(31))
+            #expect(try #require(devices.server.session).bearer.closure == nil)
             return new
         }
         listen()
         var expected = [try change().octets]
         #expect(told == expected)
-        #expect(try world.read().get() == expected.last)
+        #expect(try devices.read().get() == expected.last)
         // An unchanged value is not sent.
-        world.service.change(try #require(world.service.keyMaterial), on: world.server.server)
-        world.pair.world.run(.seconds(1))
+        devices.service.change(try #require(devices.service.keyMaterial), on: devices.server.server)
+        devices.pair.world.run(.seconds(1))
         #expect(told == expected)
         // The next link belongs to the peer once it is encrypted, and the peer's subscription applies again.
-        let record = try #require(world.server.session).record
-        world.pair.disconnect()
-        try world.pair.connect()
-        try #require(world.server.session).restore(record)
-        try world.exchangeMTU()
+        let record = try #require(devices.server.session).record
+        devices.pair.disconnect()
+        try devices.pair.connect()
+        try #require(devices.server.session).restore(record)
+        try devices.exchangeMTU()
         listen()
         _ = try change()
         #expect(told == expected, "the new link is not authorized yet")
-        try world.authorize()
+        try devices.authorize()
         expected.append(try change().octets)
         #expect(told == expected)
     }
 
     /// The remaining part would belong to other key material, which the user has not allowed.
     @Test func aChangeEndsWhatThePersonHasAllowed() throws {
-        let world = try World()
-        try world.pair.bond(.authenticated)
-        world.service.authorize = { _, decide in decide(true) }
-        #expect(try world.read().isSuccess)
-        world.service.authorize = { _, decide in decide(false) }
-        let (client, place) = (try #require(world.reader.client), try world.find())
-        #expect(try world.wait { client.read(place.value, from: 8, completion: $0) }.isSuccess)
-        world.service.change(EncryptedDataKeyMaterial(random: world.random), on: world.server.server)
-        let refused = try world.wait { client.read(place.value, from: 8, completion: $0) }
+        let devices = try ServingPair()
+        try devices.pair.bond(.authenticated)
+        devices.service.authorize = { _, decide in decide(true) }
+        #expect(try devices.read().isSuccess)
+        devices.service.authorize = { _, decide in decide(false) }
+        let (client, place) = (try #require(devices.reader.client), try devices.find())
+        #expect(try devices.wait { client.read(place.value, from: 8, completion: $0) }.isSuccess)
+        devices.service.change(EncryptedDataKeyMaterial(random: devices.random), on: devices.server.server)
+        let refused = try devices.wait { client.read(place.value, from: 8, completion: $0) }
         #expect(refused.refusal == .insufficientAuthorization)
     }
 
     @Test func changesWaitForRoomInTheQueue() throws {
-        let world = try World()
-        try world.pair.bond(.authenticated)
-        try world.authorize()
-        try world.exchangeMTU()
-        let (client, place) = (try #require(world.reader.client), try world.find())
-        #expect(try world.wait { client.setNotifying(true, place, completion: $0) }.isSuccess)
+        let devices = try ServingPair()
+        try devices.pair.bond(.authenticated)
+        try devices.authorize()
+        try devices.exchangeMTU()
+        let (client, place) = (try #require(devices.reader.client), try devices.find())
+        #expect(try devices.wait { client.setNotifying(true, place, completion: $0) }.isSuccess)
         var told: [PacketBuffer] = []
         client.onValue = { _, value, _ in told.append(value) }
         for _ in 0..<100 {
-            world.service.change(EncryptedDataKeyMaterial(random: world.random), on: world.server.server)
+            devices.service.change(EncryptedDataKeyMaterial(random: devices.random), on: devices.server.server)
         }
-        world.pair.world.run(.seconds(60))
-        #expect(told.count < 100 && told.last == world.service.keyMaterial?.octets)
+        devices.pair.world.run(.seconds(60))
+        #expect(told.count < 100 && told.last == devices.service.keyMaterial?.octets)
     }
 
     @Test func withoutKeyMaterialThereIsNoCharacteristic() throws {

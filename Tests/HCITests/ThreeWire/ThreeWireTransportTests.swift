@@ -6,7 +6,7 @@ import Testing
 
 /// Two ends of a three-wire link, in virtual time.
 @Suite struct ThreeWireTransportTests {
-    private final class Bench {
+    private final class LinkEnds {
         let loop = VirtualEventLoop()
         let random: RandomSource
         let wires: (near: LossyLine, far: LossyLine)
@@ -46,18 +46,18 @@ import Testing
 
     @Test("Core Vol 4 Part D 8: the link comes up by itself, and then sends the packets queued before")
     func theLineComesUp() {
-        let bench = Bench()
-        bench.host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
-        bench.loop.run(for: .milliseconds(300))
-        #expect(bench.toController == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
-        bench.controller?.send(HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
-        bench.loop.run(for: .milliseconds(50))
-        #expect(bench.toHost == [HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0])])
+        let ends = LinkEnds()
+        ends.host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
+        ends.loop.run(for: .milliseconds(300))
+        #expect(ends.toController == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
+        ends.controller?.send(HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0]))
+        ends.loop.run(for: .milliseconds(50))
+        #expect(ends.toHost == [HCIPacket(.event, [0x0E, 0x04, 1, 3, 0x0C, 0])])
         // Each was sent once and acknowledged.
-        #expect(Bench.packets(bench.wires.near).filter(\.isReliable).count == 1)
-        #expect(Bench.packets(bench.wires.far).last?.acknowledgement == 1)
-        bench.loop.run(for: .seconds(10))
-        #expect(Bench.packets(bench.wires.near).filter(\.isReliable).count == 1)
+        #expect(LinkEnds.packets(ends.wires.near).filter(\.isReliable).count == 1)
+        #expect(LinkEnds.packets(ends.wires.far).last?.acknowledgement == 1)
+        ends.loop.run(for: .seconds(10))
+        #expect(LinkEnds.packets(ends.wires.near).filter(\.isReliable).count == 1)
     }
 
     @Test(
@@ -65,104 +65,104 @@ import Testing
     )
     func aMegabyteOverALossyLine() {
         let seed: UInt64 = 1
-        let bench = Bench(seed: seed)
-        for wire in [bench.wires.near, bench.wires.far] { wire.oneIn = 1_000 }
+        let ends = LinkEnds(seed: seed)
+        for wire in [ends.wires.near, ends.wires.far] { wire.oneIn = 1_000 }
         let count = 4_000
         let (down, up) = (RandomSource(seed: seed), RandomSource(seed: seed + 7))
         let (sentDown, sentUp) = ((0..<count).map { acl($0, down) }, (0..<count).map { acl($0, up) })
         var next = 0
         // As many in flight as a host with credits sends.
-        while next < count || bench.toHost.count < count || bench.toController.count < count {
-            while next < count, next < min(bench.toHost.count, bench.toController.count) + 16 {
-                bench.host.send(sentDown[next])
-                bench.controller?.send(sentUp[next])
+        while next < count || ends.toHost.count < count || ends.toController.count < count {
+            while next < count, next < min(ends.toHost.count, ends.toController.count) + 16 {
+                ends.host.send(sentDown[next])
+                ends.controller?.send(sentUp[next])
                 next += 1
             }
-            bench.loop.run(for: .milliseconds(20))
-            guard bench.closures.isEmpty, bench.loop.now < .zero + .seconds(3_600) else { break }
+            ends.loop.run(for: .milliseconds(20))
+            guard ends.closures.isEmpty, ends.loop.now < .zero + .seconds(3_600) else { break }
         }
-        #expect(bench.toController == sentDown && bench.toHost == sentUp && bench.closures.isEmpty)
-        #expect(bench.host.damagedFrames > 100 && (bench.controller?.damagedFrames ?? 0) > 100)
+        #expect(ends.toController == sentDown && ends.toHost == sentUp && ends.closures.isEmpty)
+        #expect(ends.host.damagedFrames > 100 && (ends.controller?.damagedFrames ?? 0) > 100)
     }
 
     @Test("no more reliable packets are in flight than the peer's window allows")
     func theWindow() {
-        let bench = Bench()
-        bench.loop.run(for: .milliseconds(600))
-        let before = bench.wires.near.sent.count
-        bench.wires.far.isCut = true
-        for number in 0..<10 { bench.host.send(acl(number, bench.random, length: 10)) }
-        bench.loop.run(for: .milliseconds(200))
-        let sent = Bench.packets(bench.wires.near, after: before).filter(\.isReliable)
+        let ends = LinkEnds()
+        ends.loop.run(for: .milliseconds(600))
+        let before = ends.wires.near.sent.count
+        ends.wires.far.isCut = true
+        for number in 0..<10 { ends.host.send(acl(number, ends.random, length: 10)) }
+        ends.loop.run(for: .milliseconds(200))
+        let sent = LinkEnds.packets(ends.wires.near, after: before).filter(\.isReliable)
         #expect(sent.map(\.sequence) == [0, 1, 2, 3] && sent.allSatisfy(\.isChecked))
-        bench.wires.far.isCut = false
-        bench.loop.run(for: .seconds(1))
-        #expect(bench.toController.map { $0.bytes[0] } == (0..<10).map { UInt8($0) })
+        ends.wires.far.isCut = false
+        ends.loop.run(for: .seconds(1))
+        #expect(ends.toController.map { $0.bytes[0] } == (0..<10).map { UInt8($0) })
     }
 
     @Test("a silent peer is reported after ten seconds during start-up, and after five once active")
     func nobodyIsThere() {
-        let alone = Bench(hasController: false)
+        let alone = LinkEnds(hasController: false)
         alone.loop.run(for: .milliseconds(9_900))
         #expect(alone.closures.isEmpty)
         alone.loop.run(for: .milliseconds(200))
         #expect(alone.closures.count == 1 && "\(alone.closures)".contains("baud rate"))
-        let bench = Bench()
-        bench.loop.run(for: .milliseconds(600))
-        bench.wires.far.isCut = true
-        bench.host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
-        bench.loop.run(for: .milliseconds(4_900))
-        #expect(bench.closures.isEmpty)
-        bench.loop.run(for: .milliseconds(200))
-        #expect(bench.closures == [.failed(reason: "no packet was acknowledged for five seconds")])
+        let ends = LinkEnds()
+        ends.loop.run(for: .milliseconds(600))
+        ends.wires.far.isCut = true
+        ends.host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
+        ends.loop.run(for: .milliseconds(4_900))
+        #expect(ends.closures.isEmpty)
+        ends.loop.run(for: .milliseconds(200))
+        #expect(ends.closures == [.failed(reason: "no packet was acknowledged for five seconds")])
         // The transport has given up.
-        let count = bench.wires.near.sent.count
-        bench.loop.run(for: .seconds(60))
-        #expect(bench.wires.near.sent.count == count && bench.closures.count == 1)
+        let count = ends.wires.near.sent.count
+        ends.loop.run(for: .seconds(60))
+        #expect(ends.wires.near.sent.count == count && ends.closures.count == 1)
     }
 
     @Test("a controller waits for its host, however late the host starts")
     func aHostThatComesLate() {
-        let bench = Bench(hasController: false)
-        let controller = ThreeWireTransport(bench.wires.far, waitsForPeer: true, loop: bench.loop)
+        let ends = LinkEnds(hasController: false)
+        let controller = ThreeWireTransport(ends.wires.far, waitsForPeer: true, loop: ends.loop)
         var received: [HCIPacket] = []
         controller.onReceive = { received.append($0) }
-        bench.host.close()
-        bench.loop.run(for: .seconds(3_600))
-        bench.wires.near.reopen()
-        let host = ThreeWireTransport(bench.wires.near, loop: bench.loop)
+        ends.host.close()
+        ends.loop.run(for: .seconds(3_600))
+        ends.wires.near.reopen()
+        let host = ThreeWireTransport(ends.wires.near, loop: ends.loop)
         host.send(HCIPacket(.command, [0x03, 0x0C, 0x00]))
-        bench.loop.run(for: .seconds(1))
+        ends.loop.run(for: .seconds(1))
         #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])])
     }
 
     @Test("Core Vol 4 Part D 8.4: a controller that restarts closes the transport")
     func theControllerBeginsAnew() {
-        let bench = Bench()
-        bench.loop.run(for: .milliseconds(600))
-        bench.controller?.close()
-        bench.begin()
-        bench.loop.run(for: .milliseconds(300))
-        #expect(bench.closures == [.failed(reason: "the controller has restarted the link")])
+        let ends = LinkEnds()
+        ends.loop.run(for: .milliseconds(600))
+        ends.controller?.close()
+        ends.begin()
+        ends.loop.run(for: .milliseconds(300))
+        #expect(ends.closures == [.failed(reason: "the controller has restarted the link")])
     }
 
     @Test(
         "Core Vol 4 Part D 8.8: a sleeping end is woken every 50 ms until it answers, and then receives the queued packets in order"
     )
     func anEndThatSleeps() {
-        let bench = Bench()
-        bench.loop.run(for: .milliseconds(600))
-        bench.controller?.sleep()
-        bench.loop.run(for: .milliseconds(10))
-        let before = bench.wires.near.sent.count
-        bench.wires.far.isCut = true
-        for number in 0..<3 { bench.host.send(acl(number, bench.random, length: 5)) }
-        bench.loop.run(for: .milliseconds(220))
-        let said = Bench.packets(bench.wires.near, after: before).map(\.payload)
+        let ends = LinkEnds()
+        ends.loop.run(for: .milliseconds(600))
+        ends.controller?.sleep()
+        ends.loop.run(for: .milliseconds(10))
+        let before = ends.wires.near.sent.count
+        ends.wires.far.isCut = true
+        for number in 0..<3 { ends.host.send(acl(number, ends.random, length: 5)) }
+        ends.loop.run(for: .milliseconds(220))
+        let said = LinkEnds.packets(ends.wires.near, after: before).map(\.payload)
         #expect(said == [[UInt8]](repeating: ThreeWireMessage.wakeUp.payload, count: 5))
-        bench.wires.far.isCut = false
-        bench.loop.run(for: .milliseconds(200))
-        #expect(bench.toController.map { $0.bytes[0] } == [0, 1, 2] && bench.closures.isEmpty)
+        ends.wires.far.isCut = false
+        ends.loop.run(for: .milliseconds(200))
+        #expect(ends.toController.map { $0.bytes[0] } == [0, 1, 2] && ends.closures.isEmpty)
     }
 
     @Test("AB-H02: packets before the link is up, out of order, or with a false acknowledgement change nothing")
@@ -198,10 +198,10 @@ import Testing
 
     @Test("AB-G05: packets queued before the link is up are bounded, and the closing is not reported within a call")
     func whatWaitsIsBounded() {
-        let bench = Bench(hasController: false)
-        for number in 0...ThreeWireMachine.maximumWaiting { bench.host.send(acl(number, bench.random, length: 1)) }
-        #expect(bench.closures.isEmpty)
-        bench.loop.run(for: .zero)
-        #expect(bench.closures.count == 1)
+        let ends = LinkEnds(hasController: false)
+        for number in 0...ThreeWireMachine.maximumWaiting { ends.host.send(acl(number, ends.random, length: 1)) }
+        #expect(ends.closures.isEmpty)
+        ends.loop.run(for: .zero)
+        #expect(ends.closures.count == 1)
     }
 }
