@@ -103,7 +103,7 @@ package struct WriteLEHostSupport: HCICommand {
 
     /// Whether the host supports LE.
     package var isSupported = false
-    /// Reserved; 0.
+    /// Reserved for future use; 0.
     package var unused: UInt8 = 0
 
     package init() {}

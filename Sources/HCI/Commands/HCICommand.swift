@@ -5,7 +5,7 @@ package protocol HCICommand: PacketFields, Hashable, Sendable {
     /// The return parameters in Command Complete; ``StatusOnly`` for commands that Command Status answers.
     associatedtype Response: HCIResponse = StatusOnly
 
-    /// The opcode.
+    /// The opcode: the group (OGF) and the command within it (OCF).
     static var opcode: Opcode { get }
     /// The name in the specification, without the prefix `HCI_`.
     static var name: String { get }

@@ -4,11 +4,11 @@ import BluetoothTypes
 package struct ReadLocalVersionInformation: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The HCI version.
+        /// The HCI version, a number assigned by the Bluetooth SIG.
         package var hciVersion = SpecificationVersion(rawValue: 0)
         /// The manufacturer's HCI revision.
         package var hciRevision: UInt16 = 0
-        /// The link-layer version.
+        /// The link-layer version, a number assigned by the Bluetooth SIG.
         package var linkLayerVersion = SpecificationVersion(rawValue: 0)
         /// The manufacturer's company identifier, as assigned by the Bluetooth SIG.
         package var companyIdentifier: UInt16 = 0
@@ -56,7 +56,7 @@ package struct ReadLocalVersionInformation: HCICommand {
 package struct ReadLocalSupportedCommands: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// The supported commands.
+        /// The commands that the controller supports, one bit each.
         package var commands = SupportedCommands()
 
         package init() {}

@@ -125,7 +125,7 @@ package struct LESetRandomAddress: HCICommand {
     package static var name: String { "LE Set Random Address" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 25, bit: 4) }
 
-    /// The random address.
+    /// The random device address, which applies to everything but advertising sets with their own.
     package var address = BluetoothAddress(0, kind: .randomDevice)
 
     package init() {}

@@ -48,7 +48,7 @@ package struct LEEncrypt: HCICommand {
 package struct LERand: HCICommand {
     package struct Response: HCIResponse {
         package var status = HCIStatus.success
-        /// 64 random bits.
+        /// 64 bits from the random number generator of the controller.
         package var number: UInt64 = 0
 
         package init() {}

@@ -8,7 +8,7 @@ package struct LESetAdvertisingSetRandomAddress: HCICommand {
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The random address.
+    /// The random device address of this set alone.
     package var address = BluetoothAddress(0, kind: .randomDevice)
 
     package init() {}

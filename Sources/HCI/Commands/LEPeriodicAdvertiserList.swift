@@ -6,7 +6,7 @@ package struct LEAddDeviceToPeriodicAdvertiserList: HCICommand {
     package static var name: String { "LE Add Device To Periodic Advertiser List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 3) }
 
-    /// The advertiser's address.
+    /// The advertiser's device address, or its identity address.
     package var address = BluetoothAddress.none
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
@@ -31,7 +31,7 @@ package struct LERemoveDeviceFromPeriodicAdvertiserList: HCICommand {
     package static var name: String { "LE Remove Device From Periodic Advertiser List" }
     package static var supportBit: SupportedCommands.Bit? { .init(octet: 38, bit: 4) }
 
-    /// The advertiser's address.
+    /// The advertiser's device address, or its identity address.
     package var address = BluetoothAddress.none
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0

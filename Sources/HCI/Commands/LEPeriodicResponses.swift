@@ -102,7 +102,7 @@ package struct LESetPeriodicAdvertisingResponseData: HCICommand {
     package var requestSubevent: UInt8 = 0
     /// The subevent in whose response slots the response is sent.
     package var responseSubevent: UInt8 = 0
-    /// The response slot.
+    /// The number of the response slot, 0x00 to 0xFF.
     package var slot: UInt8 = 0
     /// The response, at most 247 octets, which is what a command can carry.
     package var data: PacketBuffer = []
@@ -168,7 +168,7 @@ package struct LESetPeriodicSyncSubevent: HCICommand {
 /// The return parameters of commands for an advertising set.
 package struct StatusAndSet: HCIResponse {
     package var status = HCIStatus.success
-    /// The advertising handle.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
 
     package init() {}
@@ -187,7 +187,7 @@ package struct StatusAndSet: HCIResponse {
 /// The return parameters of commands for a train to which this device is synchronized.
 package struct StatusAndSync: HCIResponse {
     package var status = HCIStatus.success
-    /// The sync handle.
+    /// The sync handle, 0x0000 to 0x0EFF.
     package var sync: UInt16 = 0
 
     package init() {}

@@ -12,7 +12,7 @@ package struct LEPeriodicAdvertisingCreateSync: HCICommand {
     package var options: LEPeriodicSyncOptions = []
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser's address.
+    /// The advertiser's address; ignored if the periodic advertiser list is used.
     package var address = BluetoothAddress.none
     /// The number of periodic advertising events that may be skipped after a received one, 0 to 0x01F3.
     package var skip: UInt16 = 0

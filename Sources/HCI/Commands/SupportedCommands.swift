@@ -42,13 +42,13 @@ package struct SupportedCommands: PacketFields, Hashable, Sendable {
         command.supportBit.map { contains($0) } ?? true
     }
 
-    /// Adds a command.
+    /// Adds the command with this bit. Ignores bits beyond the bitmap.
     package mutating func insert(_ bit: Bit) {
         guard octets.indices.contains(bit.octet) else { return }
         octets[bit.octet] |= 1 << UInt8(truncatingIfNeeded: bit.bit)
     }
 
-    /// Removes a command.
+    /// Removes a command. Does nothing if the command has no bit.
     package mutating func remove(_ command: any HCICommand.Type) {
         guard let bit = command.supportBit, octets.indices.contains(bit.octet) else { return }
         octets[bit.octet] &= ~(1 << UInt8(truncatingIfNeeded: bit.bit))

@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// An HCI event. ``PacketFields/code(_:)`` codes its parameters in wire order, without the subevent code of LE events.
 package protocol HCIEvent: PacketFields, Hashable, Sendable {
-    /// The event code.
+    /// The event code, the first octet of the packet.
     static var eventCode: EventCode { get }
     /// The subevent code; nil unless this is an LE event.
     static var subevent: LESubevent? { get }
@@ -29,7 +29,7 @@ extension HCIEvent {
 
 /// An LE event, whose event code is ``EventCode/leMeta``.
 package protocol LEEvent: HCIEvent {
-    /// The subevent code.
+    /// The subevent code, the first parameter of the packet.
     static var leSubevent: LESubevent { get }
 }
 

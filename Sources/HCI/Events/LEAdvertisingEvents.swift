@@ -18,7 +18,7 @@ package struct LEAdvertisingSetTerminated: LEEvent {
 
     /// Success after a connection, 0x3C at the end of the duration, 0x43 after the maximum number of events.
     package var status = HCIStatus.success
-    /// The advertising handle.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
     /// The connection handle; only valid after a connection.
     package var handle = ConnectionHandle(rawValue: 0)
@@ -47,9 +47,9 @@ package struct LEScanRequestReceived: LEEvent {
     package static var leSubevent: LESubevent { LESubevent(rawValue: 0x13) }
     package static var name: String { "LE Scan Request Received" }
 
-    /// The advertising handle.
+    /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The scanner's address.
+    /// The scanner's address, or its identity address if the controller resolved it.
     package var scannerAddress = BluetoothAddress.none
 
     package init() {}

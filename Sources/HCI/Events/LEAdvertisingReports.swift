@@ -22,9 +22,9 @@ package struct LEAdvertisingReport: LEEvent {
 
 /// An advertising PDU or scan response, in LE Advertising Report.
 package struct AdvertisingReport: PacketFields, Hashable, Sendable {
-    /// The PDU type.
+    /// The PDU type, which tells whether the advertiser can be connected or scanned.
     package var kind = LEAdvertisingReportKind(rawValue: 0)
-    /// The advertiser's address.
+    /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
     /// The data, at most 31 octets.
     package var data: PacketBuffer = []
@@ -72,9 +72,9 @@ package struct LEDirectedAdvertisingReport: LEEvent {
 package struct DirectedAdvertisingReport: PacketFields, Hashable, Sendable {
     /// The PDU type, always directed.
     package var kind = LEAdvertisingReportKind(rawValue: 0)
-    /// The advertiser's address.
+    /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
-    /// The target address.
+    /// The address to which the PDU is directed.
     package var directAddress = BluetoothAddress.none
     /// The RSSI, in dBm, -127 to 20; 127 if unavailable.
     package var rssi: Int8 = 0

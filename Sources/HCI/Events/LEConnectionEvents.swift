@@ -9,7 +9,7 @@ package struct LEConnectionComplete: LEEvent {
     package var handle = ConnectionHandle(rawValue: 0)
     /// The role of this device.
     package var role = LERole(rawValue: 0)
-    /// The peer's address.
+    /// The peer's address in the connection request or the advertisement.
     package var peerAddress = BluetoothAddress.none
     /// The connection interval, in units of 1.25 ms.
     package var interval: UInt16 = 0
@@ -64,7 +64,7 @@ package struct LEEnhancedConnectionComplete: LEEvent {
     package var handle = ConnectionHandle(rawValue: 0)
     /// The role of this device.
     package var role = LERole(rawValue: 0)
-    /// The peer's address.
+    /// The peer's address, or its identity address if the controller resolved it.
     package var peerAddress = BluetoothAddress.none
     /// The resolvable private address of this device; zero for none.
     package var localResolvableAddress = BluetoothAddress(0, kind: .randomDevice)

@@ -11,7 +11,7 @@ package struct LEPeriodicAdvertisingSyncEstablished: LEEvent {
     package var sync: UInt16 = 0
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser's address.
+    /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
     /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)
@@ -131,7 +131,7 @@ package struct LEPeriodicAdvertisingSyncTransferReceived: LEEvent {
     package var sync: UInt16 = 0
     /// The advertising SID of the set, 0x00 to 0x0F.
     package var sid: UInt8 = 0
-    /// The advertiser's address.
+    /// The advertiser's address, or its identity address if the controller resolved it.
     package var address = BluetoothAddress.none
     /// The PHY of the train.
     package var phy = LEPHY(rawValue: 0)

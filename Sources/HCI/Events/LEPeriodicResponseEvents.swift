@@ -132,7 +132,7 @@ package struct LEPeriodicAdvertisingResponseReport: LEEvent {
 
     /// The advertising handle, 0x00 to 0xEF.
     package var set: UInt8 = 0
-    /// The subevent.
+    /// The number of the subevent, 0x00 to 0x7F.
     package var periodicSubevent: UInt8 = 0
     /// Whether AUX_SYNC_SUBEVENT_IND was not transmitted.
     package var wasLeftOut = false
@@ -164,7 +164,7 @@ package struct LEPeriodicResponse: PacketFields, Hashable, Sendable {
     package var rssi: Int8 = 127
     /// The type of Constant Tone Extension; 0xFF for none.
     package var toneKind: UInt8 = 0xFF
-    /// The response slot.
+    /// The number of the response slot, 0x00 to 0xFF.
     package var slot: UInt8 = 0
     /// Whether the data is complete, incomplete or was not received.
     package var dataStatus = LEPeriodicDataStatus.lost

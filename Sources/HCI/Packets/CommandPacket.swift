@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// The frame of a command: its opcode and its unparsed parameters (Core Vol 4 Part E 5.4.1).
 package struct CommandPacket: PacketFields, Hashable, Sendable {
-    /// The opcode.
+    /// The opcode, which determines the layout of the parameters.
     package var opcode = Opcode.none
     /// The parameters, at most 255 octets.
     package var parameters: PacketBuffer = []

@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// The frame of an event: its code and its unparsed parameters (Core Vol 4 Part E 5.4.4).
 package struct EventPacket: PacketFields, Hashable, Sendable {
-    /// The event code.
+    /// The event code, which determines the layout of the parameters.
     package var code = EventCode(rawValue: 0)
     /// The parameters, at most 255 octets. Those of an LE event start with the subevent code.
     package var parameters: PacketBuffer = []

@@ -11,7 +11,7 @@ package struct HCIPacket: Hashable, Sendable {
         case isochronous = 5
     }
 
-    /// The packet type.
+    /// The packet type, which is the packet indicator of UART transports (Core Vol 4 Part A 2).
     package var kind: Kind
     /// The packet, starting with its header.
     package var bytes: PacketBuffer

@@ -22,7 +22,7 @@ package enum BTSnoop {
 
     /// A record of a capture file.
     package struct Record: Hashable, Sendable {
-        /// The packet.
+        /// The recorded packet, with its type.
         package var packet: HCIPacket
         /// The direction of the packet.
         package var direction: HCIDirection
@@ -52,7 +52,7 @@ package struct BTSnoopWriter: Sendable {
         self.unixMicrosecondsAtZero = unixMicrosecondsAtZero
     }
 
-    /// The file header.
+    /// The file header: magic number, version and datalink type.
     package var header: [UInt8] {
         var bytes = BTSnoop.magic
         bytes.append(integer: BTSnoop.version.byteSwapped)

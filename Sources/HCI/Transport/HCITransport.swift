@@ -39,7 +39,7 @@ package protocol HCITransport: AnyObject {
 }
 
 extension HCITransport {
-    /// The default: unknown.
+    /// The default: empty, for an unknown place.
     package var place: String { "" }
     /// The default: no limit.
     package var maximumACLPayload: Int? { nil }

@@ -78,9 +78,9 @@ package struct LMPFeatures: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// BR/EDR Not Supported.
+    /// BR/EDR Not Supported: the controller supports LE only.
     package static let brEdrNotSupported = bit(37)
-    /// LE Supported (Controller).
+    /// LE Supported (Controller): the controller supports LE.
     package static let leController = bit(38)
     /// Simultaneous LE and BR/EDR to the same device.
     package static let simultaneousLEAndBREDR = bit(49)
@@ -106,9 +106,9 @@ package struct TransmitPowerKind: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// The current level.
+    /// The level at which the link transmits now.
     package static let current = TransmitPowerKind(rawValue: 0x00)
-    /// The maximum level.
+    /// The highest level at which the link can transmit.
     package static let maximum = TransmitPowerKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [

@@ -8,15 +8,15 @@ package struct EventMask: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// Disconnection Complete.
+    /// Disconnection Complete: a link has ended.
     package static let disconnectionComplete = bit(4)
     /// Encryption Change, version 1.
     package static let encryptionChange = bit(7)
     /// Read Remote Version Information Complete.
     package static let readRemoteVersionInformationComplete = bit(11)
-    /// Hardware Error.
+    /// Hardware Error: the controller has failed.
     package static let hardwareError = bit(15)
-    /// Data Buffer Overflow.
+    /// Data Buffer Overflow: the host sent more packets than there were buffers.
     package static let dataBufferOverflow = bit(25)
     /// Encryption Key Refresh Complete.
     package static let encryptionKeyRefreshComplete = bit(47)
@@ -65,9 +65,9 @@ package struct LEEventMask: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// LE Connection Complete.
+    /// LE Connection Complete, in place of which LE Enhanced Connection Complete is sent if that is enabled too.
     package static let connectionComplete = bit(0)
-    /// LE Advertising Report.
+    /// LE Advertising Report, with legacy scanning commands.
     package static let advertisingReport = bit(1)
     /// LE Connection Update Complete.
     package static let connectionUpdateComplete = bit(2)
@@ -97,7 +97,7 @@ package struct LEEventMask: WireFlags {
     package static let periodicReport = bit(14)
     /// LE Periodic Advertising Sync Lost.
     package static let periodicSyncLost = bit(15)
-    /// LE Scan Timeout.
+    /// LE Scan Timeout: a scan has reached its duration.
     package static let scanTimeout = bit(16)
     /// LE Advertising Set Terminated.
     package static let advertisingSetTerminated = bit(17)
@@ -109,7 +109,7 @@ package struct LEEventMask: WireFlags {
     package static let periodicSyncTransferReceived = bit(23)
     /// LE Request Peer SCA Complete.
     package static let requestPeerSCAComplete = bit(30)
-    /// LE Subrate Change.
+    /// LE Subrate Change: the subrating of a link has changed.
     package static let subrateChange = bit(34)
     /// LE Periodic Advertising Sync Established, version 2.
     package static let periodicSyncEstablishedV2 = bit(35)

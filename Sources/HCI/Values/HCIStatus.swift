@@ -13,7 +13,7 @@ package struct HCIStatus: NamedWireValue {
         "\(Self.names[rawValue] ?? "reserved") (0x\(String(rawValue, radix: 16)))"
     }
 
-    /// Success.
+    /// The command or the procedure has succeeded.
     package static let success = HCIStatus(rawValue: 0x00)
     /// The controller does not support the command.
     package static let unknownCommand = HCIStatus(rawValue: 0x01)

@@ -11,7 +11,7 @@ package struct OwnAddressKind: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// The public address.
+    /// The public address of the controller.
     package static let publicDevice = OwnAddressKind(rawValue: 0x00)
     /// The random address set by the host.
     package static let randomDevice = OwnAddressKind(rawValue: 0x01)
@@ -43,7 +43,7 @@ package struct LEAdvertisingKind: NamedWireValue {
     package static let connectableScannable = LEAdvertisingKind(rawValue: 0x00)
     /// Connectable and directed, with a high duty cycle, for at most 1.28 s.
     package static let directedHighDutyCycle = LEAdvertisingKind(rawValue: 0x01)
-    /// Scannable, undirected.
+    /// Scannable and undirected, but not connectable: ADV_SCAN_IND.
     package static let scannable = LEAdvertisingKind(rawValue: 0x02)
     /// Neither connectable nor scannable, undirected.
     package static let nonConnectable = LEAdvertisingKind(rawValue: 0x03)
@@ -102,7 +102,7 @@ package struct LEAdvertisingChannels: WireFlags {
     /// Channel 39, at 2480 MHz.
     package static let channel39 = bit(2)
 
-    /// All three channels.
+    /// The three primary advertising channels.
     package static let all: LEAdvertisingChannels = [.channel37, .channel38, .channel39]
 
     package static let names: [(flag: LEAdvertisingChannels, name: String)] = [
@@ -120,9 +120,9 @@ package struct LEAdvertisingProperties: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// Connectable.
+    /// A central may connect to the advertiser.
     package static let connectable = bit(0)
-    /// Scannable.
+    /// A scanner may request the scan response data.
     package static let scannable = bit(1)
     /// Directed to one peer.
     package static let directed = bit(2)
@@ -159,11 +159,11 @@ package struct LEDataOperation: NamedWireValue {
 
     /// A fragment between the first and the last.
     package static let intermediate = LEDataOperation(rawValue: 0x00)
-    /// The first fragment.
+    /// The first of several fragments.
     package static let first = LEDataOperation(rawValue: 0x01)
-    /// The last fragment.
+    /// The last of several fragments.
     package static let last = LEDataOperation(rawValue: 0x02)
-    /// The complete data.
+    /// The complete data, in a single command.
     package static let complete = LEDataOperation(rawValue: 0x03)
     /// No data; only the advertising DID changes.
     package static let unchanged = LEDataOperation(rawValue: 0x04)
@@ -207,7 +207,7 @@ package struct LEAdvertisingPHYOptions: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// No preference.
+    /// The host has no preferred coding.
     package static let none = LEAdvertisingPHYOptions(rawValue: 0x00)
     /// S=2 coding is preferred: two symbols per bit.
     package static let prefersS2 = LEAdvertisingPHYOptions(rawValue: 0x01)

@@ -95,7 +95,7 @@ package struct EncryptionState: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// Not encrypted.
+    /// The link is not encrypted.
     package static let off = EncryptionState(rawValue: 0x00)
     /// Encrypted; on LE links with AES-CCM.
     package static let on = EncryptionState(rawValue: 0x01)

@@ -8,33 +8,33 @@ package struct LEFeatures: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// LE Encryption.
+    /// LE Encryption, of links with AES-CCM.
     package static let encryption = bit(0)
     /// Connection Parameters Request Procedure.
     package static let connectionParametersRequest = bit(1)
-    /// Extended Reject Indication.
+    /// Extended Reject Indication, which names the rejected PDU: LL_REJECT_EXT_IND.
     package static let extendedReject = bit(2)
-    /// Peripheral-initiated Features Exchange.
+    /// Peripheral-initiated Features Exchange: LL_PERIPHERAL_FEATURE_REQ.
     package static let peripheralInitiatedFeaturesExchange = bit(3)
-    /// LE Ping.
+    /// LE Ping, which verifies an idle encrypted link.
     package static let ping = bit(4)
     /// LE Data Packet Length Extension.
     package static let dataLengthExtension = bit(5)
-    /// LL Privacy.
+    /// LL Privacy: the controller resolves and generates private addresses.
     package static let privacy = bit(6)
     /// Extended Scanner Filter Policies.
     package static let extendedScannerFilterPolicies = bit(7)
-    /// LE 2M PHY.
+    /// LE 2M PHY, with 2 Mbit/s.
     package static let phy2M = bit(8)
     /// Stable Modulation Index, transmitter.
     package static let stableModulationTransmitter = bit(9)
     /// Stable Modulation Index, receiver.
     package static let stableModulationReceiver = bit(10)
-    /// LE Coded PHY.
+    /// LE Coded PHY, for long range.
     package static let phyCoded = bit(11)
-    /// LE Extended Advertising.
+    /// LE Extended Advertising, with advertising sets and secondary channels.
     package static let extendedAdvertising = bit(12)
-    /// LE Periodic Advertising.
+    /// LE Periodic Advertising, to which scanners synchronize.
     package static let periodicAdvertising = bit(13)
     /// Channel Selection Algorithm #2.
     package static let channelSelectionAlgorithm2 = bit(14)
@@ -42,13 +42,13 @@ package struct LEFeatures: WireFlags {
     package static let powerClass1 = bit(15)
     /// Minimum Number of Used Channels Procedure.
     package static let minimumUsedChannels = bit(16)
-    /// Connection CTE Request.
+    /// Connection CTE Request: requests a Constant Tone Extension from a peer.
     package static let connectionCTERequest = bit(17)
-    /// Connection CTE Response.
+    /// Connection CTE Response: sends a Constant Tone Extension to a peer that requests it.
     package static let connectionCTEResponse = bit(18)
-    /// Connectionless CTE Transmitter.
+    /// Connectionless CTE Transmitter, which sends Constant Tone Extensions in periodic advertising.
     package static let connectionlessCTETransmitter = bit(19)
-    /// Connectionless CTE Receiver.
+    /// Connectionless CTE Receiver, which receives Constant Tone Extensions in periodic advertising.
     package static let connectionlessCTEReceiver = bit(20)
     /// Antenna Switching During CTE Transmission.
     package static let antennaSwitchingTransmitter = bit(21)
@@ -68,9 +68,9 @@ package struct LEFeatures: WireFlags {
     package static let connectedIsochronousCentral = bit(28)
     /// Connected Isochronous Stream, peripheral.
     package static let connectedIsochronousPeripheral = bit(29)
-    /// Isochronous Broadcaster.
+    /// Isochronous Broadcaster, which sends broadcast isochronous streams.
     package static let isochronousBroadcaster = bit(30)
-    /// Synchronized Receiver.
+    /// Synchronized Receiver, which receives broadcast isochronous streams.
     package static let synchronizedReceiver = bit(31)
     /// Connected Isochronous Stream, host support.
     package static let connectedIsochronousHost = bit(32)
@@ -80,27 +80,27 @@ package struct LEFeatures: WireFlags {
     package static let powerChangeIndication = bit(34)
     /// LE Path Loss Monitoring.
     package static let pathLossMonitoring = bit(35)
-    /// Periodic Advertising ADI.
+    /// Periodic Advertising ADI: the packets of a train may carry the ADI field.
     package static let periodicAdvertisingADI = bit(36)
-    /// Connection Subrating.
+    /// Connection Subrating: a link may use every n-th connection event only.
     package static let connectionSubrating = bit(37)
     /// Connection Subrating, host support.
     package static let connectionSubratingHost = bit(38)
-    /// Channel Classification.
+    /// Channel Classification: a peripheral reports good and bad channels to the central.
     package static let channelClassification = bit(39)
-    /// Advertising Coding Selection.
+    /// Advertising Coding Selection: the host chooses between S=2 and S=8 for advertising.
     package static let advertisingCodingSelection = bit(40)
     /// Advertising Coding Selection, host support.
     package static let advertisingCodingSelectionHost = bit(41)
-    /// Decision-Based Advertising Filtering.
+    /// Decision-Based Advertising Filtering, by the data in ADV_DECISION_IND.
     package static let decisionBasedFiltering = bit(42)
     /// Periodic Advertising with Responses, advertiser.
     package static let periodicResponsesAdvertiser = bit(43)
     /// Periodic Advertising with Responses, scanner.
     package static let periodicResponsesScanner = bit(44)
-    /// Unsegmented Framed Mode.
+    /// Unsegmented Framed Mode, of isochronous streams.
     package static let unsegmentedFramedMode = bit(45)
-    /// Channel Sounding.
+    /// Channel Sounding, which measures the distance to a peer.
     package static let channelSounding = bit(46)
     /// Channel Sounding, host support.
     package static let channelSoundingHost = bit(47)

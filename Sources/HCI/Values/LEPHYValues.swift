@@ -80,7 +80,7 @@ package struct LECodedPHYOption: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// No preference.
+    /// The host prefers neither coding.
     package static let noPreference = LECodedPHYOption(rawValue: 0x0000)
     /// S=2 coding: two symbols per bit.
     package static let s2 = LECodedPHYOption(rawValue: 0x0001)

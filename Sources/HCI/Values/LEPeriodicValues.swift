@@ -8,7 +8,7 @@ package struct LEPeriodicProperties: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// The transmit power.
+    /// The packets carry the transmit power.
     package static let includeTxPower = bit(6)
 
     package static let names: [(flag: LEPeriodicProperties, name: String)] = [
@@ -65,7 +65,7 @@ package struct LEPeriodicReceiving: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// Reports are enabled.
+    /// The packets of the train are reported.
     package static let reports = bit(0)
     /// Duplicate filtering is enabled.
     package static let filtersDuplicates = bit(1)
@@ -87,7 +87,7 @@ package struct LESyncTransferMode: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// Ignores them.
+    /// Ignores them without notifying the host.
     package static let ignore = LESyncTransferMode(rawValue: 0x00)
     /// Synchronizes with the trains, without reports.
     package static let withoutReports = LESyncTransferMode(rawValue: 0x01)
@@ -117,7 +117,7 @@ package struct LEPeriodicDataStatus: NamedWireValue {
 
     /// The data is complete, or this is its last fragment.
     package static let complete = LEPeriodicDataStatus(rawValue: 0x00)
-    /// Further fragments follow.
+    /// The data is incomplete; further fragments follow.
     package static let moreToCome = LEPeriodicDataStatus(rawValue: 0x01)
     /// The data is truncated; no further fragments follow.
     package static let truncated = LEPeriodicDataStatus(rawValue: 0x02)

@@ -11,9 +11,9 @@ package struct LEScanKind: NamedWireValue {
     /// The name, or the number in hexadecimal if the value has no name.
     package var description: String { named }
 
-    /// Only receives.
+    /// Only receives, without scan requests.
     package static let passive = LEScanKind(rawValue: 0x00)
-    /// Sends scan requests.
+    /// Sends scan requests, and reports the responses.
     package static let active = LEScanKind(rawValue: 0x01)
 
     static let names: [UInt8: String] = [
@@ -89,13 +89,13 @@ package struct LEAdvertisingReportKind: NamedWireValue {
 
     /// Connectable and scannable, undirected.
     package static let connectableScannable = LEAdvertisingReportKind(rawValue: 0x00)
-    /// Connectable and directed.
+    /// Connectable, and directed to one device.
     package static let directed = LEAdvertisingReportKind(rawValue: 0x01)
-    /// Scannable, undirected.
+    /// Scannable and undirected, but not connectable.
     package static let scannable = LEAdvertisingReportKind(rawValue: 0x02)
     /// Neither connectable nor scannable, undirected.
     package static let nonConnectable = LEAdvertisingReportKind(rawValue: 0x03)
-    /// A scan response.
+    /// A response to a scan request.
     package static let scanResponse = LEAdvertisingReportKind(rawValue: 0x04)
 
     static let names: [UInt8: String] = [

@@ -8,17 +8,17 @@ package struct LEStates: WireFlags {
         self.rawValue = rawValue
     }
 
-    /// Non-connectable advertising.
+    /// Non-connectable advertising, without another state.
     package static let nonConnectableAdvertising = bit(0)
-    /// Scannable advertising.
+    /// Scannable advertising, without another state.
     package static let scannableAdvertising = bit(1)
-    /// Connectable advertising.
+    /// Connectable advertising, without another state.
     package static let connectableAdvertising = bit(2)
     /// High duty cycle directed advertising.
     package static let highDutyCycleAdvertising = bit(3)
-    /// Passive scanning.
+    /// Passive scanning, without another state.
     package static let passiveScanning = bit(4)
-    /// Active scanning.
+    /// Active scanning, without another state.
     package static let activeScanning = bit(5)
     /// Initiating, and a connection as central.
     package static let initiating = bit(6)

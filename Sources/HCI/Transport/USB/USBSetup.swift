@@ -5,7 +5,7 @@ package struct USBSetup: Hashable, Sendable {
 
     /// bmRequestType: direction, type and recipient.
     package var requestType: UInt8
-    /// bRequest: the request.
+    /// bRequest: the request, whose meaning depends on the type.
     package var request: UInt8
     /// wValue: an argument of the request.
     package var value: UInt16

@@ -9,9 +9,9 @@ package struct DongleDescriptors: Hashable, Sendable {
 
     /// The vendor ID. 0x1209 is shared by projects like this one.
     package var vendor: UInt16 = 0x1209
-    /// The product ID.
+    /// The product ID below ``vendor``.
     package var product: UInt16 = 0x0B1E
-    /// The product name.
+    /// The product name, the string descriptor with index 2.
     package var name = "Harald's dongle"
     /// The serial number, the same each time this dongle is attached.
     package var serialNumber: String

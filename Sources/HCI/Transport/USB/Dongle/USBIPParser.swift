@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// A USB/IP request from a host to a remote device (Documentation/usb/usbip_protocol.rst of Linux).
 package enum USBIPRequest: Hashable, Sendable {
-    /// Start a transfer.
+    /// Start a transfer (`USBIP_CMD_SUBMIT`).
     case submit(USBIPSubmission)
     /// Cancel the transfer with the sequence number `transfer`.
     case unlink(sequence: UInt32, transfer: UInt32)

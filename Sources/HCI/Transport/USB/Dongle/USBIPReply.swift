@@ -15,7 +15,7 @@ package enum USBIPReply: Hashable, Sendable {
     /// The result of a cancellation: `unlinked`, or `done` if the transfer had completed before.
     case unlinked(sequence: UInt32, status: Status)
 
-    /// The encoded reply.
+    /// The encoded reply, starting with its header.
     package var octets: [UInt8] {
         switch self {
         case .submitted(let sequence, let status, let length, let octets):
