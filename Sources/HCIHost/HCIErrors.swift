@@ -35,9 +35,9 @@ package enum HCIHostError: Error, Hashable, Sendable {
     package enum Layer: String, Sendable {
         /// The transport between host and controller.
         case transport
-        /// The controller.
+        /// The controller, which failed or refused a command.
         case controller
-        /// The host.
+        /// The host, which is not running.
         case host
     }
 

@@ -44,7 +44,7 @@ extension HCIHost {
         }
     }
 
-    /// Stops all time-outs.
+    /// Cancels the time-outs of all links.
     func endWatching() {
         linkWatch = LinkWatch()
         for timer in [watchTimer?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }

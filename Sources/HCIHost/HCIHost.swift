@@ -414,7 +414,7 @@ extension HCIHost {
         case idle
         /// The controller is being initialized: events are handled, data is dropped.
         case starting
-        /// Everything is handled.
+        /// Both events and data are handled.
         case ready
 
         init(_ state: State) {

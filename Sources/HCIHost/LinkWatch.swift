@@ -61,9 +61,9 @@ struct LinkWatch {
     }
 
     enum Action: Equatable {
-        /// End the link.
+        /// End the link with this handle.
         case end(UInt16, LinkStall)
-        /// Reset the controller.
+        /// Reset the controller, because of this error.
         case fail(HCIHostError)
     }
 

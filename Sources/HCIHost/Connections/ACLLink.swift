@@ -5,7 +5,7 @@ import HCI
 ///
 /// Use it on the event loop only; all callbacks run there.
 package protocol ACLLink: AnyObject {
-    /// The connection handle.
+    /// The connection handle, which the controller may reuse after the link has ended.
     var handle: ConnectionHandle { get }
 
     /// Queues an L2CAP PDU, basic header included. The PDU is fragmented to the controller's buffer size and sent in

@@ -12,7 +12,7 @@ package final class HCIConnection: ACLLink {
     /// The maximum number of fragments kept until ``onReceive`` is set.
     static let maximumUnclaimedFragments = 16
 
-    /// The connection handle.
+    /// The connection handle, which the controller may reuse after the link has ended.
     package let handle: ConnectionHandle
     /// The role of this device.
     package let role: LERole

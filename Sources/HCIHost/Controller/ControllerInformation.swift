@@ -7,7 +7,7 @@ package struct ControllerInformation: Hashable, Sendable {
     package var place = ""
     /// The public address, or nil if the controller has none.
     package var publicAddress: BluetoothAddress?
-    /// The HCI version.
+    /// The HCI version of the controller.
     package var version = SpecificationVersion.v4_0
     /// The manufacturer's company identifier, as assigned by the Bluetooth SIG; 0xFFFF if unknown.
     package var companyIdentifier: UInt16 = 0xFFFF
@@ -15,11 +15,11 @@ package struct ControllerInformation: Hashable, Sendable {
     package var revision: UInt16 = 0
     /// The manufacturer's revision of the link layer.
     package var subversion: UInt16 = 0
-    /// The supported commands.
+    /// The commands that the controller claims to support.
     package var supportedCommands = SupportedCommands()
     /// The features of the controller other than those of LE.
     package var features: LMPFeatures = []
-    /// The link-layer features.
+    /// The features of the link layer, page 0.
     package var leFeatures: LEFeatures = []
     /// The supported link-layer states and combinations of states.
     package var leStates: LEStates = []

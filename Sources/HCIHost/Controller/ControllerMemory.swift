@@ -22,7 +22,7 @@ package final class ControllerMemory {
 
     /// The firmware version of a controller. A different version discards what is known.
     package struct Firmware: Hashable, Sendable {
-        /// The HCI version.
+        /// The HCI version, a number assigned by the Bluetooth SIG.
         package var version: UInt8
         /// The manufacturer's HCI revision.
         package var revision: UInt16

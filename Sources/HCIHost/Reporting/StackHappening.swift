@@ -36,7 +36,7 @@ package enum StackRoom: CaseIterable, Sendable {
 
 /// The severity of an event that apps are not notified of.
 package enum HappeningWeight: Sendable {
-    /// An expected event.
+    /// An expected event, for debugging only.
     case detail
     /// An event worth recording.
     case information
