@@ -82,7 +82,7 @@ package final class DongleTransport: HCITransport {
         perform(machine.handle(.send(packet)))
     }
 
-    /// Unplugs the dongle.
+    /// Unplugs the dongle. Events that are still delayed are dropped.
     package func close() {
         guard isOpen else { return }
         isOpen = false

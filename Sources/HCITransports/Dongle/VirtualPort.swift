@@ -26,7 +26,7 @@ package enum VirtualPort {
     package static let directory = "/sys/devices/platform/vhci_hcd.0"
     /// `VDEV_ST_NULL` of `drivers/usb/usbip/usbip_common.h`: the port is free.
     private static let free = 4
-    /// `USB_SPEED_FULL` of `include/uapi/linux/usb/ch9.h`.
+    /// `USB_SPEED_FULL` of `include/uapi/linux/usb/ch9.h`: 12 Mbit/s.
     private static let fullSpeed = 2
     /// The bus and device number on the exporting machine, whose values do not matter.
     private static let device = 1 << 16 | 2

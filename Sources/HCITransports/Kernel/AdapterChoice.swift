@@ -7,7 +7,7 @@ import BluetoothTypes
 package enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
     /// The first usable adapter, by number: `hci`.
     case first
-    /// By number: `hci0`.
+    /// The adapter with this number: `hci0`.
     case number(UInt16)
     /// By Bluetooth address: `hci:C0:FF:EE:00:00:01`.
     case address(BluetoothAddress)

@@ -18,7 +18,7 @@ package final class AdapterFinder: Sendable {
     /// The maximum number of stale packets to discard from a kept socket. The kernel buffers fewer.
     static let maximumStale = 10_000
 
-    /// A claimed adapter.
+    /// An adapter that was claimed for this process.
     package struct Taken: Hashable, Sendable {
         /// The user channel socket. The adapter is claimed as long as it is open.
         package var socket: Int32

@@ -22,12 +22,12 @@ package protocol KernelCalls: Sendable {
     func wait(for socket: Int32, milliseconds: Int32) -> Bool
     /// Reads one packet. Empty at the end of the stream.
     func read(_ socket: Int32, atMost count: Int) throws(ErrorNumber) -> [UInt8]
-    /// Writes one packet.
+    /// Writes one packet, whole or not at all.
     func write(_ octets: [UInt8], to socket: Int32) throws(ErrorNumber)
     /// Returns a second descriptor of the same socket.
     func duplicate(_ socket: Int32) throws(ErrorNumber) -> Int32
     func close(_ socket: Int32)
-    /// Sleeps.
+    /// Blocks the calling thread for this time.
     func pause(milliseconds: UInt32)
 }
 
@@ -35,7 +35,7 @@ package protocol KernelCalls: Sendable {
 package enum HCIChannel: UInt16, Sendable {
     /// Exclusive access to the adapter, without the kernel's own host.
     case user = 1
-    /// Bluetooth management.
+    /// The channel of Bluetooth management commands.
     case control = 3
 }
 

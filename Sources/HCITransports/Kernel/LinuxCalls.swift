@@ -14,7 +14,7 @@ package struct LinuxCalls: KernelCalls {
         static let `protocol`: Int32 = 1
         static let deviceUp: UInt = 0x4004_48C9
         static let deviceDown: UInt = 0x4004_48CA
-        /// `USBDEVFS_RESET` of `include/uapi/linux/usbdevice_fs.h`.
+        /// `USBDEVFS_RESET` of `include/uapi/linux/usbdevice_fs.h`, which has no argument.
         static let portReset: UInt = 0x5514
         static let deviceList: UInt = 0x8004_48D2
         static let deviceInformation: UInt = 0x8004_48D3

@@ -124,7 +124,7 @@ package final class UserChannelTransport: HCITransport {
             }
     }
 
-    /// Sends a packet.
+    /// Sends a packet. While the kernel has no room, packets wait in order; too many of them close the transport.
     package func send(_ packet: HCIPacket) {
         guard isOpen else { return }
         var octets: [UInt8] = []

@@ -33,7 +33,7 @@ package enum VirtualAdapter {
     /// followed by 0 for a plain adapter (`vhci_create_device` of `drivers/bluetooth/hci_vhci.c`).
     private static let creation: [UInt8] = [0xFF, 0]
 
-    /// Creates an adapter.
+    /// Creates an adapter, which exists until its file is closed.
     package static func make(at path: String = path) throws(Failure) -> Made {
         let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {

@@ -7,7 +7,6 @@
 /// A pseudoterminal (pty(7)): this process has one side, and other programs open the other side by its path, as a
 /// serial port.
 package final class PseudoTerminal: Sendable {
-    /// This process's side.
     private let own: Int32
     /// The side for others. Kept open, because the kernel hangs up a terminal that no process has open.
     private let other: Int32

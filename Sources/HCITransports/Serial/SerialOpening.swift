@@ -1,6 +1,5 @@
 import HCI
 
-/// Opens serial ports.
 enum SerialOpening {
     /// Opens a port, finds its rate unless one is given, and starts the protocol on it. Call this on the loop.
     /// `completion` is called there, once.

@@ -16,7 +16,7 @@ extension ChannelLine {
     /// The time limit of a connection attempt.
     package static let connectTimeout = TimeAmount.seconds(5)
 
-    /// Connects over TCP.
+    /// Connects over TCP, without Nagle's algorithm.
     static func connect(
         host: String,
         port: Int,

@@ -127,7 +127,7 @@ final class LibUSBConnection: USBConnection {
         carried.completion(outcome(status, octets, Int(count), isRead: carried.isRead))
     }
 
-    /// Translates `enum libusb_transfer_status`.
+    /// Translates a value of `enum libusb_transfer_status`.
     private static func outcome(_ status: Int32, _ octets: UnsafePointer<UInt8>?, _ count: Int, isRead: Bool)
         -> USBOutcome
     {

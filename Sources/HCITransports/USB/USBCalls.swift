@@ -16,7 +16,7 @@ package protocol USBConnection: Sendable {
     func attachDriver(_ interface: UInt8) throws(USBCallError)
     /// Claims an interface for this process.
     func claim(_ interface: UInt8) throws(USBCallError)
-    /// Releases an interface.
+    /// Releases an interface that this process has claimed.
     func release(_ interface: UInt8) throws(USBCallError)
     /// Selects an alternate setting of an interface.
     func select(_ alternate: UInt8, of interface: UInt8) throws(USBCallError)
@@ -30,7 +30,7 @@ package protocol USBConnection: Sendable {
     func cancelAll()
     /// Waits for events or an interruption, and calls completions. On a single thread only.
     func handleEvents()
-    /// Interrupts ``handleEvents()``.
+    /// Makes a call of ``handleEvents()`` on another thread return.
     func interrupt()
     /// Closes the device. No transfer may be pending, and no method may be called afterwards.
     func close()
@@ -56,11 +56,11 @@ package struct USBTransfer: Hashable, Sendable {
 
 /// The result of a transfer.
 package enum USBOutcome: Hashable, Sendable {
-    /// The data received.
+    /// The octets received, possibly fewer than requested.
     case read([UInt8])
     /// The number of octets sent, without the setup packet.
     case written(Int)
-    /// The endpoint stalled.
+    /// The endpoint has stalled: the device refuses the transfer.
     case stalled
     /// Cancelled by this process.
     case cancelled

@@ -42,9 +42,9 @@ package struct USBDevice: Hashable, Sendable {
         }
     }
 
-    /// The vendor identifier.
+    /// The vendor identifier (idVendor).
     package var vendor: UInt16
-    /// The product identifier.
+    /// The product identifier (idProduct).
     package var product: UInt16
     /// The bus number and the device address on it, which changes each time the device is plugged in.
     package var bus: UInt8

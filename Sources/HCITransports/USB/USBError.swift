@@ -16,7 +16,7 @@ package enum USBError: Error, Hashable, Sendable {
     case held(USBDevice, UserChannelError)
     /// It is about to be reset.
     case beingReset(USBDevice)
-    /// It was unplugged.
+    /// It was unplugged in the meantime.
     case gone(USBDevice)
     /// It has no interface with all of a controller's endpoints.
     case incomplete(USBDevice)

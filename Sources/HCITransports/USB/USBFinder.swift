@@ -12,7 +12,7 @@ package final class USBFinder: Sendable {
     /// The pause between two polls, in milliseconds.
     static let pause: UInt32 = 100
 
-    /// A claimed controller.
+    /// A controller that was claimed for this process, with its open device.
     package struct Taken: Sendable {
         package var device: USBDevice
         package var connection: any USBConnection

@@ -31,7 +31,7 @@ struct USBMachine {
     }
 
     enum Action: Hashable, Sendable {
-        /// Submit a read.
+        /// Submit a read on this pipe.
         case read(USBPipe)
         /// Submit a write. On the control pipe, this is a command.
         case write(USBPipe, [UInt8])
@@ -41,7 +41,7 @@ struct USBMachine {
         case deliver(HCIPacket)
         /// Report that the transport has failed.
         case lost(HCITransportError)
-        /// Return the device.
+        /// Return the device to the kernel.
         case finish
     }
 

@@ -34,7 +34,7 @@ package final class USBTransport: HCITransport {
 
     deinit { link?.finish() }
 
-    /// Sends a packet.
+    /// Sends a packet. Does nothing after the transport has closed.
     package func send(_ packet: HCIPacket) { handle(.send(packet)) }
 
     /// Closes the transport. The controller returns to the kernel's driver shortly afterwards.
