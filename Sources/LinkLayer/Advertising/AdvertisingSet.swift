@@ -110,7 +110,7 @@ struct AdvertisingSet {
     /// The target as it appears on the air: under a private address if its key is known (Core Vol 6 Part B 6.2.2).
     var airTarget: BluetoothAddress { privateTarget ?? target }
 
-    /// The ADI field.
+    /// The ADI field: the SID of the set and the DID of its data.
     var info: AdvertisingDataInfo { AdvertisingDataInfo(set: parameters.sid, data: dataIdentifier) }
 }
 

@@ -90,7 +90,7 @@ struct ExtendedEvent {
 }
 
 extension AdvertisingSet {
-    /// The AdvMode field.
+    /// The AdvMode field, from the properties of the set.
     var mode: ExtendedAdvertisement.Mode {
         isConnectable ? .connectable : isScannable ? .scannable : .nonConnectable
     }

@@ -12,7 +12,7 @@ struct ConnectionEvent {
     }
 
     enum Input {
-        /// The event starts.
+        /// The event starts, at its anchor point.
         case anchor
         /// The PDU of this device has been sent, with this MD bit.
         case sent(moreData: Bool)
@@ -33,7 +33,6 @@ struct ConnectionEvent {
         case listen
         /// The event has closed.
         case close
-        /// Nothing to do.
         case none
     }
 

@@ -95,7 +95,7 @@ final class Link: RadioClaimant {
     /// The MD bit of the last received PDU.
     var peerHasMore = false
 
-    // Supervision.
+    // Supervision, procedures and the end.
     var presence: PeerPresence
     var supervision: ScheduledTask?
     var procedureTimer: ScheduledTask?

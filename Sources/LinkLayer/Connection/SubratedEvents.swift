@@ -2,11 +2,11 @@
 ///
 /// Events are numbered without wrapping here, so that the sequence continues where the counter on the air wraps to 0.
 struct SubratedEvents: Hashable {
-    /// connSubrateFactor.
+    /// connSubrateFactor, from 1 to 500.
     var factor = 1
     /// The number of one of the used events.
     var base = 0
-    /// connContinuationNumber.
+    /// connContinuationNumber: how many events stay in use after one with data.
     var continuation = 0
 
     /// Creates the subrating that uses every event.

@@ -16,13 +16,13 @@ struct DataLength: Hashable {
     /// The duration of 27 octets with a MIC with S=8, in microseconds: the minimum in effect on the Coded PHY.
     static let minimumTimeCoded: UInt16 = 2_704
 
-    /// connMaxTxOctets.
+    /// connMaxTxOctets, from 27 to 251.
     var localTxOctets = Self.minimumOctets
-    /// connMaxTxTime.
+    /// connMaxTxTime, in microseconds, from 328 to 17,040.
     var localTxTime = Self.minimumTime
-    /// connMaxRxOctets.
+    /// connMaxRxOctets, from 27 to 251.
     var localRxOctets: UInt16
-    /// connMaxRxTime.
+    /// connMaxRxTime, in microseconds, from 328 to 17,040.
     var localRxTime: UInt16
     /// connRemoteMaxTxOctets and so on: as reported by the peer, or the minimum before.
     private(set) var remoteTxOctets = Self.minimumOctets
@@ -35,9 +35,9 @@ struct DataLength: Hashable {
         localRxTime = rxTime
     }
 
-    /// connEffectiveMaxTxOctets.
+    /// connEffectiveMaxTxOctets: the most that both ends allow.
     var txOctets: UInt16 { min(localTxOctets, remoteRxOctets) }
-    /// connEffectiveMaxRxOctets.
+    /// connEffectiveMaxRxOctets: the most that both ends allow.
     var rxOctets: UInt16 { min(localRxOctets, remoteTxOctets) }
 
     /// connEffectiveMaxTxTime on the current PHY.

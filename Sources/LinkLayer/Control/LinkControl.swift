@@ -50,7 +50,7 @@ struct LinkControl {
         case receive(EncryptionSession?)
         /// Send LL_TERMINATE_IND with this reason, and end the link once it is acknowledged.
         case terminate(HCIStatus)
-        /// End the link.
+        /// End the link at once, without LL_TERMINATE_IND.
         case end(HCIStatus)
         /// End the link once the acknowledgement of the peer's PDU has been sent.
         case endAfterAnswer(HCIStatus)

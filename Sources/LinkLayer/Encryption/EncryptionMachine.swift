@@ -47,10 +47,10 @@ struct EncryptionMachine {
     enum Action: Hashable {
         /// Send only PDUs of the encryption procedures from now on.
         case hold
-        /// Resume sending everything.
+        /// Resume sending all PDUs, after ``hold``.
         case release
         case send(ControlPDU)
-        /// Reject LL_ENC_REQ.
+        /// Reject LL_ENC_REQ with this error.
         case refuse(HCIStatus)
         /// Encrypt transmissions with this session from now on; nil to stop encrypting.
         case transmit(EncryptionSession?)

@@ -15,7 +15,7 @@ enum AdvertisingPDU: Hashable {
     case scanResponse(UndirectedAdvertisement)
     /// CONNECT_IND.
     case connect(ConnectIndication)
-    /// ADV_SCAN_IND: scannable.
+    /// ADV_SCAN_IND: scannable, not connectable.
     case scannable(UndirectedAdvertisement)
     /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND.
     case extended(ExtendedAdvertisement)

@@ -5,9 +5,9 @@ struct UndirectedAdvertisement: AdvertisingPayload, Hashable {
     /// The maximum length of the data, in octets.
     static let maximumData = 31
 
-    /// AdvA.
+    /// AdvA, of the kind in TxAdd.
     var advertiser = BluetoothAddress.none
-    /// AdvData or ScanRspData.
+    /// AdvData or ScanRspData, at most ``maximumData`` octets.
     var data: PacketBuffer = []
     /// Whether the advertiser supports channel selection algorithm #2; only ADV_IND indicates it.
     var knowsAlgorithm2 = false
@@ -41,9 +41,9 @@ struct UndirectedAdvertisement: AdvertisingPayload, Hashable {
 
 /// The payload of ADV_DIRECT_IND (2.3.1.2).
 struct DirectedAdvertisement: AdvertisingPayload, Hashable {
-    /// AdvA.
+    /// AdvA, of the kind in TxAdd.
     var advertiser = BluetoothAddress.none
-    /// TargetA.
+    /// TargetA, of the kind in RxAdd.
     var target = BluetoothAddress.none
     /// Whether the advertiser supports channel selection algorithm #2.
     var knowsAlgorithm2 = false
@@ -78,9 +78,9 @@ struct DirectedAdvertisement: AdvertisingPayload, Hashable {
 
 /// The payload of SCAN_REQ (2.3.2.1).
 struct ScanRequestPayload: AdvertisingPayload, Hashable {
-    /// ScanA.
+    /// ScanA, of the kind in TxAdd.
     var scanner = BluetoothAddress.none
-    /// AdvA.
+    /// AdvA, of the kind in RxAdd.
     var advertiser = BluetoothAddress.none
 
     init() {}
@@ -110,9 +110,9 @@ struct ScanRequestPayload: AdvertisingPayload, Hashable {
 
 /// The payload of CONNECT_IND (2.3.3.1).
 struct ConnectIndication: AdvertisingPayload, Hashable {
-    /// InitA.
+    /// InitA, of the kind in TxAdd.
     var initiator = BluetoothAddress.none
-    /// AdvA.
+    /// AdvA, of the kind in RxAdd.
     var advertiser = BluetoothAddress.none
     /// The LLData field: the parameters of the connection.
     var link = ConnectionData()
@@ -170,7 +170,7 @@ struct ConnectionData: PacketFields, Hashable {
     var latency: UInt16 = 0
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16 = 0
-    /// The channel map.
+    /// ChM: the data channels in use.
     var channelMap = ChannelMap.all
     private var hopAndAccuracy: UInt8 = 0
 

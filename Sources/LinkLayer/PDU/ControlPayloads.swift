@@ -112,7 +112,7 @@ struct VersionIndication: PacketFields, Hashable {
     var version = SpecificationVersion(rawValue: 0)
     /// The company identifier of the manufacturer, assigned by the Bluetooth SIG.
     var company: UInt16 = 0
-    /// The manufacturer's revision.
+    /// The manufacturer's revision of the link layer.
     var subversion: UInt16 = 0
 
     init() {}

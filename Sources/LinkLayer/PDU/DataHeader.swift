@@ -33,16 +33,16 @@ struct DataHeader: PacketFields, Hashable {
     /// The first octet without NESN, SN and MD: the authenticated part of the header (Core Vol 6 Part E 2.3).
     var authenticated: UInt8 { flags & 0b1110_0011 }
 
-    /// LLID.
+    /// LLID: the content of the PDU.
     var content: Content { Content(rawValue: flags & 0b11) ?? .reserved }
 
-    /// NESN.
+    /// NESN: the expected SN of the peer's next PDU.
     var nextExpected: Bool {
         get { flags >> 2 & 1 == 1 }
         set { set(2, newValue) }
     }
 
-    /// SN.
+    /// SN: the sequence number of this PDU.
     var sequence: Bool {
         get { flags >> 3 & 1 == 1 }
         set { set(3, newValue) }

@@ -18,11 +18,11 @@ struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
     /// The maximum length of the extended header, in octets.
     static let maximumHeader = 63
 
-    /// AdvMode.
+    /// AdvMode: connectable, scannable or neither.
     var mode = Mode.nonConnectable
     /// The extended header; empty if the PDU has none.
     var extended = ExtendedHeader()
-    /// AdvData.
+    /// AdvData, or a fragment of it.
     var data: PacketBuffer = []
 
     init() {}
@@ -70,19 +70,19 @@ struct ExtendedHeader: PacketFields, Hashable {
         static let txPower = Flags(rawValue: 1 << 6)
     }
 
-    /// AdvA.
+    /// AdvA; nil if the header lacks it.
     var advertiser: BluetoothAddress?
-    /// TargetA.
+    /// TargetA; nil if the header lacks it.
     var target: BluetoothAddress?
-    /// CTEInfo, unparsed.
+    /// CTEInfo, unparsed; nil if the header lacks it.
     var constantTone: UInt8?
-    /// ADI.
+    /// ADI; nil if the header lacks it.
     var info: AdvertisingDataInfo?
-    /// AuxPtr.
+    /// AuxPtr; nil if the header lacks it.
     var pointer: AuxiliaryPointer?
-    /// SyncInfo.
+    /// SyncInfo; nil if the header lacks it.
     var sync: SyncInfo?
-    /// TxPower, in dBm.
+    /// TxPower, in dBm; nil if the header lacks it.
     var txPower: Int8?
     /// ACAD: data for the peer's controller.
     var controllerData: PacketBuffer = []

@@ -8,7 +8,7 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
     var serviceData: UInt16 = 0
     /// SyncInfo of the train. The offset is relative to the anchor point of the connection event ``reference``.
     var sync = SyncInfo()
-    /// connEventCount.
+    /// connEventCount: the connection event to which the offset of ``sync`` is relative.
     var reference: UInt16 = 0
     /// lastPaEventCounter: an AUX_SYNC_IND that the sender has recently received or sent.
     var lastCounter: UInt16 = 0
@@ -22,7 +22,7 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
 
     init() {}
 
-    /// SID.
+    /// SID of the train, from 0 to 15.
     var sid: UInt8 {
         get { bits & 0x0F }
         set { bits = bits & 0xF0 | newValue & 0x0F }
@@ -34,7 +34,7 @@ struct PeriodicSyncIndication: PacketFields, Hashable {
         set { bits = bits & 0x1F | (newValue.code & 0b111) << 5 }
     }
 
-    /// AdvA.
+    /// AdvA: the address of the train's advertiser.
     var advertiser: BluetoothAddress {
         get { BluetoothAddress(advertiserValue, kind: .init(isRandom: bits & 0x10 != 0)) }
         set {

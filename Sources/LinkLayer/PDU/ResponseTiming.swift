@@ -4,7 +4,7 @@ import HCI
 /// Periodic Advertising Response Timing Information (CSS Part A 1.24): the subevents and response slots of a train. It
 /// is contained in ACAD next to SyncInfo, and follows it in LL_PERIODIC_SYNC_WR_IND.
 struct ResponseTiming: PacketFields, Hashable {
-    /// The AD type.
+    /// The AD type of this structure in ACAD.
     static let kind: UInt8 = 0x32
     /// The length after the AD type, in octets.
     static let size = 8

@@ -5,9 +5,9 @@ struct SubrateRequest: PacketFields, Hashable {
     /// The maximum of the factor, and of its product with the latency plus 1 (4.5.1).
     static let maximumFactor: UInt16 = 500
 
-    /// The minimum factor.
+    /// The minimum of the subrate factor, from 1 to 500.
     var factorMin: UInt16 = 1
-    /// The maximum factor.
+    /// The maximum of the subrate factor, from 1 to 500.
     var factorMax: UInt16 = 1
     /// The maximum number of subrated events that the peripheral may skip.
     var maxLatency: UInt16 = 0

@@ -7,7 +7,6 @@ import Radio
 struct ConnectionWish {
     /// The subevent in which to send the connection request.
     var subevent: UInt8
-    /// The host's command.
     var command: LEExtendedCreateConnection
     /// The own address on the air.
     var own: OwnAddressParameters
@@ -23,7 +22,7 @@ enum SubeventStage {
     case listening(ResponseSlots)
     /// AUX_CONNECT_REQ is on the air.
     case requesting(ConnectIndication, ConnectionWish, channel: UInt8)
-    /// Listening for AUX_CONNECT_RSP.
+    /// AUX_CONNECT_REQ was sent, and AUX_CONNECT_RSP is expected.
     case awaiting(ConnectIndication, ConnectionWish, LinkStart)
 }
 
@@ -34,7 +33,7 @@ struct ResponseSlots {
     /// The channel of the subevent, which its responses use as well.
     let channel: UInt8
     let timing: ResponseTiming
-    /// The remaining slots.
+    /// The slots whose responses have not been recorded yet.
     var left: Range<UInt16>
     /// The responses received in the previous slots.
     var heard: [LEPeriodicResponse] = []

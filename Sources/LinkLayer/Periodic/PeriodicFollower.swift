@@ -14,7 +14,7 @@ final class PeriodicFollower: RadioClaimant {
         case off
         /// The next event begins when the timer fires.
         case waiting
-        /// Listening for AUX_SYNC_IND.
+        /// The receiver is on, for AUX_SYNC_IND.
         case listening
         /// An AUX_CHAIN_IND is due.
         case pausing(Chain)

@@ -30,7 +30,7 @@ enum DirectedTarget: Hashable {
     case ownPrivate(BluetoothAddress)
     /// A private address that could not be resolved.
     case unresolved
-    /// Another device.
+    /// Another device than this one.
     case foreign
 }
 

@@ -68,7 +68,6 @@ class PrimaryListener: RadioClaimant {
         for window in self.windows { window.start() }
     }
 
-    /// Stops at once.
     func end() {
         isEnabled = false
         phase = .window
