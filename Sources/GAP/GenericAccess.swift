@@ -184,7 +184,7 @@ package final class GenericAccess {
         scanner.onFailed = { [weak self] in self?.scanEnded($0) }
     }
 
-    /// Initializes the controller.
+    /// Initializes the controller. Does nothing if it is starting or ready.
     package func start() {
         host.start()
     }

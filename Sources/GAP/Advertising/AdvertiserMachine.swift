@@ -35,7 +35,7 @@ struct AdvertiserMachine {
         case addressExpired
         /// Stop advertising until ``resume``.
         case pause
-        /// Resume after ``pause``.
+        /// Advertise again after ``pause``, if anything is wanted.
         case resume
         /// The controller was reset or removed, and does not advertise.
         case reset
@@ -55,7 +55,7 @@ struct AdvertiserMachine {
         case reportFailed(GAPError)
         /// The advertisement ended, and nothing is wanted any more.
         case reportEnded(AdvertisingEnd)
-        /// Advertising is paused.
+        /// Advertising is off, and stays off until the pause ends.
         case reportPaused
     }
 
@@ -217,7 +217,7 @@ struct AdvertiserMachine {
 
 /// The reason why advertising ended by itself.
 package enum AdvertisingEnd: Hashable, Sendable {
-    /// A central connected.
+    /// A central has connected to the set.
     case connected
     /// The time limit was reached.
     case timeOver

@@ -18,7 +18,6 @@ struct AdvertisingCommands {
     let set: UInt8
     let advertisement: AdvertisingConfiguration
     let phase: AdvertisingTempo.Phase
-    /// The advertiser's address.
     let address: OwnAddress
     /// The peer of directed advertising; otherwise `none`.
     let target: BluetoothAddress

@@ -29,7 +29,7 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
         }
     }
 
-    /// The packet format.
+    /// The packet format, which limits the length of the data.
     package enum Packets: Hashable, Sendable {
         /// Legacy packets, which every device receives, with up to 31 octets of data.
         case legacy
@@ -58,7 +58,7 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
         }
     }
 
-    /// The advertiser's address.
+    /// The kind of address that the packets carry.
     package enum Address: Hashable, Sendable {
         /// The address of the device.
         case device
@@ -68,15 +68,15 @@ package struct AdvertisingConfiguration: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// The advertising data.
+    /// The advertising data. Legacy directed packets carry none.
     package var data: AdvertisingData
     /// The scan response data.
     package var scanResponse: AdvertisingData
-    /// The packet format.
+    /// The packet format, legacy by default.
     package var packets = Packets.legacy
-    /// The advertising intervals.
+    /// The advertising intervals; by default those that the specification recommends.
     package var tempo = AdvertisingTempo.specification
-    /// The advertiser's address.
+    /// The kind of address that the packets carry, by default the address of the device.
     package var address = Address.device
     /// The duration; nil to advertise until stopped.
     package var limit: Duration?

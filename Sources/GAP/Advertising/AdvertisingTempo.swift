@@ -2,7 +2,7 @@
 package struct AdvertisingTempo: Hashable, Sendable {
     /// A phase of advertising.
     package enum Phase: Hashable, Sendable {
-        /// The first phase.
+        /// The first phase, for quick discovery.
         case fast
         /// The phase after it.
         case slow

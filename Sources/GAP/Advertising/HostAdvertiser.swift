@@ -157,7 +157,7 @@ extension HostAdvertiser {
     /// Pauses all sets, and notifies `privacy` once they are off.
     package func pause() { pause(.privacy) }
 
-    /// Resumes all sets.
+    /// Resumes all sets, unless they are paused for another reason too.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {

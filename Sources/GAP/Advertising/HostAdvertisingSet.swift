@@ -53,7 +53,7 @@ package final class HostAdvertisingSet {
         advertiser.host.send(inOrder: commands) { [advertiser] _ in advertiser.reviewPause() }
     }
 
-    /// The wanted advertisement.
+    /// The advertisement that the set sends, or will send when it can; nil for none.
     package var wanted: AdvertisingConfiguration? { machine.wanted }
 
     /// Whether the set is advertising or about to, possibly after a pause.

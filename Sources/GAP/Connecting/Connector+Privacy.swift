@@ -73,7 +73,7 @@ extension Connector {
     /// Pauses connecting, and notifies `privacy` once the controller has stopped.
     package func pause() { pause(.privacy) }
 
-    /// Resumes connecting.
+    /// Resumes connecting, unless it is paused for another reason too.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {

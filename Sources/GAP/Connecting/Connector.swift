@@ -162,7 +162,7 @@ package final class Connector: ConnectingUser {
         }
     }
 
-    /// Disconnects a link.
+    /// Disconnects a link. If the controller refuses, reports an ``AccessHappening``.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
         host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
             guard case .failure(let error) = result else { return }

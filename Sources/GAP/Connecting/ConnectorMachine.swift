@@ -31,7 +31,7 @@ struct ConnectorMachine {
         case retry
         /// Stop searching until ``resume``.
         case pause
-        /// Resume after ``pause``.
+        /// Search again after ``pause``, if any peer is wanted.
         case resume
         /// A link of the controller has ended.
         case linkEnded
@@ -54,7 +54,7 @@ struct ConnectorMachine {
         case reportFailure(BluetoothAddress, HCIStatus)
         /// The controller claims to have a link to this peer; the connection stays pending.
         case reportHeld(BluetoothAddress)
-        /// Searching is paused.
+        /// Searching is off, and stays off until the pause ends.
         case reportPaused
     }
 

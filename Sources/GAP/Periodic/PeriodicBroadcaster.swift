@@ -31,7 +31,7 @@ package final class PeriodicBroadcaster {
     let advertising: HostAdvertisingSet
     private var state = State.off
 
-    // Trains with responses.
+    // For trains with responses only.
     /// Called when the controller has room for subevent data. Answer with ``send(_:completion:)``. A subevent without
     /// data is not sent.
     package var onDataWanted: ((_ subevents: [UInt8]) -> Void)?

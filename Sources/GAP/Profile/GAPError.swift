@@ -26,7 +26,7 @@ package enum GAPError: Error, Hashable, Sendable {
     case rejected(HCIStatus)
     /// The caller cancelled the procedure.
     case cancelled
-    /// The link ended.
+    /// The link ended before the procedure did.
     case linkLost(HCIStatus)
     /// The peer has no such attribute or does not allow it to be read.
     case notFound

@@ -38,7 +38,7 @@ package final class Broadcaster {
         advertising.want(advertisement)
     }
 
-    /// Stops the broadcast.
+    /// Stops the broadcast, without a call of ``onEnded``.
     package func stop() {
         advertising.want(nil)
     }

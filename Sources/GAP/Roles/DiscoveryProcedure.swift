@@ -3,14 +3,14 @@ import HCI
 
 /// The limited and general discovery procedures (Core Vol 3 Part C 9.2.5, 9.2.6).
 package final class DiscoveryProcedure {
-    /// The discovery procedure.
+    /// The procedure, which determines the modes in which a device is found.
     package enum Kind: Hashable, Sendable {
         /// Finds devices in limited discoverable mode.
         case limited
         /// Finds devices in limited or general discoverable mode.
         case general
 
-        /// The minimum duration.
+        /// The minimum duration without the Coded PHY, which takes longer by ``GAPTimer/codedFactor``.
         var minimumTime: Duration {
             self == .limited ? GAPTimer.limitedDiscovery : GAPTimer.generalDiscovery
         }
@@ -63,7 +63,7 @@ package final class DiscoveryProcedure {
         )
     }
 
-    /// Stops discovery.
+    /// Stops discovery, without a call of `onEnd`.
     package func stop() {
         access.endScan(for: self)
     }

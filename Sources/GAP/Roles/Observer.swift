@@ -21,7 +21,7 @@ package final class Observer {
         try access.scan(settings, for: self, onSighting: onSighting, onEnd: onEnd)
     }
 
-    /// Stops scanning.
+    /// Stops scanning, without a call of `onEnd`.
     package func stop() {
         access.endScan(for: self)
     }

@@ -3,19 +3,19 @@ import BluetoothTypes
 /// The Peripheral role: the discoverability and connectability modes (Core Vol 3 Part C 9.2.2 to 9.2.4, 9.3.2 to
 /// 9.3.4).
 package final class Peripheral {
-    /// The discoverability mode.
+    /// The discoverability mode, which determines the flags in the advertising data (9.2).
     package enum Discoverability: Hashable, Sendable {
-        /// Not discoverable.
+        /// Non-discoverable mode (9.2.2).
         case none
         /// Limited discoverable, for at most ``GAPTimer/limitedDiscoverable``. Then advertising ends.
         case limited(Duration)
-        /// General discoverable.
+        /// General discoverable mode (9.2.4).
         case general
     }
 
-    /// The connectability mode.
+    /// The connectability mode (9.3.2 to 9.3.4).
     package enum Connectability: Hashable, Sendable {
-        /// Not connectable.
+        /// Non-connectable mode (9.3.2).
         case none
         /// Connectable by one device.
         case directed(BluetoothAddress, isHighDutyCycle: Bool)
@@ -31,9 +31,9 @@ package final class Peripheral {
         package var data: AdvertisingData
         /// The scan response data.
         package var scanResponse: AdvertisingData
-        /// The packet format.
+        /// The packet format, legacy by default.
         package var packets = AdvertisingConfiguration.Packets.legacy
-        /// The advertising intervals.
+        /// The advertising intervals; by default those that the specification recommends.
         package var tempo = AdvertisingTempo.specification
 
         /// Creates a mode with legacy packets.

@@ -198,7 +198,7 @@ extension HostScanner {
     /// Pauses scanning, and notifies `privacy` once the controller has stopped.
     package func pause() { pause(.privacy) }
 
-    /// Resumes scanning.
+    /// Resumes scanning, unless it is paused for another reason too.
     package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {

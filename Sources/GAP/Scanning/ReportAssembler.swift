@@ -122,7 +122,6 @@ struct ReportAssembler {
         while let deadline, deadline <= now, let (_, chain) = chains.popOldest() { drop(chain) }
     }
 
-    /// Removes all chains.
     mutating func removeAll() {
         chains.removeAll()
         total = 0

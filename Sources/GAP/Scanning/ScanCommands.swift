@@ -14,7 +14,6 @@ struct ScanCommands {
         return limit.tensOfMilliseconds < .max
     }
 
-    /// The start commands.
     var start: [any HCICommand] {
         var commands: [any HCICommand] = []
         if let advertisers = settings.advertisers {
@@ -48,7 +47,6 @@ struct ScanCommands {
         return commands
     }
 
-    /// The stop commands.
     var stop: [any HCICommand] {
         switch generation {
         case .legacy: [LESetScanEnable(isEnabled: false, filterDuplicates: .disabled)]

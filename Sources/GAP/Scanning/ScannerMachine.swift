@@ -24,7 +24,7 @@ struct ScannerMachine {
         case limitReached(hasStopped: Bool)
         /// Stop scanning until ``resume``.
         case pause
-        /// Resume after ``pause``.
+        /// Scan again after ``pause``, if a scan is wanted.
         case resume
         /// The controller was reset or removed, and is not scanning.
         case reset
@@ -41,7 +41,7 @@ struct ScannerMachine {
         case reportFailed(GAPError)
         /// The scan has reached its time limit, and nothing is wanted any more.
         case reportEnded
-        /// Scanning is paused.
+        /// Scanning is off, and stays off until the pause ends.
         case reportPaused
     }
 

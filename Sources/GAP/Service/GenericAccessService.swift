@@ -73,9 +73,9 @@ package final class GenericAccessService {
     /// The maximum length of the name, in octets (12.1).
     package static let maximumNameLength = 248
 
-    /// The current name.
+    /// The current name, at most ``maximumNameLength`` octets of UTF-8.
     package private(set) var deviceName: String
-    /// The current appearance.
+    /// The current appearance, a number assigned by the Bluetooth SIG.
     package private(set) var appearance: UInt16
     /// Called when a client has changed the name.
     package var onNameChange: ((String) -> Void)?
@@ -198,7 +198,7 @@ extension GenericAccessService.Configuration {
 extension GATTUUID {
     /// Peripheral Preferred Connection Parameters.
     package static let preferredParameters: BluetoothUUID = 0x2A04
-    /// Central Address Resolution.
+    /// The Central Address Resolution characteristic.
     package static let centralAddressResolution: BluetoothUUID = 0x2AA6
     /// Resolvable Private Address Only.
     package static let resolvablePrivateAddressOnly: BluetoothUUID = 0x2AC9
