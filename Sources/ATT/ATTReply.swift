@@ -16,7 +16,7 @@ package struct ATTReply {
     /// The MTU of the bearer, which limits the response, in octets.
     package var mtu: Int { bearer?.mtu ?? ATTBearer.defaultMTU }
 
-    /// Sends the response.
+    /// Sends the response. Only the first answer to a request is sent; further ones are dropped.
     package func send(_ response: consuming ATTPDU) {
         bearer?.answer(turn: turn, response.encoded())
     }

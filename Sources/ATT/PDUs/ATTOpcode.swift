@@ -81,17 +81,17 @@ package struct ATTOpcode: WireValue, CustomStringConvertible {
     /// The kind of a PDU. An unknown opcode without the command flag is a request, to be answered with Request Not
     /// Supported (Vol 3 Part F 3.3).
     package enum Kind: Sendable {
-        /// Requires a response.
+        /// Requires a response, which may be an error response.
         case request
-        /// Answers a request.
+        /// Answers a request, possibly with an error.
         case response
-        /// Has no response.
+        /// Has no response, not even an error.
         case command
         /// Carries a value and has no response.
         case notification
         /// Carries a value and requires a confirmation.
         case indication
-        /// Answers an indication.
+        /// Answers an indication and carries no value.
         case confirmation
     }
 

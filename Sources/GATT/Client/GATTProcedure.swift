@@ -15,7 +15,7 @@ enum GATTStep<Output> {
 
 /// The restrictions on procedures running at the same time on other bearers of the link.
 enum GATTIsolation {
-    /// No restriction.
+    /// The procedure may run beside any other.
     case none
     /// No other procedure that prepares writes: a client has one queue of them for all its bearers (Core Vol 3 Part F
     /// 3.4.6).

@@ -6,6 +6,6 @@ package enum SecuringOutcome: Hashable, Sendable {
     case secured
     /// No attempt was made: nothing would help, or no user can be asked.
     case untried
-    /// The attempt failed.
+    /// The attempt failed with this error.
     case failed(UnderlyingError)
 }

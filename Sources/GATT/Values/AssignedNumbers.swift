@@ -2,13 +2,13 @@ import BluetoothTypes
 
 /// The UUIDs defined by GATT and GAP (Bluetooth Assigned Numbers 3.4 to 3.8).
 package enum GATTUUID {
-    /// Primary Service declaration.
+    /// The Primary Service declaration (Core Vol 3 Part G 3.1).
     package static let primaryService: BluetoothUUID = 0x2800
     /// Secondary Service declaration, for services that only other services include.
     package static let secondaryService: BluetoothUUID = 0x2801
-    /// Include declaration.
+    /// The Include declaration (Core Vol 3 Part G 3.2).
     package static let include: BluetoothUUID = 0x2802
-    /// Characteristic declaration.
+    /// The Characteristic declaration (Core Vol 3 Part G 3.3.1).
     package static let characteristic: BluetoothUUID = 0x2803
     /// Characteristic Extended Properties descriptor.
     package static let extendedProperties: BluetoothUUID = 0x2900
@@ -57,12 +57,12 @@ package struct ClientFeatures: OptionSet, Hashable, Sendable {
 
     /// Robust caching: the client handles Database Out Of Sync.
     package static let robustCaching = ClientFeatures(rawValue: 0x01)
-    /// Enhanced ATT bearers.
+    /// The client supports Enhanced ATT bearers.
     package static let enhancedBearers = ClientFeatures(rawValue: 0x02)
     /// Multiple Handle Value Notifications.
     package static let multipleNotifications = ClientFeatures(rawValue: 0x04)
 
-    /// All assigned bits.
+    /// The bits that the specification assigns.
     package static let known: ClientFeatures = [.robustCaching, .enhancedBearers, .multipleNotifications]
 
     /// Creates the features from the value that a client writes. Unassigned bits are ignored.
@@ -79,7 +79,7 @@ package struct ServerFeatures: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Enhanced ATT bearers.
+    /// The server supports Enhanced ATT bearers.
     package static let enhancedBearers = ServerFeatures(rawValue: 0x01)
 }
 

@@ -12,13 +12,13 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// False or true.
+        /// One bit, 0 for false.
         package static let boolean = Format(rawValue: 0x01)
-        /// Unsigned, 8 bits.
+        /// An unsigned integer of 8 bits.
         package static let uint8 = Format(rawValue: 0x04)
-        /// Unsigned, 16 bits.
+        /// An unsigned integer of 16 bits.
         package static let uint16 = Format(rawValue: 0x06)
-        /// Signed, 16 bits.
+        /// A signed integer of 16 bits.
         package static let sint16 = Format(rawValue: 0x0E)
         /// IEEE 754, 32 bits.
         package static let float32 = Format(rawValue: 0x14)
@@ -30,9 +30,9 @@ package struct PresentationFormat: PacketFields, Hashable, Sendable {
         package static let medfloat32 = Format(rawValue: 0x17)
         /// Two unsigned values of 16 bits.
         package static let duint16 = Format(rawValue: 0x18)
-        /// UTF-8 text.
+        /// Text in UTF-8, of any length.
         package static let utf8 = Format(rawValue: 0x19)
-        /// UTF-16 text.
+        /// Text in UTF-16, of any length.
         package static let utf16 = Format(rawValue: 0x1A)
         /// A structure defined by its service.
         package static let structure = Format(rawValue: 0x1B)
