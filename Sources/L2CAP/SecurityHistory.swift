@@ -17,9 +17,9 @@ package struct SecurityHistory: Sendable {
     /// rights.
     package static let maximumChanges = 8
 
-    /// The current security.
+    /// The security of data that begins to arrive now.
     package private(set) var now: LinkSecurity
-    // Oldest first.
+    // The earlier levels of security, oldest first.
     private var past: [Change] = []
     // The moment of the last change, cached because every packet needs it.
     private var lastChange: LinkMoment?

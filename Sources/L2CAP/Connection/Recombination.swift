@@ -12,9 +12,9 @@ struct Recombination {
     enum Outcome {
         /// The PDU is incomplete, or the fragment was skipped.
         case none
-        /// A complete PDU.
+        /// A complete PDU: its channel and its payload.
         case payload(ChannelIdentifier, PacketBuffer)
-        /// Data was dropped.
+        /// Data was dropped, for this reason.
         case discarded(L2CAPDiscard)
         /// A PDU longer than its channel's limit is dropped. `beginning` is the part of its payload that came with the
         /// header.

@@ -13,7 +13,7 @@ package struct SPSM: WireValue, CustomStringConvertible {
 
     /// The Enhanced Attribute Protocol.
     package static let enhancedAttribute = SPSM(rawValue: 0x0027)
-    /// All valid SPSMs.
+    /// The SPSMs that a request may name. All others are reserved.
     package static let validRange: ClosedRange<UInt16> = 0x0001...0x00FF
     /// The SPSMs that are allocated dynamically (behaviour 8.2).
     package static let dynamicRange: ClosedRange<UInt16> = 0x0080...0x00FF

@@ -41,7 +41,7 @@ package struct CreditBasedConnectionResponse: SignallingCommand {
 
     package init() {}
 
-    /// Creates a refusal.
+    /// Creates a refusal, in which only the result is significant.
     package init(refused result: ChannelResult) {
         self.result = result
     }

@@ -9,7 +9,7 @@ package struct SignallingCode: WireValue, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
-    /// Rejects a command.
+    /// Rejects a command that is unknown or invalid.
     package static let commandReject = SignallingCode(rawValue: 0x01)
     /// Requests the end of a credit-based channel.
     package static let disconnectionRequest = SignallingCode(rawValue: 0x06)

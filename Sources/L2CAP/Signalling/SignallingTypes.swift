@@ -11,7 +11,7 @@ extension SignallingMachine {
         let identifier: ChannelIdentifier
         var mtu: Int
         var mps: Int
-        /// The initial credits.
+        /// The initial credits: the number of frames that may be sent to the peer.
         let credits: Int
     }
 
@@ -40,7 +40,7 @@ extension SignallingMachine {
     enum Ruling: Equatable {
         /// Opens up to `atMost` channels.
         case accept(ChannelParameters, atMost: Int)
-        /// Opens none.
+        /// Opens none, and answers with this result.
         case refuse(ChannelResult)
     }
 
