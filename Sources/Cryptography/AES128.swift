@@ -9,7 +9,7 @@ package struct AES128: Sendable {
         self.key = SymmetricKey(data: key.bytes)
     }
 
-    /// Encrypts one block.
+    /// Encrypts one block: the security function e (Core Vol 3 Part H 2.2.1).
     package func encrypt(_ block: Block128) -> Block128 {
         var bytes = block.bytes
         do {

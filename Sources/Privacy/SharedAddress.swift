@@ -32,7 +32,6 @@ package struct SharedAddress {
         needs[user] = need
     }
 
-    /// Forgets all requirements.
     mutating func reset() {
         needs = [:]
     }

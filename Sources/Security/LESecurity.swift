@@ -7,9 +7,9 @@ package enum LESecurity: Hashable, Sendable {
     /// Mode 2, data signing, with level 1 or 2.
     case mode2(level: UInt8)
 
-    /// No security.
+    /// No security: level 1 (Core Vol 3 Part C 10.2.1).
     package static let none = LESecurity.mode1(level: 1)
-    /// Encryption.
+    /// Encryption, with any key.
     package static let encrypted = LESecurity.mode1(level: 2)
     /// Encryption with an authenticated key.
     package static let authenticated = LESecurity.mode1(level: 3)

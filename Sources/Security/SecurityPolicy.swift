@@ -27,7 +27,7 @@ package struct SecurityPolicy: Hashable, Sendable {
     /// Whether, as central, a link to a bonded peer is encrypted as soon as it is established (behaviour 6.11).
     package var encryptsBondedPeers = true
 
-    /// Creates Apple's policy.
+    /// Creates Apple's policy (behaviours 6.11, 6.12).
     package init() {}
 }
 

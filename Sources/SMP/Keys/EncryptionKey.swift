@@ -2,7 +2,7 @@ import Cryptography
 
 /// A long-term key with the EDIV and Rand values by which the central refers to it (Core Vol 3 Part H 2.4.4.1).
 package struct EncryptionKey: Hashable, Sendable {
-    /// The long-term key.
+    /// The long-term key, or a short-term key of legacy pairing.
     package var key: Key128
     /// The diversifier (EDIV); 0 for LE Secure Connections and for a short-term key.
     package var diversifier: UInt16

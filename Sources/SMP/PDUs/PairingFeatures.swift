@@ -69,7 +69,7 @@ package struct KeyKinds: WireValue, OptionSet {
     package static let encryption = KeyKinds(rawValue: 0x01)
     /// An identity resolving key and the identity address.
     package static let identity = KeyKinds(rawValue: 0x02)
-    /// A signature key.
+    /// A connection signature resolving key (CSRK).
     package static let signing = KeyKinds(rawValue: 0x04)
     /// A link key for BR/EDR, derived from the long-term key.
     package static let link = KeyKinds(rawValue: 0x08)
@@ -82,7 +82,7 @@ package struct PairingFeatures: PacketFields, Hashable, Sendable {
     package var ioCapability = IOCapability.noInputNoOutput
     /// 1 if the sender has received the peer's authentication data out of band.
     package var outOfBandFlag: UInt8 = 0
-    /// The authentication requirements.
+    /// The authentication requirements (AuthReq).
     package var requirements = AuthenticationRequirements()
     /// The maximum encryption key size, 7 to 16 octets.
     package var maximumKeySize: UInt8 = 16

@@ -69,7 +69,7 @@ package struct KeypressNotification: SMPPacket {
         /// Creates a kind from any number, assigned or not.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Passkey entry started.
+        /// The entry of the passkey has started.
         package static let started = Kind(rawValue: 0)
         /// A digit was entered.
         package static let digitEntered = Kind(rawValue: 1)

@@ -13,7 +13,7 @@ package struct SMPCode: WireValue, CustomStringConvertible {
     package static let pairingResponse = SMPCode(rawValue: 0x02)
     /// Commits the sender to values that it reveals later.
     package static let pairingConfirm = SMPCode(rawValue: 0x03)
-    /// Reveals a nonce.
+    /// Reveals the nonce of the sender.
     package static let pairingRandom = SMPCode(rawValue: 0x04)
     /// Ends a pairing without keys.
     package static let pairingFailed = SMPCode(rawValue: 0x05)

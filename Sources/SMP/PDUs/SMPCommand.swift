@@ -8,7 +8,7 @@ package enum SMPCommand: Hashable, Sendable {
     case pairingResponse(PairingResponse)
     /// Commits the sender to values that it reveals later.
     case confirm(PairingConfirm)
-    /// Reveals a nonce.
+    /// Reveals the nonce of the sender.
     case random(PairingRandom)
     /// Ends a pairing without keys.
     case failed(PairingFailed)

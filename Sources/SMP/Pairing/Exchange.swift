@@ -4,7 +4,7 @@ import EventLoops
 
 /// The part of a pairing from the negotiated features to the key (Core Vol 3 Part H 2.3.5).
 protocol Exchange {
-    /// Starts the exchange.
+    /// Starts the exchange, and returns its first actions.
     mutating func begin() -> [ExchangeAction]
     /// Handles a command of the peer.
     mutating func receive(_ command: SMPCommand) -> [ExchangeAction]

@@ -19,7 +19,7 @@ package struct DistributedKeys: Hashable, Sendable {
     package var encryption: EncryptionKey?
     /// The identity resolving key and the identity address.
     package var identity: Identity?
-    /// The signature key.
+    /// The connection signature resolving key (CSRK).
     package var signing: Key128?
 
     /// Creates an empty set of keys.

@@ -40,7 +40,7 @@ package struct PairingConfiguration: Sendable {
     /// link (AB-S03).
     package var isDebugMode = false
 
-    /// Creates Apple's configuration.
+    /// Creates Apple's configuration (behaviours 6.7, 6.10).
     package init() {}
 
     func requirements(_ demand: PairingDemand) -> AuthenticationRequirements {
@@ -79,7 +79,7 @@ package struct OutOfBand: Sendable {
 package struct OwnOutOfBandData: Sendable {
     /// The key pair that the data commits to.
     package let keyPair: P256KeyPair
-    /// The random value.
+    /// The random value that the peer receives out of band.
     package let random: Block128
 
     package init(keyPair: P256KeyPair, random: Block128) {

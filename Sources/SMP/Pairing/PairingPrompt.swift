@@ -17,7 +17,7 @@ package enum PairingPrompt: Hashable, Sendable {
 
 /// The user's response to a prompt.
 package enum PairingAnswer: Hashable, Sendable {
-    /// The user accepted.
+    /// The user accepted the prompt.
     case accept
     /// The user declined, or closed the prompt.
     case refuse

@@ -1,10 +1,10 @@
 /// A change of a link's encryption, as reported by the controller.
 package enum EncryptionChangeReport: Hashable, Sendable {
-    /// Encryption is on.
+    /// The link is encrypted from now on.
     case on
     /// The key of an encrypted link was changed (HCI Encryption Key Refresh Complete).
     case refreshed
-    /// Encryption is off.
+    /// The link is no longer encrypted.
     case off
     /// Encryption was requested but could not be turned on.
     case failed(EncryptionFailure)
@@ -16,6 +16,6 @@ package enum EncryptionFailure: Hashable, Sendable {
     case keyMissing
     /// The peer did not respond (errors 0x08, 0x22).
     case timedOut
-    /// Any other reason.
+    /// Any other reason that the controller reports.
     case other
 }

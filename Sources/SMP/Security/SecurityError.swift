@@ -1,6 +1,6 @@
 /// An error that is reported when a link could not be secured as requested.
 package enum SecurityError: Error, Hashable, Sendable {
-    /// Pairing failed.
+    /// Pairing failed, for this reason.
     case pairing(PairingError)
     /// The peer has removed the bond. This side keeps it until the user removes it (behaviour 6.12).
     case peerLostKey
@@ -23,7 +23,7 @@ package enum SecurityError: Error, Hashable, Sendable {
     case keysRefused
     /// The bond was removed, or its key replaced, on this side before the link was secure.
     case forgotten
-    /// ``SecurityManager/cancel()`` was called.
+    /// ``SecurityManager/cancel()`` was called before the link was secure.
     case cancelled
 }
 

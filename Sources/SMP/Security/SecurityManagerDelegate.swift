@@ -44,7 +44,7 @@ extension SecurityManager {
         /// The keys must be written by then, and are valid only from then on. If they could not be stored, or must not
         /// replace others (AB-S10), the pairing fails.
         case store(PeerKeys, isBonding: Bool)
-        /// ``SecurityManager/encryption`` changed.
+        /// ``SecurityManager/encryption`` has a new value.
         case encryptionChanged
         /// A procedure failed, whichever side started it. Notify the layers above.
         case fail(SecurityError)
