@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// All methods may be called from any thread.
 package final class Listeners<Happening: Sendable>: Sendable {
-    /// Identifies a listener.
+    /// The number of a listener, for ``remove(_:)``.
     package typealias Registration = UInt64
 
     private struct State {
@@ -31,7 +31,7 @@ package final class Listeners<Happening: Sendable>: Sendable {
         state.withLock { $0.listeners.removeAll { $0.registration == registration } }
     }
 
-    /// Calls all listeners.
+    /// Calls all listeners on the calling thread, in the order in which they were added.
     func tell(_ happening: Happening) {
         for listener in state.withLock({ $0.listeners }) { listener.take(happening) }
     }

@@ -132,17 +132,17 @@ extension CBCentralManagerDelegate {
     /// (behaviour 3.5).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {}
 
-    /// Ignores the event.
+    /// Ignores the event, for which the app has registered.
     public func centralManager(
         _ central: CBCentralManager,
         connectionEventDidOccur event: CBConnectionEvent,
         for peripheral: CBPeripheral
     ) {}
 
-    /// Ignores the event.
+    /// Ignores the change; ``CBPeripheral/ancsAuthorized`` has the current value.
     public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
 
-    /// Ignores the discovery.
+    /// Ignores the discovery. The scan continues until it is stopped.
     public func centralManager(
         _ central: CBCentralManager,
         didDiscover peripheral: CBPeripheral,
@@ -150,10 +150,10 @@ extension CBCentralManagerDelegate {
         rssi RSSI: NSNumber
     ) {}
 
-    /// Ignores the event.
+    /// Ignores the event; ``CBPeripheral/state`` shows the connection.
     public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {}
 
-    /// Ignores the event.
+    /// Ignores the failure; ``CBPeripheral/state`` shows that there is no connection.
     public func centralManager(
         _ central: CBCentralManager,
         didFailToConnect peripheral: CBPeripheral,
@@ -169,7 +169,7 @@ extension CBCentralManagerDelegate {
         LeftOutMethod.say()
     }
 
-    /// Ignores the event.
+    /// Ignores the disconnection; ``CBPeripheral/state`` shows it.
     public func centralManager(
         _ central: CBCentralManager,
         didDisconnectPeripheral peripheral: CBPeripheral,

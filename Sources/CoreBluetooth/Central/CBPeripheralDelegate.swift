@@ -169,90 +169,90 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
 
 /// Default implementations, so that every method is optional.
 extension CBPeripheralDelegate {
-    /// Ignores the event.
+    /// Ignores the change; ``CBPeripheral/name`` is the new name.
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
 
-    /// Ignores the event.
+    /// Ignores the change. The objects of these services are no longer valid all the same (behaviour 4.13).
     public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
 
-    /// Ignores the result.
+    /// Ignores the result, which ``CBPeripheral/rssi`` keeps.
     public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
 
-    /// Does nothing.
+    /// Never called, like the requirement itself.
     public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBPeripheral/services`` has the services found.
     public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBService/includedServices`` has the services found.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverIncludedServicesFor service: CBService,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBService/characteristics`` has the characteristics found.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverCharacteristicsFor service: CBService,
         error: (any Error)?
     ) {}
 
-    /// Ignores the value.
+    /// Ignores the value, which ``CBCharacteristic/value`` keeps until the next one.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome: a failed write goes unnoticed.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBCharacteristic/isNotifying`` has the current state.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBCharacteristic/descriptors`` has the descriptors found.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didDiscoverDescriptorsFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {}
 
-    /// Ignores the value.
+    /// Ignores the value, which ``CBDescriptor/value`` keeps until the next one.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didUpdateValueFor descriptor: CBDescriptor,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome: a failed write goes unnoticed.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didWriteValueFor descriptor: CBDescriptor,
         error: (any Error)?
     ) {}
 
-    /// Ignores the event.
+    /// Ignores the event; ``CBPeripheral/canSendWriteWithoutResponse`` has the current state.
     public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
 
     /// Ignores the channel, which therefore closes (behaviour 8.7).
     public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
 
-    /// Ignores the result.
+    /// Ignores the result. Never called so far, since no controller supports Channel Sounding.
     public func peripheral(
         _ peripheral: CBPeripheral,
         didReceive results: CBChannelSoundingProcedureResults?,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the end of the session, and the error if it could not start.
     public func peripheral(_ peripheral: CBPeripheral, didCompleteChannelSoundingSession error: (any Error)?) {}
 }

@@ -29,7 +29,7 @@ package enum PeripheralHappening: Sendable {
 
 /// An event of a central manager.
 package enum CentralHappening: Sendable {
-    /// The state changed.
+    /// The state of the manager has changed to this one.
     case state(CBManagerState)
     /// The scan has found a device.
     case discovered(CBPeripheral, Advertisement, rssi: Int)

@@ -133,24 +133,24 @@ extension CBPeripheralManagerDelegate {
     /// Ignores the preserved state. The services stay published.
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome; ``CBPeripheralManager/isAdvertising`` shows it.
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome: a service that could not be added goes unnoticed.
     public func peripheralManager(
         _ peripheral: CBPeripheralManager,
         didAdd service: CBService,
         error: (any Error)?
     ) {}
 
-    /// Ignores the event.
+    /// Ignores the event; ``CBMutableCharacteristic/subscribedCentrals`` lists the subscribers.
     public func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
         didSubscribeTo characteristic: CBCharacteristic
     ) {}
 
-    /// Ignores the event.
+    /// Ignores the event; ``CBMutableCharacteristic/subscribedCentrals`` lists the remaining subscribers.
     public func peripheralManager(
         _ peripheral: CBPeripheralManager,
         central: CBCentral,
@@ -167,17 +167,17 @@ extension CBPeripheralManagerDelegate {
         if let first = requests.first { peripheral.respond(to: first, withResult: .requestNotSupported) }
     }
 
-    /// Ignores the event.
+    /// Ignores the event. An update that did not fit is not sent again.
     public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome, and with it the PSM that centrals need.
     public func peripheralManager(
         _ peripheral: CBPeripheralManager,
         didPublishL2CAPChannel PSM: CBL2CAPPSM,
         error: (any Error)?
     ) {}
 
-    /// Ignores the outcome.
+    /// Ignores the outcome: a failure goes unnoticed.
     public func peripheralManager(
         _ peripheral: CBPeripheralManager,
         didUnpublishL2CAPChannel PSM: CBL2CAPPSM,

@@ -2,7 +2,7 @@ import Foundation
 
 /// The configuration of a session that measures the distance to a peripheral by Channel Sounding.
 open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable {
-    // Safe: immutable.
+    // Safe: the stored properties are immutable.
     /// The role of this device in the session.
     public typealias Role = CBChannelSoundingSessionConfigurationRole
 
@@ -22,7 +22,7 @@ open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable 
 
 /// The result of one Channel Sounding procedure.
 open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
-    // Safe: immutable.
+    // Safe: the stored properties are immutable.
     private let metres: Double
 
     init(distance: Double) {

@@ -7,7 +7,7 @@ import Foundation
 /// are written (behaviour 0.2). The width shows in ``uuidString`` and ``data`` alone (behaviour 0.5). Objects are
 /// immutable and may be used from any thread.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
-    // Safe: immutable.
+    // Safe: the stored properties are immutable.
     package let uuid: BluetoothUUID
 
     /// Creates a UUID from text such as `180D`, `0000180D` or `0000180D-0000-1000-8000-00805F9B34FB`.

@@ -76,7 +76,6 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
         }
     }
 
-    /// Removes all subscribers.
     final func removeSubscribers() {
         local.withLock { $0.subscribedCentrals = [] }
     }

@@ -29,7 +29,6 @@ struct PublishedServices {
     /// The number of a published service or characteristic.
     func id(of attribute: CBAttribute) -> LocalAttributeID? { ids[ObjectIdentifier(attribute)] }
 
-    /// All published characteristics.
     var allCharacteristics: [CBMutableCharacteristic] { Array(characteristics.values) }
 
     /// Adds a service in its present state.
@@ -99,7 +98,7 @@ struct PublishedServices {
         return id
     }
 
-    /// Removes a service.
+    /// Removes a service with its characteristics. Does nothing if it is not published.
     mutating func remove(_ id: LocalAttributeID) {
         guard let publication = services.removeValue(forKey: id) else { return }
         forget(publication.service, id)
@@ -108,7 +107,6 @@ struct PublishedServices {
         }
     }
 
-    /// Removes all services.
     mutating func removeAll() {
         services = [:]
         characteristics = [:]
