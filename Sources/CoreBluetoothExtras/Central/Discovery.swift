@@ -7,7 +7,7 @@ import Foundation
 public struct Discovery: Sendable {
     /// The contents of an advertisement. What the packet lacks is nil or empty (behaviour 2.9).
     public struct Content: Sendable {
-        /// The advertised name.
+        /// The advertised name, complete or shortened.
         public var localName: String?
         /// Manufacturer specific data, which begins with the company identifier, least significant octet first.
         public var manufacturerData: Data?

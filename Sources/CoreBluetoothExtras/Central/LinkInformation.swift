@@ -12,7 +12,7 @@ public struct LinkInformation: Hashable, Sendable {
         case coded = 3
     }
 
-    /// The connection interval.
+    /// The connection interval, from 7.5 ms to 4 s.
     public var interval: Duration
     /// The peripheral latency: the number of consecutive connection events that the peripheral may skip.
     public var latency: Int

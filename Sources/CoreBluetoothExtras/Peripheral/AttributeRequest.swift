@@ -26,7 +26,7 @@ public final class AttributeRequest: Sendable {
 
     /// The central that made the request.
     public let central: CBCentral
-    /// The requested operation.
+    /// The requested operation, with everything needed to answer it.
     public let operation: Operation
     /// Whether the central waits for a response. A write without response has none (behaviour 7.36).
     public var needsResponse: Bool { first.needsResponse }

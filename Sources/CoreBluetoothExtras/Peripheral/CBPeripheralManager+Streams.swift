@@ -4,9 +4,9 @@ import Synchronization
 
 /// A central has subscribed to a characteristic or unsubscribed from it (behaviour 7.40).
 public struct SubscriptionChange: Sendable {
-    /// The central.
+    /// The central that has subscribed or unsubscribed.
     public let central: CBCentral
-    /// The characteristic.
+    /// The published characteristic whose subscribers have changed.
     public let characteristic: CBMutableCharacteristic
     /// Whether the central is subscribed now.
     public let isSubscribed: Bool

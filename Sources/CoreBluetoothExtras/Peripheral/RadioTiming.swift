@@ -3,7 +3,7 @@ import BluetoothService
 /// The times of the radio, which all apps share: those of the foreground hold while any app that scans or advertises is
 /// in the foreground (behaviour 15.18).
 public enum RadioTiming {
-    /// The scan interval.
+    /// The scan interval while any scanning app is in the foreground.
     public static var scanInterval: Duration { RadioTimes.scan.interval }
     /// The scan window: half of ``scanInterval``.
     public static var scanWindow: Duration { RadioTimes.scan.window }
