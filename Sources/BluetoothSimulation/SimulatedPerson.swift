@@ -8,9 +8,9 @@ import EventLoops
 public final class SimulatedPerson: Sendable {
     /// A person's reaction to pairing alerts.
     public enum Habit: Sendable {
-        /// Presses "Cancel".
+        /// Presses "Cancel" in every alert. The default.
         case declines
-        /// Does nothing.
+        /// Leaves every alert without an answer.
         case ignores
         /// Pairs. The person types the code that one of these devices shows, as soon as it appears, and compares
         /// numbers with theirs, declining if they differ.

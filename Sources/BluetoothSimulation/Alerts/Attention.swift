@@ -16,7 +16,6 @@ final class Attention {
         case scripted(@Sendable (PairingAlert) -> PairingReaction)
     }
 
-    /// Answers an alert.
     typealias Answer = (PairingReaction) -> Void
 
     private struct Shown {

@@ -38,11 +38,11 @@ public struct PairingAlert: Hashable, Sendable {
 
 /// A person's reaction to an alert.
 public enum PairingReaction: Hashable, Sendable {
-    /// Presses "Pair".
+    /// Presses "Pair", or confirms that the digits on both screens are the same.
     case accept
-    /// Presses "Cancel".
+    /// Presses "Cancel", which refuses the pairing.
     case decline
-    /// Types these digits.
+    /// Types these digits. Text that is not a number refuses the pairing.
     case type(String)
     /// Does nothing, for now or forever.
     case wait

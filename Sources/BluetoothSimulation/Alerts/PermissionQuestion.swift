@@ -10,9 +10,9 @@ public struct PermissionQuestion: Hashable, Sendable {
 
 /// A person's answer to a ``PermissionQuestion``.
 public enum PermissionAnswer: Hashable, Sendable {
-    /// Presses "OK".
+    /// Presses "OK". The app may use Bluetooth.
     case allow
-    /// Presses "Don't Allow".
+    /// Presses "Don't Allow". The app may not use Bluetooth.
     case deny
     /// Does nothing, for now or forever.
     case wait
