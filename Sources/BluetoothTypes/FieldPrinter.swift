@@ -10,9 +10,9 @@ public struct FieldPrinter: FieldCoder {
     /// Creates a printer with an empty text.
     public init() {}
 
-    /// Always false.
+    /// False: a printer changes no values.
     public var isReading: Bool { false }
-    /// Always 0.
+    /// 0, since there is no input.
     public var remaining: Int { 0 }
 
     /// Prints an integer: octets and signed integers in decimal, others in hexadecimal.
@@ -53,13 +53,13 @@ public struct FieldPrinter: FieldCoder {
         lastValue = nil
     }
 
-    /// Opens a brace.
+    /// Prints `name` and an opening brace.
     public mutating func begin(_ name: String) {
         text += "\(separator)\(name) {"
         separator = ""
     }
 
-    /// Closes a brace.
+    /// Prints the closing brace of a nested part.
     public mutating func end() {
         text += "}"
         separator = ", "

@@ -9,7 +9,7 @@ public struct FieldReader: FieldCoder {
         bytes = ByteReader(buffer)
     }
 
-    /// Always true.
+    /// True, so that `code(_:)` validates the values.
     @inlinable public var isReading: Bool { true }
     /// The number of octets left.
     @inlinable public var remaining: Int { bytes.remaining }

@@ -9,9 +9,9 @@ public struct FieldWriter: FieldCoder {
         self.buffer = buffer
     }
 
-    /// Always false.
+    /// False: a writer changes no values.
     @inlinable public var isReading: Bool { false }
-    /// Always 0.
+    /// 0, since there is no input.
     @inlinable public var remaining: Int { 0 }
 
     /// Appends a little-endian integer.
@@ -55,7 +55,7 @@ public struct FieldWriter: FieldCoder {
         buffer.append(contentsOf: value)
     }
 
-    /// Appends all octets.
+    /// Appends all octets, without a length.
     @inlinable
     public mutating func rest(_ name: String, _ value: inout PacketBuffer) throws(PacketError) {
         buffer.append(contentsOf: value)

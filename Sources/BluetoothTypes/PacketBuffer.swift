@@ -75,7 +75,7 @@ public struct PacketBuffer: Sendable {
         slice(Swift.min(Swift.max(length, 0), count)..<count)
     }
 
-    /// Appends one octet.
+    /// Appends one octet after the last one of this buffer.
     @inlinable
     public mutating func append(_ byte: UInt8) {
         dropTail()
@@ -83,7 +83,7 @@ public struct PacketBuffer: Sendable {
         end += 1
     }
 
-    /// Appends octets.
+    /// Appends octets after the last one of this buffer.
     @inlinable
     public mutating func append(contentsOf bytes: some Collection<UInt8>) {
         dropTail()
@@ -189,7 +189,7 @@ public struct PacketBuffer: Sendable {
 }
 
 extension PacketBuffer: RandomAccessCollection {
-    /// Always 0.
+    /// Always 0, also for slices.
     @inlinable public var startIndex: Int { 0 }
     /// The number of octets.
     @inlinable public var endIndex: Int { end - start }

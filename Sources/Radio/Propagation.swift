@@ -12,7 +12,7 @@ public struct Position: Hashable, Sendable {
     public var x: Double
     /// Metres to the north.
     public var y: Double
-    /// Metres up.
+    /// Metres upwards from the origin.
     public var z: Double
 
     /// Creates a position from coordinates in metres. The default is the origin.

@@ -93,7 +93,7 @@ public final class Radio {
         return sniffer
     }
 
-    /// Removes a sniffer.
+    /// Removes a sniffer. Does nothing if it was removed before.
     public func remove(_ sniffer: RadioSniffer) {
         sniffers.removeAll { $0 === sniffer }
     }

@@ -25,7 +25,7 @@ public enum RadioChannel {
 public struct RadioChannels: Hashable, Sendable {
     private var bits: UInt64 = 0
 
-    /// All 40 channels.
+    /// All 40 channels, from 0 to 39.
     public static let all = RadioChannels(0...39)
 
     /// Creates a set from channel indices, ignoring those above 39.

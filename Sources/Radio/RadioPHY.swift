@@ -2,7 +2,7 @@
 public enum RadioPHY: Sendable, CaseIterable, Hashable {
     /// 1 Mbit/s, uncoded. Every LE device supports it.
     case le1M
-    /// 2 Mbit/s, uncoded.
+    /// 2 Mbit/s, uncoded. LE devices need not support it.
     case le2M
     /// 1 Mbit/s, each bit sent as two symbols: 500 kbit/s.
     case codedS2
@@ -12,9 +12,9 @@ public enum RadioPHY: Sendable, CaseIterable, Hashable {
     /// The modulation that a receiver is tuned to. The frame itself indicates its coding, so one receiver handles both
     /// S=2 and S=8.
     public enum Modulation: Sendable, Hashable {
-        /// 1 Mbit/s, uncoded.
+        /// 1 Mbit/s, uncoded: frames of ``RadioPHY/le1M``.
         case le1M
-        /// 2 Mbit/s, uncoded.
+        /// 2 Mbit/s, uncoded: frames of ``RadioPHY/le2M``.
         case le2M
         /// 1 Mbit/s, coded with S=2 or S=8.
         case coded

@@ -28,7 +28,7 @@ extension AdvertisingDataFault: CustomStringConvertible {
 extension AdvertisingData {
     /// The packet that carries the data.
     package enum Place: Sendable {
-        /// The advertisement itself.
+        /// The advertisement itself, not its scan response.
         case advertisement
         /// The response to a scan request.
         case scanResponse

@@ -52,7 +52,7 @@ package struct AdvertisingDataType: WireValue, CustomStringConvertible {
     package static let supportedFeatures = AdvertisingDataType(rawValue: 0x27)
     /// An advertising interval that needs more than 16 bits.
     package static let longAdvertisingInterval = AdvertisingDataType(rawValue: 0x2F)
-    /// Other structures, encrypted.
+    /// Other structures, encrypted (Core Specification Supplement Part A 1.23).
     package static let encryptedData = AdvertisingDataType(rawValue: 0x31)
     /// A company identifier and data in that company's format.
     package static let manufacturerData = AdvertisingDataType(rawValue: 0xFF)
@@ -85,7 +85,7 @@ package struct AdvertisingFlags: OptionSet, Hashable, Sendable {
     package static let limitedDiscoverable = AdvertisingFlags(rawValue: 1 << 0)
     /// LE General Discoverable Mode.
     package static let generalDiscoverable = AdvertisingFlags(rawValue: 1 << 1)
-    /// BR/EDR Not Supported.
+    /// BR/EDR Not Supported: the device supports LE only.
     package static let classicNotSupported = AdvertisingFlags(rawValue: 1 << 2)
     /// The controller supports LE and BR/EDR to the same device simultaneously.
     package static let simultaneousController = AdvertisingFlags(rawValue: 1 << 3)
