@@ -26,7 +26,7 @@ package enum ServiceFinder {
     /// The place of a service.
     enum Place: Equatable {
         case socket(String)
-        /// Inside this process.
+        /// A service that runs inside this process.
         case embedded
     }
 

@@ -67,7 +67,7 @@ extension ServiceLimits {
     package static let servicesOfManager = 256
     /// Managers, including kept ones.
     package static let sharedManagers = Quota(app: 128, user: 256, total: 1_024)
-    /// Scans.
+    /// Scans that run at the same time.
     package static let scans = Quota(app: 32, user: 64, total: 256)
     /// Peripherals that managers are connected to, or wait for.
     package static let peers = Quota(app: 256, user: 512, total: 1_024)
@@ -75,11 +75,11 @@ extension ServiceLimits {
     package static let attributes = Quota(app: 512, user: 1_024, total: 4_064)
     /// PSMs on which managers accept L2CAP channels.
     package static let publishedChannels = Quota(app: 16, user: 32, total: 128)
-    /// L2CAP channels.
+    /// L2CAP channels of managers of both roles, to all devices.
     package static let sharedChannels = Quota(app: 64, user: 128, total: 512)
     /// L2CAP channels of an app to one device, half of what a link can have (`L2CAPConnection.maximumDynamicChannels`).
     package static let channelsToPeer = 16
-    /// Managers that advertise.
+    /// Managers that advertise at the same time.
     package static let advertisers = Quota(app: 8, user: 16, total: 64)
 }
 
@@ -100,7 +100,7 @@ extension ServiceLimits {
     package static let permissionQuestions = Quota(app: 1, user: 16, total: 48)
     /// Event streams of tools.
     package static let monitors = Quota(user: 16, total: 48)
-    /// Connected processes.
+    /// Processes that are connected to the service.
     package static let clients = Quota(user: 64, total: 256)
     /// Apps whose managers are in a record on disk.
     package static let recordedApps = Quota(user: 48, total: 64)

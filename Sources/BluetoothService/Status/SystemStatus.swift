@@ -91,7 +91,7 @@ package struct AppStatus: Codable, Hashable, Sendable {
 package struct ManagerStatus: Codable, Hashable, Sendable {
     /// The number of the manager within its app.
     package var number: UInt32
-    /// `central` or `peripheral`.
+    /// The role of the manager: `central` or `peripheral`.
     package var role: String
     package var restoreIdentifier: String?
     /// The last state reported to the manager.
