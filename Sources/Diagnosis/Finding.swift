@@ -6,7 +6,7 @@ package struct Finding: Codable, Hashable, Sendable {
         case problem
         /// Bluetooth works less well than it could.
         case weakness
-        /// Useful to know.
+        /// Nothing is wrong, but the fact is worth knowing.
         case note
     }
 

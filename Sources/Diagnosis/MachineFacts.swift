@@ -14,7 +14,7 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// An rfkill switch.
+    /// An rfkill switch, from `/sys/class/rfkill`.
     package struct RadioSwitch: Hashable, Sendable {
         /// `hci0`, or the name that the manufacturer chose.
         package var name: String
@@ -57,7 +57,7 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// The kernel log.
+    /// The kernel log, if this process may read it.
     package enum Log: Hashable, Sendable {
         case unreadable
         case lines([String])
@@ -68,7 +68,7 @@ package struct MachineFacts: Hashable, Sendable {
         case found([Adapter])
         /// The kernel has no Bluetooth, or none for this network namespace (EAFNOSUPPORT).
         case noBluetooth
-        /// Any other error.
+        /// Any other error, described in words.
         case failed(String)
     }
 

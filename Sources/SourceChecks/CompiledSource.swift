@@ -47,7 +47,7 @@ struct CompiledSource {
     }
 }
 
-/// An open `#if`.
+/// An `#if` whose `#endif` has not come yet.
 private struct Fork {
     /// Whether the enclosing code is compiled.
     let isReached: Bool

@@ -1,9 +1,7 @@
 /// The type declarations of a source file, reduced to what decides which delegate methods are called.
 struct Declarations {
-    /// An instance method.
     struct Method: Equatable {
         let name: String
-        /// The argument labels.
         let labels: [String]
         /// The names in the type of each parameter, without those that do not affect whether it satisfies a
         /// requirement.

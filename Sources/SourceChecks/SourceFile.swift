@@ -12,7 +12,7 @@ package struct SourceFile: Hashable, Sendable {
 /// A place in a source where Linux differs from Apple's platforms.
 package struct SourceFinding: Hashable, Sendable {
     package enum Kind: String, Sendable {
-        /// Does not compile.
+        /// Does not compile on Linux.
         case error
         /// Compiles, but has no effect.
         case warning

@@ -28,7 +28,6 @@ final class Explorer {
         var visit = Visit.Plan()
     }
 
-    /// The security settings.
     struct Trust: Sendable {
         var configuration = PairingConfiguration()
         /// Whether bonds, and the identity of this device, outlast the program.

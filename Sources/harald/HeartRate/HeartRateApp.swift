@@ -216,7 +216,7 @@ final class HeartRateApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         leave(peripheral)
     }
 
-    /// Unsubscribes before disconnecting.
+    /// Disconnects, after unsubscribing from the measurement.
     private func leave(_ peripheral: CBPeripheral) {
         guard let measurement = characteristic(HeartRateProfile.measurement, of: peripheral), measurement.isNotifying
         else { return manager.cancelPeripheralConnection(peripheral) }

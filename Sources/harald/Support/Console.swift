@@ -14,7 +14,7 @@ enum Console {
         write(text, to: .standardOutput)
     }
 
-    /// Writes several lines.
+    /// Writes each line of a text with ``line(_:)``.
     static func lines(_ text: String) {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
     }

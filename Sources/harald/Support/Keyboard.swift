@@ -8,7 +8,6 @@ import Foundation
     import Darwin
 #endif
 
-/// The user's input.
 protocol Keyboard: Sendable {
     /// Discards input that has been typed but not read.
     func discardPending()

@@ -43,7 +43,6 @@ final class Outcome: Sendable {
     }
 }
 
-/// Signal handling.
 enum Interrupts {
     /// Calls `handle` on `queue`, or on a queue of its own, for each signal, until the program ends.
     static func on(_ number: Int32, queue: DispatchQueue? = nil, _ handle: @escaping @Sendable () -> Void) {

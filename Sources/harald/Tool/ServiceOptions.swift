@@ -53,7 +53,7 @@ struct ServiceOptions: ParsableArguments {
         try Self.read(try ask(question))
     }
 
-    /// Decodes an answer.
+    /// Decodes an answer of the service.
     static func read<Answer: Decodable>(_ text: String) throws(ToolError) -> Answer {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(text.utf8))

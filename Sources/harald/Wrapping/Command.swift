@@ -1,6 +1,5 @@
 import Foundation
 
-/// Runs other programs.
 enum Command {
     /// Runs a program to its end and returns its standard output. Its standard error goes to the terminal. The
     /// arguments may start with environment variables.

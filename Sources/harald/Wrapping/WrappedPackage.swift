@@ -7,7 +7,6 @@ struct WrappedPackage {
     private let scratch: ScratchDirectory
     /// The Swift sources, named by their paths in the package.
     private let sources: [SourceFile]
-    /// The build directory.
     private let build: String
 
     init(path: String, scratch: ScratchDirectory) throws(ToolError) {
