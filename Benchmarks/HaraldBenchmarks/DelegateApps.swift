@@ -87,7 +87,7 @@ final class FollowingApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
     private var value = Data()
     private var left = 0
 
-    /// The discovered objects.
+    /// The discovered objects; nil until all are discovered.
     var found: (peripheral: CBPeripheral, notified: CBCharacteristic, written: CBCharacteristic)? {
         queue.sync {
             guard let peripheral, let notifying, let characteristic else { return nil }

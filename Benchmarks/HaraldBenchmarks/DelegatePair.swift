@@ -86,7 +86,7 @@ final class DelegatePair {
         received = 1
     }
 
-    /// Lets time pass.
+    /// Lets time pass: virtual time, or by sleeping.
     func pass(_ duration: Duration) {
         if let loop = loop as? VirtualEventLoop { return loop.run(for: duration) }
         Thread.sleep(

@@ -14,7 +14,7 @@ enum LineTalk {
 
     /// Vendor-specific commands that no vendor uses (Core Vol 4 Part E 5.4.1: OGF 0x3F).
     enum Command: UInt16 {
-        /// Requests a response.
+        /// Requests one ``answer`` at once.
         case ping = 0xFFF0
         /// Requests a number of data packets.
         case flood = 0xFFF1

@@ -13,7 +13,7 @@ struct FuzzInput {
     /// Whether the cursor is at the end.
     var isAtEnd: Bool { position >= octets.count }
 
-    /// The next octet.
+    /// The next octet; 0 at the end.
     mutating func octet() -> UInt8 {
         guard position < octets.count else { return 0 }
         defer { position += 1 }

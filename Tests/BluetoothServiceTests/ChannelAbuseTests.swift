@@ -46,7 +46,7 @@ import Testing
             return
         }
         #expect(error?.code == .core(.unknown))
-        // A disconnection request.
+        // The code of L2CAP_DISCONNECTION_REQ.
         #expect(peer.takeSignals().first?.first == 0x06)
         #expect(peer.system.links.count == 1)
     }

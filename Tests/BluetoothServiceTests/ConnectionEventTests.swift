@@ -103,7 +103,7 @@ import Testing
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(1))
         #expect(changes(listener) == [true])
-        // The registration survives.
+        // The registration survives that Bluetooth was off.
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(1))
         try pair.central.connect(pair.peer)

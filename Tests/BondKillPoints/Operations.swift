@@ -7,13 +7,13 @@ package protocol Operations {
 
     /// Performs the operation with this number.
     func perform(_ number: Int, on storage: any BondStorage) throws
-    /// Loads the content.
+    /// Returns the state that `storage` loads.
     func state(in storage: any BondStorage) throws -> State
     /// Returns the state after the operation.
     func state(after number: Int, from old: State) throws -> State
 }
 
 extension Script: Operations {
-    /// The stored bonds.
+    /// Returns the bonds that `storage` loads; nil if none were saved.
     package func state(in storage: any BondStorage) throws -> StoredBonds? { try storage.load() }
 }

@@ -73,7 +73,7 @@ private final class HeldDirectory: BondDirectory, Sendable {
         scratch = try ScratchDirectory()
         directory = try HeldDirectory(scratch.path)
         storage = FileBondStorage(changing: directory, random: RandomSource())
-        // Creates the secret.
+        // The first use creates the secret.
         _ = try storage.derive("anything")
     }
 

@@ -7,7 +7,7 @@ import EventLoops
 package struct HostileGrammar {
     /// An action of the process.
     package enum Step: Equatable {
-        /// Sends whole messages.
+        /// Sends whole messages, in this order.
         case send([PacketBuffer])
         /// Sends octets that are not a whole message, which makes the rest of the stream invalid.
         case sendRaw([UInt8])
@@ -50,7 +50,7 @@ package struct HostileGrammar {
     /// Notes that the connection ended, on either side. The next connection starts with an opening.
     package mutating func disconnected() { isOpen = false }
 
-    /// The next step.
+    /// Returns the next step. Until the connection is open, that is an opening.
     package mutating func next() -> Step {
         guard isOpen else { return opening() }
         switch random.below(100) {

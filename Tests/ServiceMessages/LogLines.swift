@@ -12,7 +12,7 @@ package struct LogLines: LogHandler {
 
     package var all: [String] { lines.kept.withLock { $0 } }
 
-    /// Removes all entries.
+    /// Removes the entries recorded so far.
     package func clear() {
         lines.kept.withLock { $0.removeAll() }
     }

@@ -97,9 +97,9 @@ final class DyingReader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegat
         }
     }
 
-    /// The numbers received.
+    /// The numbers received so far.
     var numbers: [Int] { read.withLock { $0 } }
-    /// The other callbacks.
+    /// The other callbacks, as text.
     var story: [String] { said.withLock { $0 } }
     var isDead: Bool { isGone.withLock { $0 } }
 

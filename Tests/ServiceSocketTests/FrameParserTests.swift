@@ -43,7 +43,7 @@ import Testing
             var parser = FrameParser()
             for _ in 0..<4 {
                 var octets = random.bytes(Int(random.below(40)))
-                // Plausible lengths.
+                // Makes the length a plausible one.
                 if octets.count > 4 { octets.replaceSubrange(2..<4, with: [0, 0]) }
                 guard (try? parser.take(PacketBuffer(octets))) != nil else { break }
             }

@@ -16,7 +16,7 @@ import Testing
     static let greedy: UInt32 = 7
     static let modest: UInt32 = 8
 
-    /// A shared resource.
+    /// A shared resource, and how to count what a process holds of it.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let quota: Quota
@@ -351,7 +351,7 @@ import Testing
     }
 }
 
-/// The service's log.
+/// The complaints that the service reports: misuse and trouble.
 private final class Complaints: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -69,7 +69,6 @@ final class RawTool: Sendable {
     /// Whether the service reads from this connection.
     var isRead: Bool { ends.with { $0.far.isReading } }
 
-    /// The process ends.
     func die() {
         ends.with { $0.near.close() }
         world.run(for: .milliseconds(1))

@@ -132,7 +132,6 @@ import Testing
     }
 }
 
-/// A connectable device.
 private final class Advertiser: NSObject, CBPeripheralManagerDelegate, Sendable {
     private let manager = Mutex<CBPeripheralManager?>(nil)
 

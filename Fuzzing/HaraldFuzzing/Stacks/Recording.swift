@@ -9,7 +9,7 @@ import Radio
 /// The traffic of a successful session: the start of every corpus. Each run creates it in about a second, with
 /// identical octets.
 struct Recording: Sendable {
-    /// The recorded session.
+    /// The recorded session, created on first use.
     static let session = Recording()
 
     /// The packets from the central's host.

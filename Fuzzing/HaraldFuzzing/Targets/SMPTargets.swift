@@ -40,7 +40,6 @@ final class FuzzedPerson {
     var hasData = false
     private var answer: ((PairingAnswer) -> Void)?
 
-    /// Starts a pairing.
     func begin() { hasAgreed = false }
 
     func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {

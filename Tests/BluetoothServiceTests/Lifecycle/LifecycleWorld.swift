@@ -107,7 +107,6 @@ final class LifecycleWorld: AppLauncher {
 
     // MARK: Steps
 
-    /// Random steps.
     static func choices(_ count: Int, seed: UInt64) -> [Choice] {
         let random = RandomSource(seed: seed).split(1)
         return (0..<count).map { _ in

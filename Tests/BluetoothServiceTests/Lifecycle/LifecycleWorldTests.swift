@@ -4,7 +4,6 @@ import Testing
 
 @testable import BluetoothService
 
-/// Random app lifecycles.
 @Suite struct LifecycleWorldTests {
     /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment.
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["HARALD_SEEDS"] ?? "") ?? 150

@@ -1,4 +1,3 @@
-/// Reduces failing inputs.
 enum Shrinking {
     /// Removes elements that `fails` does not depend on: first halves, then ever smaller parts, until no single element
     /// can be removed (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).

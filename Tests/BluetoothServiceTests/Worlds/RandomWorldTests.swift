@@ -4,7 +4,6 @@ import Testing
 
 @testable import BluetoothService
 
-/// Random worlds.
 @Suite struct RandomWorldTests {
     /// The number of seeds. For longer runs by hand, set `HARALD_SEEDS` in the environment. The first seed is
     /// `HARALD_FIRST_SEED`. Each world runs all its steps, or those in `HARALD_STEPS`, a list of numbers.

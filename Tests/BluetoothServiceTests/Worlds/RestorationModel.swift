@@ -7,11 +7,9 @@ import Foundation
 struct RestorationModel {
     /// How much of a manager's state is known from outside.
     enum Certainty: Comparable {
-        /// None of it.
         case none
         /// The requests are known, but a connection may have come up or ended unnoticed.
         case wishes
-        /// All of it.
         case all
     }
 

@@ -112,7 +112,6 @@ final class WorldDevice: AppLauncher {
         world.test.run(.milliseconds(1))
     }
 
-    /// The device restarts.
     func restart() {
         for app in apps { app.end(.deviceRestarted) }
         vanish()

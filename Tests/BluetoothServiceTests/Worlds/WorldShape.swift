@@ -162,7 +162,6 @@ struct WorldStep: CustomStringConvertible {
 
     private static let urn = Kind.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 
-    /// Random steps.
     static func steps(_ count: Int, seed: UInt64) -> [WorldStep] {
         let random = RandomSource(seed: seed).split(1)
         return (0..<count).map {

@@ -3,7 +3,7 @@ import Synchronization
 /// The story so far: its digest and its lines.
 final class StoryDigest: Sendable {
     private struct State {
-        // FNV-1a, 64 bits.
+        // The digest is FNV-1a with 64 bits.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         var lines: [String] = []
 
@@ -14,7 +14,6 @@ final class StoryDigest: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a line.
     func add(_ line: String) {
         state.withLock { state in
             state.add(line.utf8)

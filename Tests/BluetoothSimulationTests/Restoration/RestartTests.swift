@@ -7,7 +7,6 @@ import Testing
 
 @testable import BluetoothService
 
-/// Devices that restart.
 @Suite struct RestartTests {
     @Test(
         "behaviours 10.5, 10.7, 10.10, 10.15, 10.21: after a restart a connection is made again, and launches the app, which subscribes"

@@ -6,7 +6,7 @@ import Synchronization
 /// The identifiers that the apps of these tests share.
 enum Trust {
     static let service = CBUUID(string: "7472757E-0000-4861-7261-6C6420303031")
-    /// Readable without trust.
+    /// Readable by any peer, without trust.
     static let open = CBUUID(string: "7472757E-0001-4861-7261-6C6420303031")
     /// The contract of behaviour 6.16: reads, and notifications for trusted peers.
     static let email = CBUUID(string: "7472757E-0002-4861-7261-6C6420303031")

@@ -18,7 +18,7 @@ func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async thr
         }
     }
 }
-// END
+// END of the example.
 
 @Suite struct ExampleTests {
     @Test("behaviour 15.22: the example in the README is compiled here, and works")

@@ -81,7 +81,6 @@ import Testing
         #expect(Set(notes.all) == expected)
     }
 
-    /// Publishes a characteristic.
     private func publish(
         by manager: CBPeripheralManager,
         _ service: ScriptedService
