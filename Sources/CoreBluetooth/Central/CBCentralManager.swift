@@ -25,6 +25,8 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         public let rawValue: UInt
 
         /// Creates a set from its bits.
+        ///
+        /// - Parameter rawValue: The bits, assigned or not.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }

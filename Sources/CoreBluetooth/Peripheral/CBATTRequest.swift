@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// Answer with ``CBPeripheralManager/respond(to:withResult:)``, once for each callback of the delegate
 /// (behaviour 7.33). Without an answer the central gives up the link after 30 s (behaviour 7.37).
+///
+/// Properties may be read and set from any thread.
 open class CBATTRequest: NSObject, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     private let contents: Mutex<Data?>

@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// For one central a manager gives the same object as long as the app holds it. Centrals are not reported when they
 /// connect (behaviour 7.41), but with their subscriptions and requests.
+///
+/// Properties may be read from any thread.
 open class CBCentral: CBPeer, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     private let length: Mutex<Int>

@@ -17,6 +17,7 @@ public struct CBATTError: _BridgedStoredNSError, CustomStringConvertible, Sendab
 
     /// Creates the error from its Foundation representation.
     ///
+    /// - Parameter error: The error, which is kept with its `userInfo`.
     /// - Precondition: The error is of the domain ``CBATTErrorDomain``.
     public init(_nsError error: NSError) {
         precondition(

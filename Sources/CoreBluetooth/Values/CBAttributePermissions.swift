@@ -6,6 +6,8 @@ public struct CBAttributePermissions: OptionSet, Sendable {
     public let rawValue: UInt
 
     /// Creates a set from its bits.
+    ///
+    /// - Parameter rawValue: The bits, assigned or not.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

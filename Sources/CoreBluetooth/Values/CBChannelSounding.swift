@@ -1,6 +1,8 @@
 import Foundation
 
 /// The configuration of a session that measures the distance to a peripheral by Channel Sounding.
+///
+/// Objects are immutable and may be used from any thread.
 open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable {
     // Safe: the stored properties are immutable.
     /// The role of this device in the session.
@@ -21,6 +23,9 @@ open class CBChannelSoundingSessionConfiguration: NSObject, @unchecked Sendable 
 }
 
 /// The result of one Channel Sounding procedure.
+///
+/// Objects are immutable and may be used from any thread. None is created so far, since no controller supports the
+/// procedure.
 open class CBChannelSoundingProcedureResults: NSObject, @unchecked Sendable {
     // Safe: the stored properties are immutable.
     private let metres: Double

@@ -4,6 +4,8 @@ public struct CBCharacteristicProperties: OptionSet, Sendable {
     public let rawValue: UInt
 
     /// Creates a set from its bits.
+    ///
+    /// - Parameter rawValue: The bits, assigned or not.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

@@ -18,6 +18,7 @@ public struct CBError: _BridgedStoredNSError, CustomStringConvertible, Sendable 
 
     /// Creates the error from its Foundation representation.
     ///
+    /// - Parameter error: The error, which is kept with its `userInfo`.
     /// - Precondition: The error is of the domain ``CBErrorDomain``.
     public init(_nsError error: NSError) {
         precondition(error.domain == CBErrorDomain, "an error of \(error.domain) is not a CBError; use `as? CBError`")

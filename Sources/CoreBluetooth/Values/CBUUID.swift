@@ -44,6 +44,11 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Creates a 128-bit UUID with the value of a Foundation UUID.
+    ///
+    /// A value on the Bluetooth base UUID is equal to its short forms, but ``uuidString`` and ``data`` keep 128 bits
+    /// (behaviours 0.2, 0.5).
+    ///
+    /// - Parameter theUUID: The value.
     public init(nsuuid theUUID: UUID) {
         let octets = withUnsafeBytes(of: theUUID.uuid) { Array($0) }
         let halves = (octets.prefix(8), octets.suffix(8))

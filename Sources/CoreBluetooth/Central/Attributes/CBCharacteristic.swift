@@ -7,6 +7,9 @@ import Synchronization
 ///
 /// Characteristics of a peripheral are found by ``CBPeripheral/discoverCharacteristics(_:for:)``. Such an object is
 /// valid until its service changes or the connection ends (behaviours 3.14, 4.13).
+///
+/// Properties may be read from any thread. Those of a peripheral's characteristic change on the manager's queue, right
+/// before the delegate is called.
 open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {
@@ -34,7 +37,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     /// weak (behaviour 13.7).
     open var service: CBService? { contents.withLock { $0.service } }
 
-    /// The operations that the characteristic supports.
+    /// The operations that the characteristic supports, as its declaration lists them (Core Vol 3 Part G 3.3.1.1).
     open var properties: CBCharacteristicProperties { contents.withLock { $0.properties } }
 
     /// The last value that was read, notified or indicated.

@@ -5,7 +5,11 @@ import Synchronization
 
 /// A descriptor of a characteristic, with further information about its value.
 ///
-/// Descriptors of a peripheral are found by ``CBPeripheral/discoverDescriptors(for:)``.
+/// Descriptors of a peripheral are found by ``CBPeripheral/discoverDescriptors(for:)``. Such an object is valid as
+/// long as its characteristic (behaviours 3.14, 4.13).
+///
+/// Properties may be read from any thread. The value of a peripheral's descriptor changes on the manager's queue, right
+/// before the delegate is called.
 open class CBDescriptor: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {

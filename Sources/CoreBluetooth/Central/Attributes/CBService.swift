@@ -6,6 +6,9 @@ import Synchronization
 ///
 /// Services of a peripheral are found by ``CBPeripheral/discoverServices(_:)``. Such an object is valid until the
 /// service changes or the connection ends (behaviours 3.14, 4.13).
+///
+/// Properties may be read from any thread. The lists of a peripheral's service change on the manager's queue, right
+/// before the delegate is called.
 open class CBService: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     struct Contents: Sendable {

@@ -4,6 +4,8 @@ import Synchronization
 /// A characteristic that this device publishes.
 ///
 /// Publishing copies the object: later changes to it have no effect on what clients see (behaviour 7.2).
+///
+/// Properties may be read and set from any thread.
 open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     private struct LocalContents: Sendable {

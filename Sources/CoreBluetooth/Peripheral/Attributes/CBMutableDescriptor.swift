@@ -1,7 +1,9 @@
 import BluetoothTypes
 import Foundation
 
-/// A descriptor that this device publishes. Its value cannot change.
+/// A descriptor that this device publishes. Its value cannot change (behaviour 7.8).
+///
+/// Properties may be read from any thread.
 open class CBMutableDescriptor: CBDescriptor, @unchecked Sendable {
     // Safe: adds no state.
 

@@ -4,6 +4,8 @@ import Synchronization
 /// A service that this device publishes.
 ///
 /// Publishing copies the object: later changes to it have no effect on what clients see (behaviour 7.2).
+///
+/// Properties may be read and set from any thread.
 open class CBMutableService: CBService, @unchecked Sendable {
     // Safe: adds no state.
 
