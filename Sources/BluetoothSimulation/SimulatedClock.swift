@@ -8,10 +8,14 @@ public struct SimulatedClock: Clock {
         /// The time since the world began.
         public let offset: Duration
 
-        /// Returns the instant that is `duration` later.
+        /// Returns the instant that is `duration` later, or earlier if `duration` is negative.
+        ///
+        /// - Parameter duration: The time between the two instants.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
         /// Returns the time from this instant to another one.
+        ///
+        /// - Parameter other: The other instant. If it is the earlier one, the time is negative.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Whether the first instant is earlier.

@@ -102,5 +102,7 @@ extension CBPeripheralManager {
 
     /// Returns the number of updates for one central that the system has accepted and not passed to the controller. At
     /// 0, all of them are on their way to it (behaviour 15.26).
+    ///
+    /// - Parameter central: A central of this manager.
     public func pendingUpdates(for central: CBCentral) -> Int { updatesUnderWay(for: central) }
 }

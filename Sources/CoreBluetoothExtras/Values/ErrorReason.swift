@@ -30,6 +30,8 @@ public struct ErrorReason: Hashable, Sendable {
     public var text: String?
 
     /// Reads the cause from the `userInfo` of an error. Nil if it has no code of a lower layer.
+    ///
+    /// - Parameter error: Any error. Those of Core Bluetooth's domains can have a cause.
     public init?(_ error: any Error) {
         let info = (error as NSError).userInfo
         guard let name = info[CBErrorReasonLayerKey] as? String, let layer = Layer(rawValue: name),
