@@ -27,27 +27,49 @@ public protocol ServiceConnection: Sendable {
     ) -> ManagerID
 
     /// Closes a manager and ends all its activities (behaviour 13.6). No event arrives afterwards.
+    ///
+    /// - Parameter manager: A manager of this connection. If it is closed already, nothing happens.
     func closeManager(_ manager: ManagerID)
 
-    /// Sends a request. Its results arrive as events.
+    /// Sends a request, and returns without waiting. Its results arrive as events.
+    ///
+    /// - Parameters:
+    ///   - request: The request. One with a list longer than its limit is refused.
+    ///   - manager: The manager that makes the request. If it is closed, nothing happens.
     func send(_ request: Request, from manager: ManagerID)
 
     /// Sends a query and blocks until the answer arrives.
     ///
-    /// - Returns: The answer, or the error if the manager is closed or the query fails.
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - manager: The manager that makes the query; ``ManagerID/none`` for a query about the app itself.
+    /// - Returns: The answer, or the error if the manager is closed, there is no service, or the query fails.
+    /// - Precondition: With a service in another process, the caller is not on the loop that delivers the answer.
     func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError>
 
     /// Calls `callback` in the same way as events, also where a simulation stops the clock for callbacks.
+    ///
+    /// - Parameters:
+    ///   - callback: The code to call.
+    ///   - queue: The queue on which to call it.
     func call(_ callback: @escaping @Sendable () -> Void, on queue: any CallbackQueue)
 
     /// Whether the app's code may block until events arrive. False in virtual time, which stands still meanwhile.
     var canWait: Bool { get }
 
     /// Calls `body` on a manager's queue, in order with its events, and never before this method has returned.
+    ///
+    /// - Parameters:
+    ///   - manager: The manager. If it is closed, nothing is called.
+    ///   - body: The code to call.
     func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void)
 
     /// Calls `body` on a manager's queue once `delay` has passed by the service's clock.
     ///
+    /// - Parameters:
+    ///   - manager: The manager. If it is closed, nothing is called.
+    ///   - delay: The time to wait.
+    ///   - body: The code to call.
     /// - Returns: A closure that cancels the call, from any thread.
     func callBack(
         _ manager: ManagerID,
@@ -60,6 +82,8 @@ public protocol ServiceConnection: Sendable {
 
     /// Reports a call of the app that has no effect, and why, to the observers of the service. The app's own log has it
     /// already (behaviour 1.26).
+    ///
+    /// - Parameter text: What the call was, and why it has no effect.
     func noteMisuse(_ text: String)
 }
 
@@ -106,7 +130,9 @@ public struct ManagerID: Hashable, Sendable {
 
 /// The two kinds of manager.
 public enum ManagerRole: Hashable, Sendable {
+    /// A central manager, which scans and connects.
     case central
+    /// A peripheral manager, which publishes services and advertises.
     case peripheral
 }
 
@@ -121,6 +147,10 @@ public struct ManagerOptions: Hashable, Sendable {
     public var isReopened = false
 
     /// Creates the options of a manager that was not open before.
+    ///
+    /// - Parameters:
+    ///   - showsPowerAlert: Whether to alert the user if Bluetooth is off (behaviour 1.16).
+    ///   - restoreIdentifier: The restore identifier (behaviour 10.1); nil to opt out of preservation.
     public init(showsPowerAlert: Bool, restoreIdentifier: String? = nil) {
         self.showsPowerAlert = showsPowerAlert
         self.restoreIdentifier = restoreIdentifier

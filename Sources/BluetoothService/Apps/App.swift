@@ -9,6 +9,11 @@ public struct AppIdentity: Hashable, Sendable {
     public var owner: UInt32
 
     /// Creates an identity from a name and a user ID.
+    ///
+    /// - Parameters:
+    ///   - name: The bundle identifier, or the name of the executable if there is none.
+    ///   - owner: The user ID that the app runs as. For an app in another process, the service uses that of the
+    ///     process.
     public init(name: String, owner: UInt32 = 0) {
         self.name = name
         self.owner = owner

@@ -6,6 +6,8 @@ public struct AppDeclaration: Hashable, Sendable {
         public let rawValue: UInt8
 
         /// Creates modes from a bit mask.
+        ///
+        /// - Parameter rawValue: The bits, assigned or not.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
@@ -32,6 +34,12 @@ public struct AppDeclaration: Hashable, Sendable {
     public var isManaged: Bool
 
     /// Creates a declaration. The remaining properties have their default values.
+    ///
+    /// - Parameters:
+    ///   - displayName: The app's name for the user; nil if the app is shown by its identifier.
+    ///   - usageDescription: Why the app uses Bluetooth; nil if missing (behaviour 1.19).
+    ///   - backgroundModes: The uses of Bluetooth in the background (behaviours 9.5, 9.6).
+    ///   - isManaged: Whether the app has the life cycle of an iOS app.
     public init(
         displayName: String? = nil,
         usageDescription: String? = nil,
@@ -52,6 +60,10 @@ public struct AppDeclaration: Hashable, Sendable {
     public static let unmanaged = AppDeclaration(isManaged: false)
 
     /// Creates the declaration in a property list of Apple's form. A value of the wrong type counts as missing.
+    ///
+    /// - Parameters:
+    ///   - propertyList: The contents of an `Info.plist`; other keys are ignored.
+    ///   - isManaged: Whether the app has the life cycle of an iOS app.
     public init(propertyList: [String: Any], isManaged: Bool = true) {
         let modes = propertyList["UIBackgroundModes"] as? [String] ?? []
         self.init(

@@ -9,6 +9,10 @@ public struct RestoreIdentifiers: Hashable, Sendable {
     public var peripherals: [String]
 
     /// Creates the identifiers of both roles. By default there are none.
+    ///
+    /// - Parameters:
+    ///   - centrals: The restore identifiers of central managers.
+    ///   - peripherals: The restore identifiers of peripheral managers.
     public init(centrals: [String] = [], peripherals: [String] = []) {
         self.centrals = centrals
         self.peripherals = peripherals

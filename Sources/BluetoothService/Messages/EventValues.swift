@@ -9,6 +9,8 @@ public enum ManagerState: Int, Hashable, Sendable {
 
 /// Whether an app may use Bluetooth, with the raw values of `CBManagerAuthorization` (behaviour 1.20).
 public enum AppPermission: Int, Hashable, Sendable {
+    /// In this order: the user has not answered yet, the system does not permit it, the user has denied it, and the
+    /// user has allowed it. The default is the last one (behaviour 1.18).
     case notDetermined, restricted, denied, allowedAlways
 }
 
@@ -23,6 +25,10 @@ public struct SystemInfo: Hashable, Sendable {
     public init() { self.init(hasExtendedScanAndConnect: false, permission: .allowedAlways) }
 
     /// Creates the information of a system.
+    ///
+    /// - Parameters:
+    ///   - hasExtendedScanAndConnect: Whether a controller is present that supports both (behaviour 1.25).
+    ///   - permission: Whether the app may use Bluetooth.
     public init(hasExtendedScanAndConnect: Bool, permission: AppPermission) {
         self.hasExtendedScanAndConnect = hasExtendedScanAndConnect
         self.permission = permission
@@ -33,10 +39,14 @@ public struct SystemInfo: Hashable, Sendable {
 public struct PeerInfo: Hashable, Sendable {
     /// The identifier assigned by this host. It reveals nothing about the address (behaviour 6.19).
     public var identifier: UUID
-    /// The GAP name once it is known, or else the advertised name (behaviour 2.23).
+    /// The GAP name once it is known, or else the advertised name (behaviour 2.23). Nil if neither is known.
     public var name: String?
 
     /// Creates the description of a peripheral.
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier assigned by this host.
+    ///   - name: The GAP name or the advertised name; nil if neither is known.
     public init(identifier: UUID, name: String? = nil) {
         self.identifier = identifier
         self.name = name
@@ -51,6 +61,10 @@ public struct CentralInfo: Hashable, Sendable {
     public var maximumUpdateLength: Int
 
     /// Creates the description of a central.
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier assigned by this host.
+    ///   - maximumUpdateLength: The maximum length of a notification or indication, in octets: ATT MTU - 3.
     public init(identifier: UUID, maximumUpdateLength: Int) {
         self.identifier = identifier
         self.maximumUpdateLength = maximumUpdateLength
@@ -67,6 +81,11 @@ public struct WriteRequest: Hashable, Sendable {
     public var value: PacketBuffer
 
     /// Creates a write of `value` at `offset`.
+    ///
+    /// - Parameters:
+    ///   - characteristic: The characteristic to be written.
+    ///   - offset: The offset into the value, in octets.
+    ///   - value: The octets to be written.
     public init(characteristic: LocalAttributeID, offset: Int, value: PacketBuffer) {
         self.characteristic = characteristic
         self.offset = offset
@@ -180,6 +199,12 @@ public struct RemoteService: Hashable, Sendable {
     public var isPrimary: Bool
 
     /// Creates a service from its attributes.
+    ///
+    /// - Parameters:
+    ///   - handle: The first handle of the service.
+    ///   - endHandle: The last handle of the service.
+    ///   - uuid: The UUID of its type.
+    ///   - isPrimary: Whether it is a primary service (behaviour 0.6).
     public init(handle: AttributeHandle, endHandle: AttributeHandle, uuid: BluetoothUUID, isPrimary: Bool) {
         self.handle = handle
         self.endHandle = endHandle
@@ -200,6 +225,12 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     public var value: PacketBuffer?
 
     /// Creates a characteristic from its attributes.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle of the value.
+    ///   - uuid: The UUID of its type.
+    ///   - properties: The properties of the characteristic declaration (Core Vol 3 Part G 3.3.1.1).
+    ///   - value: The value last read, by any app (behaviour 4.9); nil if there is none.
     public init(handle: AttributeHandle, uuid: BluetoothUUID, properties: UInt8, value: PacketBuffer? = nil) {
         self.handle = handle
         self.uuid = uuid
@@ -216,6 +247,10 @@ public struct RemoteDescriptor: Hashable, Sendable {
     public var uuid: BluetoothUUID
 
     /// Creates a descriptor from its attributes.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle of the descriptor.
+    ///   - uuid: The UUID of its type.
     public init(handle: AttributeHandle, uuid: BluetoothUUID) {
         self.handle = handle
         self.uuid = uuid

@@ -17,6 +17,13 @@ public struct ScanRequest: Hashable, Sendable {
     public init() { self.init(services: nil) }
 
     /// Creates a scan for some or all services.
+    ///
+    /// - Parameters:
+    ///   - services: Report only peripherals that advertise one of these; nil or empty for all (behaviour 2.4).
+    ///   - allowsDuplicates: Whether to report every packet (behaviour 2.3).
+    ///   - solicitedServices: Report peripherals that solicit one of these as well (behaviour 2.8).
+    ///   - lostAfter: The time without a packet after which a peripheral counts as lost, in milliseconds; nil to report
+    ///     no losses (behaviour 15.3).
     public init(
         services: [BluetoothUUID]? = nil,
         allowsDuplicates: Bool = false,
@@ -66,6 +73,10 @@ public struct ConnectionWatch: Hashable, Sendable {
     public init() { self.init(services: []) }
 
     /// Creates a watch for peers with one of `services`, and for `peers`.
+    ///
+    /// - Parameters:
+    ///   - services: At most ``maximumServices`` services.
+    ///   - peers: The identifiers of at most ``maximumPeers`` peers.
     public init(services: [BluetoothUUID] = [], peers: [UUID] = []) {
         self.services = services
         self.peers = peers
@@ -102,6 +113,13 @@ public struct LocalService: Hashable, Sendable {
     public var characteristics: [LocalCharacteristic]
 
     /// Creates a service for publication.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier, unique within the manager.
+    ///   - uuid: The UUID of its type.
+    ///   - isPrimary: Whether it is a primary service (behaviour 0.6).
+    ///   - includedServices: Services that are published already (behaviour 7.9).
+    ///   - characteristics: The characteristics, in order.
     public init(
         id: LocalAttributeID,
         uuid: BluetoothUUID,
@@ -134,6 +152,14 @@ public struct LocalCharacteristic: Hashable, Sendable {
     public var descriptors: [LocalDescriptor]
 
     /// Creates a characteristic for publication.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier, unique within the manager.
+    ///   - uuid: The UUID of its type.
+    ///   - properties: The bits of `CBCharacteristicProperties`.
+    ///   - permissions: The bits of `CBAttributePermissions`.
+    ///   - value: A constant value; nil if read requests are passed to the app (behaviours 7.3, 7.5).
+    ///   - descriptors: The descriptors, in order.
     public init(
         id: LocalAttributeID,
         uuid: BluetoothUUID,
@@ -159,6 +185,10 @@ public struct LocalDescriptor: Hashable, Sendable {
     public var value: PacketBuffer
 
     /// Creates a descriptor for publication.
+    ///
+    /// - Parameters:
+    ///   - uuid: The UUID of its type.
+    ///   - value: The constant value.
     public init(uuid: BluetoothUUID, value: PacketBuffer) {
         self.uuid = uuid
         self.value = value
@@ -200,6 +230,10 @@ public struct AdvertisingRequest: Hashable, Sendable {
     public init() { self.init(localName: nil) }
 
     /// Creates an advertisement with a name, services, or both.
+    ///
+    /// - Parameters:
+    ///   - localName: The local name; nil for none.
+    ///   - services: The services to advertise.
     public init(localName: String? = nil, services: [BluetoothUUID] = []) {
         self.localName = localName
         self.services = services

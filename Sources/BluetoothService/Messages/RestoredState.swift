@@ -12,6 +12,10 @@ public struct RestoredCentral: Hashable, Sendable {
     public init() { self.init(peers: []) }
 
     /// Creates the state of a manager.
+    ///
+    /// - Parameters:
+    ///   - scan: The scan that continues; nil for none.
+    ///   - peers: The peripherals that are connected or that the manager waits for.
     public init(scan: ScanRequest? = nil, peers: [RestoredPeer]) {
         self.scan = scan
         self.peers = peers
@@ -31,6 +35,12 @@ public struct RestoredPeer: Hashable, Sendable {
     public init() { self.init(info: PeerInfo()) }
 
     /// Creates the state of a peripheral.
+    ///
+    /// - Parameters:
+    ///   - info: The identifier and the name.
+    ///   - maximumWriteWithoutResponse: The maximum length of a write without response, in octets; nil while the
+    ///     peripheral is not connected.
+    ///   - services: The services that the manager had discovered.
     public init(info: PeerInfo, maximumWriteWithoutResponse: Int? = nil, services: [RestoredService] = []) {
         self.info = info
         self.maximumWriteWithoutResponse = maximumWriteWithoutResponse
@@ -51,6 +61,11 @@ public struct RestoredService: Hashable, Sendable {
     public init() { self.init(service: RemoteService()) }
 
     /// Creates the state of a service.
+    ///
+    /// - Parameters:
+    ///   - service: The service, as it was discovered.
+    ///   - includedServices: The services that it includes, as far as they have been discovered.
+    ///   - characteristics: Its characteristics, as far as they have been discovered.
     public init(
         service: RemoteService,
         includedServices: [RemoteService] = [],
@@ -75,6 +90,11 @@ public struct RestoredCharacteristic: Hashable, Sendable {
     public init() { self.init(characteristic: RemoteCharacteristic()) }
 
     /// Creates the state of a characteristic.
+    ///
+    /// - Parameters:
+    ///   - characteristic: The characteristic, as it was discovered.
+    ///   - isNotifying: Whether the manager is subscribed to it.
+    ///   - descriptors: Its descriptors, as far as they have been discovered.
     public init(
         characteristic: RemoteCharacteristic,
         isNotifying: Bool = false,
@@ -99,6 +119,11 @@ public struct RestoredPeripheral: Hashable, Sendable {
     public init() { self.init(services: []) }
 
     /// Creates the state of a manager.
+    ///
+    /// - Parameters:
+    ///   - services: The published services, in the order of publishing.
+    ///   - subscriptions: The subscriptions of centrals.
+    ///   - advertising: The current advertisement; nil for none.
     public init(
         services: [LocalService],
         subscriptions: [RestoredSubscription] = [],
@@ -121,6 +146,10 @@ public struct RestoredSubscription: Hashable, Sendable {
     public init() { self.init(central: CentralInfo(), characteristic: LocalAttributeID(0)) }
 
     /// Creates a subscription of a central.
+    ///
+    /// - Parameters:
+    ///   - central: The central that is subscribed.
+    ///   - characteristic: The characteristic that it is subscribed to.
     public init(central: CentralInfo, characteristic: LocalAttributeID) {
         self.central = central
         self.characteristic = characteristic

@@ -26,22 +26,39 @@ public struct ServiceError: Error, Hashable, Sendable {
 
     /// The codes of `CBError`, with its raw values (behaviour 5.26).
     public enum CoreCode: Int, Hashable, Sendable {
+        /// The reason is not known.
         case unknown = 0
+        /// An argument is not valid.
         case invalidParameters = 1
+        /// The attribute is no longer valid; it has to be discovered again (behaviour 4.16).
         case invalidHandle = 2
+        /// There is no connection to the device.
         case notConnected = 3
+        /// There is no space left for the operation.
         case outOfSpace = 4
+        /// The operation was cancelled, or its manager is closed.
         case operationCancelled = 5
+        /// The link was lost: the device did not answer within the supervision timeout (behaviour 3.12).
         case connectionTimeout = 6
+        /// The peer ended the link (behaviour 3.12).
         case peripheralDisconnected = 7
+        /// The service is one that the system itself provides (behaviour 7.10).
         case uuidNotAllowed = 8
+        /// The manager is advertising already (behaviour 7.17).
         case alreadyAdvertising = 9
+        /// The link could not be established.
         case connectionFailed = 10
+        /// The limit on the number of links is reached (behaviour 3.33).
         case connectionLimitReached = 11
+        /// The device is not known.
         case unknownDevice = 12
+        /// The device or the system does not support the operation.
         case operationNotSupported = 13
+        /// The peer has lost its keys for this bond (behaviour 6.12).
         case peerRemovedPairingInformation = 14
+        /// Encryption did not start in time (behaviour 6.13).
         case encryptionTimedOut = 15
+        /// The limit on the number of bonded devices is reached (behaviour 6.13).
         case tooManyLEPairedDevices = 16
     }
 
@@ -77,6 +94,11 @@ public struct ServiceError: Error, Hashable, Sendable {
     public var cause: Cause?
 
     /// Creates an error of the API's own domain.
+    ///
+    /// - Parameters:
+    ///   - code: The code of `CBError`.
+    ///   - reason: What failed in which layer, for people to read; nil for no description.
+    ///   - cause: The code of the layer that failed; nil if it has none.
     public init(_ code: CoreCode, reason: String? = nil, cause: Cause? = nil) {
         self.code = .core(code)
         self.reason = reason
@@ -84,6 +106,11 @@ public struct ServiceError: Error, Hashable, Sendable {
     }
 
     /// Creates an error that a peer's attribute server returned.
+    ///
+    /// - Parameters:
+    ///   - status: The error code of the attribute protocol, which becomes the code of `CBATTError`.
+    ///   - reason: What failed in which layer, for people to read; nil for no description.
+    ///   - cause: The code of the layer that failed; nil if it has none.
     public init(att status: ATTStatus, reason: String? = nil, cause: Cause? = nil) {
         code = .att(status)
         self.reason = reason

@@ -50,6 +50,10 @@ public struct Hello: Hashable, Sendable {
     public var declaration: AppDeclaration
 
     /// Creates the first message of an app of this version.
+    ///
+    /// - Parameters:
+    ///   - app: The identity of the app. The service determines the owner itself.
+    ///   - declaration: The properties that the app declares.
     public init(_ app: AppIdentity, declaring declaration: AppDeclaration = .unmanaged) {
         self.app = app
         self.declaration = declaration

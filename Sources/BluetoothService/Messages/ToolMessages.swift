@@ -101,6 +101,12 @@ public struct AppQuestion: Hashable, Sendable {
     public var executable: String?
 
     /// Creates a question about an app, with its texts reduced to one line and cut to their limits.
+    ///
+    /// - Parameters:
+    ///   - app: The identity of the app.
+    ///   - displayName: The display name that the app has chosen; nil if it is shown by its identifier.
+    ///   - usage: The app's description of its use of Bluetooth; nil if it has none (behaviour 1.19).
+    ///   - executable: The path of the program that it runs; nil if it is not known.
     public init(
         _ app: AppIdentity,
         displayName: String? = nil,
@@ -147,6 +153,12 @@ public struct PairingQuestion: Hashable, Sendable {
     public var isInBackground = false
 
     /// Creates a question about a device.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the prompt.
+    ///   - peerName: The name that the other device has chosen; nil if it has none.
+    ///   - peerAddress: The address of the other device.
+    ///   - peer: The identifier that apps use for the other device; nil if it is not known.
     public init(_ kind: Kind, peerName: String? = nil, peerAddress: String, peer: UUID? = nil) {
         self.kind = kind
         self.peerName = peerName

@@ -11,6 +11,9 @@ public protocol MessageKinds: PacketFields {
     /// The kind of this value.
     var kind: MessageKind { get }
     /// Codes the fields of this value's kind, in wire order.
+    ///
+    /// - Parameter coder: Reads, writes or prints each field.
+    /// - Throws: ``PacketError`` if the octets being read are not such a message, or exceed one of its limits.
     mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError)
 }
 
@@ -32,6 +35,9 @@ extension MessageKinds {
     public init() { self = Self.kinds[0] }
 
     /// Codes the number of the kind and its fields.
+    ///
+    /// - Parameter coder: Reads, writes or prints each field.
+    /// - Throws: ``PacketError`` if the octets being read have an unknown kind, or are not such a message.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         let kind = kind
         var number = kind.number
