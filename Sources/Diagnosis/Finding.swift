@@ -17,7 +17,7 @@ package struct Finding: Codable, Hashable, Sendable {
     package var place: String
     /// The finding itself, as a statement about ``place``.
     package var what: String
-    /// What to do about it: a command where there is one.
+    /// The remedy: a command where there is one; nil for none.
     package var remedy: String?
 
     package init(_ severity: Severity, _ code: String, at place: String, _ what: String, do remedy: String? = nil) {

@@ -2,8 +2,8 @@ import BluetoothTypes
 import Cryptography
 import EventLoops
 
-/// What a user of the radio requires of the controller's one random address, which serves everything except advertising
-/// sets.
+/// The requirement of a user of the radio on the controller's one random address, which serves everything except
+/// advertising sets.
 package enum AddressNeed: Hashable {
     /// The user does not use the address.
     case none

@@ -21,7 +21,7 @@ package struct SourceFinding: Hashable, Sendable {
     package let file: String
     package let line: Int
     package let kind: Kind
-    /// What is wrong, and what to do about it.
+    /// The difference and its remedy, in words.
     package let message: String
 
     package init(file: String, line: Int, kind: Kind, message: String) {

@@ -106,7 +106,7 @@ extension CBPeripheral {
         }
         try await wait.value {
             limit(wait, to: deadline)
-            // Waiting calls are told of room in the order in which they began to wait.
+            // When there is room, waiting calls are notified in the order in which they began to wait.
             let registration = happenings.add {
                 switch $0 {
                 case .told(.writeCreditsReturned), .disconnected, .servicesModified: attempt()

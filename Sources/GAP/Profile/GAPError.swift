@@ -51,7 +51,7 @@ package enum GAPError: Error, Hashable, Sendable {
 }
 
 extension GAPError: CustomStringConvertible {
-    /// What went wrong and what to do about it.
+    /// The error and its remedy, in words.
     package var description: String {
         switch self {
         case .notReady: "the controller is not ready; try again when it is"

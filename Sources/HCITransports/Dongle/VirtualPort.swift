@@ -87,7 +87,7 @@ package enum VirtualPort {
 }
 
 extension VirtualPort.Failure: CustomStringConvertible {
-    /// What happened and what to do, for the user.
+    /// The failure and its remedy, in words for the user.
     package var description: String {
         switch self {
         case .noPorts:

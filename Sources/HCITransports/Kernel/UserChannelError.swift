@@ -37,7 +37,7 @@ package enum UserChannelError: Error, Hashable, Sendable {
 }
 
 extension UserChannelError: CustomStringConvertible {
-    /// What happened and what to do, for the user.
+    /// The failure and its remedy, in words for the user.
     package var description: String {
         switch self {
         case .noBluetooth:

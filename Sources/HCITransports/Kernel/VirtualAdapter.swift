@@ -69,7 +69,7 @@ package enum VirtualAdapter {
 }
 
 extension VirtualAdapter.Failure: CustomStringConvertible {
-    /// What happened and what to do, for the user.
+    /// The failure and its remedy, in words for the user.
     package var description: String {
         switch self {
         case .noModule(let path):

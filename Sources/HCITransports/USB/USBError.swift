@@ -36,7 +36,7 @@ package enum USBError: Error, Hashable, Sendable {
 }
 
 extension USBError: CustomStringConvertible {
-    /// What happened and what to do, for the user.
+    /// The failure and its remedy, in words for the user.
     package var description: String {
         switch self {
         case .noLibrary:

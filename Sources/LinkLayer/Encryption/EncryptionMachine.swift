@@ -199,7 +199,7 @@ struct EncryptionMachine {
 
 // The PDUs allowed in each state.
 extension EncryptionMachine {
-    /// What to do with a received control PDU.
+    /// The handling of a received control PDU in the current state.
     enum Verdict {
         case take
         /// Handle it when the procedure has ended: the peer sent it before it could know of the procedure.

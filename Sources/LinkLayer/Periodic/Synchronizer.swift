@@ -3,7 +3,7 @@ import EventLoops
 import HCI
 import Radio
 
-/// What a synchronizer needs from its controller.
+/// The controller of a synchronizer, which accepts connection requests in subevents.
 protocol SynchronizerOwner: AnyObject {
     /// Whether a connection request in a subevent is for this device and can be accepted (AB-L03).
     func canAccept(_ request: ConnectIndication) -> Bool
