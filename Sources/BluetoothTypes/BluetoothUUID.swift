@@ -5,8 +5,11 @@
 public struct BluetoothUUID: Sendable {
     /// The width in which a UUID is written.
     public enum Width: Int, Sendable {
+        /// Four hexadecimal digits, which replace the lower half of the first 32 bits of the base UUID.
         case bits16 = 16
+        /// Eight hexadecimal digits, which replace the first 32 bits of the base UUID.
         case bits32 = 32
+        /// 32 hexadecimal digits with hyphens: the full value.
         case bits128 = 128
 
         /// The number of octets on the wire.

@@ -11,6 +11,11 @@ public struct AirQuality: Hashable, Sendable {
     public var attenuation: Double
 
     /// Creates a quality. The defaults are lossless.
+    ///
+    /// - Parameters:
+    ///   - lossRate: The fraction of frames, 0 to 1, that the receiver misses entirely.
+    ///   - corruptionRate: The fraction of the received frames, 0 to 1, whose CRC is wrong.
+    ///   - attenuation: The attenuation beyond the path loss, in dB.
     public init(lossRate: Double = 0, corruptionRate: Double = 0, attenuation: Double = 0) {
         self.lossRate = lossRate
         self.corruptionRate = corruptionRate

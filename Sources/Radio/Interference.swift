@@ -20,6 +20,13 @@ public struct Interference: Hashable, Sendable {
     public var period: Duration
 
     /// Creates a source of interference. By default it transmits continuously on all channels.
+    ///
+    /// - Parameters:
+    ///   - position: The position of the source.
+    ///   - power: The transmit power in one Bluetooth channel, in dBm.
+    ///   - channels: The affected channels.
+    ///   - share: The duty cycle, 0 to 1.
+    ///   - period: The average time from one burst to the next; at least 100 microseconds.
     public init(
         at position: Position = Position(),
         power: Double,

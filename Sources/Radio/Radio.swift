@@ -78,6 +78,9 @@ public final class Radio {
     }
 
     /// Adds a node, initially asleep.
+    ///
+    /// - Parameter position: The position of the node, by default the origin.
+    /// - Returns: The node.
     public func add(at position: Position = Position()) -> RadioNode {
         defer { nodeCount += 1 }
         return RadioNode(id: .init(number: nodeCount), position: position, radio: self)
@@ -116,6 +119,11 @@ public final class Radio {
     }
 
     /// Returns the strength, in dBm, of a signal sent with `power` at another position, with no obstacle in between.
+    ///
+    /// - Parameters:
+    ///   - power: The transmit power, in dBm.
+    ///   - from: The position of the sender.
+    ///   - to: The position of the receiver.
     public func strength(power: Double, from: Position, to: Position) -> Double {
         power - propagation.loss(over: from.distance(to: to))
     }

@@ -13,7 +13,14 @@ public struct RadioFrame: Hashable, Sendable {
     /// The PDU including its header, excluding the CRC.
     public var pdu: [UInt8]
 
-    /// Creates a frame from its channel index, access address, CRC initial value, PHY and PDU.
+    /// Creates a frame.
+    ///
+    /// - Parameters:
+    ///   - channel: The channel index: 0 to 36 for data, 37 to 39 for primary advertising.
+    ///   - accessAddress: The access address.
+    ///   - crcInit: The initial value of the CRC.
+    ///   - phy: The PHY on which to transmit.
+    ///   - pdu: The PDU including its header, excluding the CRC.
     public init(channel: UInt8, accessAddress: UInt32, crcInit: UInt32, phy: RadioPHY, pdu: [UInt8]) {
         self.channel = channel
         self.accessAddress = accessAddress
@@ -39,6 +46,12 @@ public struct RadioTuning: Hashable, Sendable {
     public var modulation: RadioPHY.Modulation
 
     /// Creates the settings of a receiver.
+    ///
+    /// - Parameters:
+    ///   - channel: The channel index, 0 to 39.
+    ///   - accessAddress: The access address to match.
+    ///   - crcInit: The initial value of the CRC; a frame with another one counts as corrupted.
+    ///   - modulation: The modulation to receive.
     public init(channel: UInt8, accessAddress: UInt32, crcInit: UInt32, modulation: RadioPHY.Modulation) {
         self.channel = channel
         self.accessAddress = accessAddress

@@ -23,6 +23,12 @@ public final class RadioNode {
         public var framesReceived = 0
 
         /// Creates a record from times in microseconds and numbers of frames.
+        ///
+        /// - Parameters:
+        ///   - sending: Time spent transmitting, in microseconds.
+        ///   - listening: Time spent listening, whether or not a frame arrived, in microseconds.
+        ///   - framesSent: The number of frames sent.
+        ///   - framesReceived: The number of frames received, including corrupted ones.
         public init(sending: Int64 = 0, listening: Int64 = 0, framesSent: Int = 0, framesReceived: Int = 0) {
             self.sending = sending
             self.listening = listening
@@ -85,6 +91,8 @@ public final class RadioNode {
 
     /// Starts listening. A frame being received with different settings is lost. Ignored while transmitting and for
     /// channels above 39.
+    ///
+    /// - Parameter tuning: The channel, access address, CRC and modulation to listen for.
     public func listen(_ tuning: RadioTuning) {
         guard !isSending, tuning.channel < RadioChannel.count else { return }
         if case .listening(let current, _) = state, current == tuning { return }
