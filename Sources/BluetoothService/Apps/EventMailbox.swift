@@ -70,7 +70,11 @@ final class EventMailbox {
     }
 
     /// The events that have not been passed on.
-    var waiting: [Event] { Array(queue) }
+    var waiting: [Event] { Self.list(queue) }
+
+    /// Copies a queue. `Array(queue)` of an empty queue writes a count of 0 into the storage that all empty arrays of
+    /// the process share, which ThreadSanitizer reports as a race between two loops.
+    private static func list(_ queue: Deque<Event>) -> [Event] { queue.map { $0 } }
 
     /// Passes an event on, or queues it.
     func take(_ event: Event, on loop: any EventLoop) {
@@ -119,7 +123,7 @@ final class EventMailbox {
     /// The events that the sink accepted and the app has not read.
     var unread: [Event] {
         if let read = reader?.eventsRead { forgetRead(read) }
-        return Array(taken)
+        return Self.list(taken)
     }
 
     private func dropWhatIsVoid(with event: Event) {
