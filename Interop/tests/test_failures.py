@@ -141,6 +141,30 @@ async def test_what_listens_never_answers(harald: Start) -> None:
     await asyncio.gather(turns_out_to_be_none(harald, says_nothing), turns_out_to_be_none(harald, answers_in_halves))
 
 
+async def test_a_controller_that_stops_answering(harald: Start) -> None:
+    """The message names the command without an answer, which tells a slow controller from a broken one."""
+    create_connection = bytes.fromhex("014320")  # LE Extended Create Connection
+
+    async with controllers() as air, peripheral(air.transport):
+        host, port = air.address.removeprefix("tcp:").split(":")
+
+        async def stops_at_connections(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            answers, commands = await asyncio.open_connection(host, int(port))
+            asyncio.ensure_future(relayed(answers, writer))
+            while (command := await reader.read(1024)) and create_connection not in command:
+                commands.write(command)
+            await says_nothing(reader, writer)
+
+        async with pretender(stops_at_connections) as address:
+            reason = "the controller does not answer LE Extended Create Connection [v1] (0x2043); it was reset"
+            await fails(harald, NONSENSE, "explore", "--controller", address, NAME, names=reason)
+
+
+async def relayed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1024):
+        writer.write(data)
+
+
 async def test_a_scan_on_a_controller_that_never_answers(harald: Start) -> None:
     async with pretender(says_nothing) as address:
         command = ("scan", "--controller", address, "--seconds", "1")

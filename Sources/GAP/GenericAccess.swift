@@ -206,6 +206,9 @@ extension GenericAccess {
     /// The capabilities of the controller; nil before it is ready.
     package var controllerInformation: ControllerInformation? { controller }
 
+    /// The failure that caused the reset in progress; nil when no reset is in progress.
+    package var resetCause: HCIHostError? { host.resetCause }
+
     /// Called when the controller was initialized again to use it in another way. All users of the radio are paused.
     func renewed(_ controller: ControllerInformation) {
         self.controller = controller

@@ -184,7 +184,8 @@ final class Explorer {
         switch (state, stage) {
         case (.off, _), (.starting, .starting): break
         case (.starting, _):
-            end(.failure(.controllerFailed(plan.controller, reason: "it stopped answering and was reset")))
+            let cause = device.resetCause.map { "\($0); " } ?? ""
+            end(.failure(.controllerFailed(plan.controller, reason: "\(cause)it was reset")))
         case (.failed(let error), _): end(.failure(ToolError(error, controller: plan.controller)))
         case (.ready, .starting): search()
         case (.ready, _): break

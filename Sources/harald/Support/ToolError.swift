@@ -68,6 +68,13 @@ enum ToolError: Error, CustomStringConvertible {
         }
     }
 
+    /// The advice to the user when the controller at an address fails.
+    private static func checks(of address: String) -> String {
+        address.hasPrefix("tcp:")
+            ? "that it uses H4 and that no other program uses it"
+            : "that no other program uses it, and ask `harald doctor` about it"
+    }
+
     var description: String {
         switch self {
         case .controllerUnreachable(let address, let reason):
@@ -76,10 +83,7 @@ enum ToolError: Error, CustomStringConvertible {
                 ? "cannot reach the controller at \(address): \(reason); start it, or check the host and port"
                 : "cannot use the controller \(address): \(reason)"
         case .controllerFailed(let address, let reason):
-            """
-            the controller at \(address) failed: \(reason); check that it uses H4 and that no other program \
-            uses it
-            """
+            "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
         case .noSuchDevice(let name, let search, let seconds, let heard):

@@ -16,4 +16,16 @@ import Testing
         #expect(explore.description.hasPrefix("no connectable device named"))
         #expect(explore.description.hasSuffix("allow more time with --timeout"))
     }
+
+    @Test(
+        "the advice about a failed controller fits how it is attached",
+        arguments: [
+            ("tcp:127.0.0.1:6402", "check that it uses H4 and that no other program uses it"),
+            ("usb:1-1", "check that no other program uses it, and ask `harald doctor` about it"),
+        ]
+    )
+    func failedController(address: String, advice: String) {
+        let error = ToolError.controllerFailed(address, reason: "it was reset")
+        #expect(error.description == "the controller at \(address) failed: it was reset; \(advice)")
+    }
 }
