@@ -76,6 +76,8 @@ package final class ATTBearer {
     package let isEnhanced: Bool
     /// The event loop on which the bearer runs and calls its handlers.
     package let loop: any EventLoop
+    /// The security of the link at each of its moments.
+    package let history: LinkHistory
 
     let channel: any L2CAPChannel
     var state = State.open
@@ -100,6 +102,7 @@ package final class ATTBearer {
     ///   - isEnhanced: Whether `channel` carries an enhanced bearer.
     package init(channel: any L2CAPChannel, loop: any EventLoop, preferredMTU: Int, isEnhanced: Bool = false) {
         self.channel = channel
+        history = channel.history
         self.loop = loop
         self.isEnhanced = isEnhanced
         let least = isEnhanced ? Self.minimumEnhancedMTU : Self.defaultMTU
@@ -117,7 +120,7 @@ package final class ATTBearer {
     }
 
     /// The current moment of the link. PDUs that begin to arrive from now on have a later moment.
-    package var moment: LinkMoment { channel.moment }
+    package var moment: LinkMoment { history.moment }
 
     /// The reason why the bearer is closed; nil while it is open.
     package var closure: ATTBearerClosure? {

@@ -1,6 +1,6 @@
 /// A point in the receive order of a link: the number of PDUs that had begun to arrive.
 ///
-/// A PDU has the moment at which it began, however long the rest of it took. ``SecurityHistory`` records the moments of
+/// A PDU has the moment at which it began, however long the rest of it took. ``LinkHistory`` records the moments of
 /// security changes, so that each PDU can be judged by the security that it arrived under, without any coordination.
 package struct LinkMoment: Hashable, Sendable, Comparable {
     private var begun: UInt64 = 0

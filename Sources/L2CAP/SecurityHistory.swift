@@ -5,7 +5,7 @@ import BluetoothTypes
 /// Data has the rights of the weakest security that the link has had since the data began to arrive. Octets that
 /// arrived unencrypted may come from an attacker, and encryption that starts later does not make them the peer's
 /// (AB-L08). Conversely, what was permitted then may no longer be (AB-A02).
-package struct SecurityHistory: Sendable {
+struct SecurityHistory: Sendable {
     private struct Change {
         /// The last moment at which the earlier security applied.
         var until: LinkMoment
@@ -15,29 +15,22 @@ package struct SecurityHistory: Sendable {
 
     /// The maximum number of changes kept apart. Older ones merge into their weakest, so that forgetting never grants
     /// rights.
-    package static let maximumChanges = 8
+    static let maximumChanges = 8
 
     /// The security of data that begins to arrive now.
-    package private(set) var now: LinkSecurity
+    private(set) var now: LinkSecurity
     // The earlier levels of security, oldest first.
     private var past: [Change] = []
     // The moment of the last change, cached because every packet needs it.
     private var lastChange: LinkMoment?
 
     /// Creates the history of a link that has had the given security from the start.
-    package init(_ now: LinkSecurity) {
+    init(_ now: LinkSecurity) {
         self.now = now
-    }
-
-    /// Creates the history of a link that had `before` up to `moment` and has had `now` since.
-    package init(_ now: LinkSecurity, before: LinkSecurity, until moment: LinkMoment) {
-        self.now = now
-        past = [Change(until: moment, weakest: before.limited(by: now))]
-        lastChange = moment
     }
 
     /// Records that everything that begins to arrive after `moment`, the current one, arrives under `new`.
-    package mutating func change(to new: LinkSecurity, at moment: LinkMoment) {
+    mutating func change(to new: LinkSecurity, at moment: LinkMoment) {
         guard new != now else { return }
         for index in past.indices { past[index].weakest = past[index].weakest.limited(by: new) }
         // If the security changed twice at the same moment, nothing arrived in between.
@@ -50,12 +43,12 @@ package struct SecurityHistory: Sendable {
     }
 
     /// Whether the security has not changed since `moment`.
-    package func isUnchanged(since moment: LinkMoment) -> Bool {
+    func isUnchanged(since moment: LinkMoment) -> Bool {
         lastChange.map { $0 < moment } ?? true
     }
 
     /// Returns the weakest security since `moment`.
-    package func weakest(since moment: LinkMoment) -> LinkSecurity {
+    func weakest(since moment: LinkMoment) -> LinkSecurity {
         if isUnchanged(since: moment) { return now }
         return past.first { moment <= $0.until }?.weakest ?? now
     }

@@ -23,7 +23,7 @@ package final class SecureLink {
     /// The existence of a bond does not prove the peer's identity until the link is encrypted with it (AB-G03).
     package var bond: Bond? { bondIdentifier.flatMap { device.bonds?.bond($0) } }
     /// The current security of the link, as far as it is trusted.
-    package private(set) var linkSecurity = LinkSecurity()
+    package var linkSecurity: LinkSecurity { l2cap.linkSecurity }
     /// The owner's identifier for the peer, for prompts and for the bond that a pairing creates.
     package var identifier: BondIdentifier?
     /// The name of the peer; nil if it is unknown.
@@ -34,9 +34,9 @@ package final class SecureLink {
     }
     /// The reason why the keys of the last pairing were not stored, after ``SecurityError/keysRefused``.
     package internal(set) var keysRefusal: BondError?
-    /// Passes changes of ``linkSecurity`` to the attribute protocol, before ``onChange`` is called.
-    package var tellAttributes: ((LinkSecurity) -> Void)?
-    /// Called after each change of ``linkSecurity``, when L2CAP and the attribute protocol have been updated.
+    /// Notifies the attribute protocol of changes of ``linkSecurity``, before ``onChange`` is called.
+    package var tellAttributes: ((_ old: LinkSecurity) -> Void)?
+    /// Called after each change of ``linkSecurity``, when the attribute protocol has been notified.
     package var onChange: ((LinkSecurity) -> Void)?
     /// Called when a pairing has succeeded, with the bond that it created, if any. The bond has been stored durably.
     package var onPaired: ((Bond?) -> Void)?
@@ -157,7 +157,7 @@ package final class SecureLink {
 // MARK: - Current protection
 
 extension SecureLink {
-    /// Passes the current security to L2CAP and GATT. A key below the minimum of the device's configuration protects
+    /// Records the current security of the link, and notifies those who depend on it. A key below the minimum of the device's configuration protects
     /// nothing (AB-S07).
     func update() {
         let floor = device.configuration.floor
@@ -174,10 +174,10 @@ extension SecureLink {
         security.hasKey = hasKey
         security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
         security.isAuthorized = isAuthorized
-        guard security != linkSecurity else { return }
-        linkSecurity = security
-        l2cap.protection = security
-        tellAttributes?(security)
+        let old = linkSecurity
+        guard security != old else { return }
+        l2cap.linkSecurity = security
+        tellAttributes?(old)
         onChange?(security)
     }
 
@@ -220,12 +220,16 @@ extension SecureLink {
     func encryptionChanged(_ status: HCIStatus, isOn: Bool) {
         guard status == .success else { return manager.encryptionChanged(.failed(EncryptionFailure(status))) }
         let wasEncrypted = manager.encryption != nil
+        l2cap.encryptionChanged()
         manager.encryptionChanged(isOn ? .on : .off)
         if wasEncrypted, !isOn { securityLost() }
     }
 
     func encryptionRefreshed(_ status: HCIStatus) {
-        guard status != .success else { return manager.encryptionChanged(.refreshed) }
+        guard status != .success else {
+            l2cap.encryptionChanged()
+            return manager.encryptionChanged(.refreshed)
+        }
         manager.encryptionChanged(.failed(EncryptionFailure(status)))
         securityLost()
     }

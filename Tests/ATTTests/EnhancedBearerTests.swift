@@ -20,7 +20,7 @@ final class EnhancedEnd {
     init(_ link: LoopbackLink, _ role: L2CAPRole, loop: VirtualEventLoop, isEncrypted: Bool) throws {
         self.link = link
         connection = L2CAPConnection(link: link, role: role, loop: loop, servers: servers)
-        connection.protection = LinkSecurity(isEncrypted: isEncrypted)
+        connection.linkSecurity = LinkSecurity(isEncrypted: isEncrypted)
         listener = try EnhancedBearerListener(servers: servers)
         enhanced = EnhancedBearers(connection: connection, loop: loop, listener: listener)
         enhanced.onOpen = { [weak self] in self?.opened.append($0) }
@@ -125,11 +125,11 @@ final class EnhancedPair {
         pair.central.open(1)
         #expect(pair.central.outcomes == [.notAllowed] && pair.central.link.sent.isEmpty)
         // Only one end considers the link encrypted.
-        pair.central.connection.protection = LinkSecurity(isEncrypted: true)
+        pair.central.connection.linkSecurity = LinkSecurity(isEncrypted: true)
         pair.central.open(1)
         pair.loop.run(for: .zero)
         #expect(pair.central.outcomes.last == .refused(.insufficientEncryption))
-        pair.peripheral.connection.protection = LinkSecurity()
+        pair.peripheral.connection.linkSecurity = LinkSecurity()
         pair.central.open(1)
         pair.loop.run(for: .zero)
         #expect(pair.central.outcomes.last == .refused(.insufficientAuthentication))

@@ -25,7 +25,7 @@ import Testing
         listener = try EnhancedBearerListener(servers: servers)
         central = L2CAPConnection(link: links.0, role: .central, loop: loop)
         peripheral = L2CAPConnection(link: links.1, role: .peripheral, loop: loop, servers: servers)
-        for connection in [central, peripheral] { connection.protection = LinkSecurity(isEncrypted: true) }
+        for connection in [central, peripheral] { connection.linkSecurity = LinkSecurity(isEncrypted: true) }
         let ends = [central, peripheral].map {
             ATTBearer(channel: $0.register(.attribute, maximumPayload: 23), loop: loop, preferredMTU: 23)
         }

@@ -38,7 +38,7 @@ import Testing
         configure: (ChannelFixture) -> Void = { _ in }
     ) throws {
         let fixture = try ChannelFixture(requirement: requirement)
-        fixture.connection.protection = protection
+        fixture.connection.linkSecurity = protection
         configure(fixture)
         let sources = mode == .creditBased ? [0x40] : [0x40, 0x41, 0x42]
         let fields = try fixture.request(mode, spsm: spsm, sources: sources)
@@ -78,7 +78,7 @@ import Testing
         let weak = LinkSecurity(isEncrypted: true)
         try expectRefusal(mode, .insufficientAuthentication, requirement: requirement, protection: weak)
         let fixture = try ChannelFixture(requirement: requirement)
-        fixture.connection.protection = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        fixture.connection.linkSecurity = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(try fixture.accept(mode).closure == nil)
     }
 
@@ -120,7 +120,7 @@ import Testing
         let requirement = SecurityLevel.encrypted.with(keySize: 16)
         try expectRefusal(mode, .insufficientEncryption, requirement: requirement, protection: protection)
         let fixture = try ChannelFixture(requirement: requirement)
-        fixture.connection.protection = LinkSecurity(isEncrypted: true)
+        fixture.connection.linkSecurity = LinkSecurity(isEncrypted: true)
         #expect(try fixture.accept(mode).closure == nil)
     }
 
@@ -147,11 +147,11 @@ import Testing
             (LinkSecurity(isEncrypted: true, isAuthenticated: true, keySize: 15), .encryptionKeySizeTooShort),
         ]
         for (protection, result) in links {
-            fixture.connection.protection = protection
+            fixture.connection.linkSecurity = protection
             #expect(try fixture.result(mode).result == Int(result.rawValue))
         }
         #expect(asked == 0)
-        fixture.connection.protection = LinkSecurity(isEncrypted: true, isAuthenticated: true)
+        fixture.connection.linkSecurity = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(try fixture.result(mode).result == Int(ChannelResult.insufficientAuthorization.rawValue))
         #expect(asked == 1)
     }

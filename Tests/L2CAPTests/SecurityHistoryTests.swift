@@ -103,7 +103,7 @@ import Testing
             let fixture = try ChannelFixture(requirement: SecurityLevel.encrypted.with(keySize: 16))
             let octets = request(1, mode)
             fixture.link.onReceive?(PacketBuffer(Array(octets[..<cut])), true)
-            fixture.connection.protection = Self.encrypted
+            fixture.connection.linkSecurity = Self.encrypted
             fixture.link.onReceive?(PacketBuffer(Array(octets[cut...])), false)
             fixture.loop.run(for: .zero)
             #expect(fixture.incoming.isEmpty, "cut at \(cut)")
@@ -158,7 +158,7 @@ import Testing
         peer.inject(Array(request(1, .creditBased).dropFirst(4)), on: 5)
         loop.run(for: .zero)
         let connection = L2CAPConnection(link: link, role: .peripheral, loop: loop, servers: servers)
-        connection.protection = Self.encrypted
+        connection.linkSecurity = Self.encrypted
         loop.run(for: .zero)
         #expect(server.channels.isEmpty && link.takeSent(on: 5).count == 1)
         peer.inject(Array(request(2, .creditBased).dropFirst(4)), on: 5)

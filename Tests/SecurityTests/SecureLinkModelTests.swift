@@ -62,12 +62,11 @@ import Testing
                 preferredMTU: 23
             )
             let client = GATTClient(bearer: bearer)
-            client.security = link.linkSecurity
-            link.tellAttributes = { client.security = $0 }
+            link.tellAttributes = { _ in client.linkSecurityChanged() }
             var told: [LinkSecurity] = []
             link.onChange = {
                 told.append($0)
-                #expect($0 == link.linkSecurity && client.security == $0)
+                #expect($0 == link.linkSecurity && client.linkSecurity == $0)
                 #expect(bench.protection == $0)
             }
             for stage in Stage.allCases {

@@ -20,7 +20,12 @@ package struct SecurityBench {
     package static let handle = ConnectionHandle(rawValue: 0x40)
     package static let address = BluetoothAddress(0xC0FF_EE00_0002, kind: .publicDevice)
 
-    package init(_ role: LERole, bond: Bond? = nil, from address: BluetoothAddress = Self.address) throws {
+    package init(
+        _ role: LERole,
+        bond: Bond? = nil,
+        from address: BluetoothAddress = Self.address,
+        servers: ChannelServers = ChannelServers()
+    ) throws {
         bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)),
@@ -41,7 +46,7 @@ package struct SecurityBench {
         let loop = peer.loop
         peer.host.onConnection = { connection in
             let l2capRole: L2CAPRole = role == .central ? .central : .peripheral
-            let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop)
+            let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop, servers: servers)
             let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
             links.all.append(security.attach(connection, l2cap, ownAddress: own))
             links.channels.append(l2cap)
@@ -87,8 +92,16 @@ package struct SecurityBench {
         peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
     }
 
+    /// Delivers a fragment of a PDU of the peer.
+    package func receive(_ fragment: some Sequence<UInt8>, isStart: Bool) {
+        let payload = PacketBuffer(Array(fragment))
+        let boundary: ACLPacket.Boundary = isStart ? .start : .continuation
+        peer.onReceive?(HCIPacket(ACLPacket(handle: Self.handle, boundary: boundary, payload: payload)))
+        peer.run(.milliseconds(1))
+    }
+
     package var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
-    package var protection: LinkSecurity { l2cap.protection }
+    package var protection: LinkSecurity { l2cap.linkSecurity }
 
     package static let key = Key128(Block128(high: 1, low: 2))
 

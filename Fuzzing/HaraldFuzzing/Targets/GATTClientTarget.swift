@@ -67,7 +67,10 @@ private final class GATTClientScene {
     private func secure(_ retry: @escaping (SecuringOutcome) -> Void) {
         let isSecured = input.octet() & 1 == 0
         _ = loop.schedule(after: .seconds(1)) { [unowned self] in
-            if isSecured { client.security = LinkSecurity(isEncrypted: true) }
+            if isSecured {
+                connection.linkSecurity = LinkSecurity(isEncrypted: true)
+                client.linkSecurityChanged()
+            }
             retry(isSecured ? .secured : .untried)
         }
     }
@@ -75,7 +78,7 @@ private final class GATTClientScene {
     func play() {
         loop.run(for: .zero)
         let order = input.octet()
-        client.security.hasKey = order & 0x80 != 0
+        connection.linkSecurity.hasKey = order & 0x80 != 0
         for index in 0..<12 { start((index + Int(order)) % 12) }
         loop.run(for: .seconds(1_800))
         hold(ended == started, "\(started) procedures, \(ended) ends")

@@ -106,11 +106,13 @@ private final class GATTServerScene: GATTServerDelegate {
         case 6: begin(input.counted(), length: Int(kind >> 4))
         case 7: finish()
         case 8:
-            session.security = LinkSecurity(
+            let old = session.linkSecurity
+            connection.linkSecurity = LinkSecurity(
                 isEncrypted: kind & 0x10 != 0,
                 isAuthenticated: kind & 0x20 != 0,
                 hasKey: kind & 0x40 != 0
             )
+            if session.linkSecurity != old { session.linkSecurityChanged(from: old) }
             if kind & 0x80 != 0 { session.restore(session.record) }
         case 9: isSlow = kind & 0x10 != 0
         case 10: answer(kind)
@@ -153,12 +155,12 @@ private final class GATTServerScene: GATTServerDelegate {
     /// Notes which access a PDU that starts now may have to the protected value: it contains the handle, or searches by
     /// type.
     private func note(_ octets: [UInt8]) {
-        guard session.security.isEncrypted else { return }
+        guard session.linkSecurity.isEncrypted else { return }
         let handle = [UInt8(truncatingIfNeeded: protected), UInt8(protected >> 8)]
         let names = zip(octets, octets.dropFirst()).contains { [$0, $1] == handle }
         guard names || octets.first == 0x08 else { return }
         mayRead = true
-        if session.security.isAuthenticated { mayWrite = true }
+        if session.linkSecurity.isAuthenticated { mayWrite = true }
     }
 
     /// Checks the sent PDUs: none is longer than the MTU, and there are no more responses than requests.

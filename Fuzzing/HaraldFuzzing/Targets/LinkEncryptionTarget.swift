@@ -34,11 +34,10 @@ private final class DataPath: ACLLink {
     private let loop = VirtualEventLoop()
     private lazy var connection = L2CAPConnection(link: self, role: .peripheral, loop: loop)
     private lazy var channel = connection.register(.attribute, maximumPayload: LinkEnd.honest.count)
-    private var history = SecurityHistory(LinkSecurity())
 
     init() {
         channel.onReceive = { [unowned self] payload, moment in
-            let isTrusted = history.weakest(since: moment).isEncrypted
+            let isTrusted = connection.history.linkSecurity(since: moment).isEncrypted
             hold(!isTrusted || payload.elementsEqual(LinkEnd.honest), "\(payload) is accepted as the other end's")
         }
         loop.run(for: .zero)
@@ -48,7 +47,7 @@ private final class DataPath: ACLLink {
 
     /// Notifies the host that the link is encrypted.
     func trust() {
-        history.change(to: LinkSecurity(isEncrypted: true), at: connection.moment)
+        connection.linkSecurity = LinkSecurity(isEncrypted: true)
     }
 }
 

@@ -1,8 +1,8 @@
 import BluetoothTypes
 import Cryptography
 import EventLoops
-import L2CAP
 
+@testable import L2CAP
 @testable import SMP
 
 /// Two security managers, and an attacker who changes what they send while the link is not encrypted. On an encrypted
@@ -216,8 +216,10 @@ final class Conversation {
                 if theirs != nil { other.manager.encryptionChanged(.failed(.other)) }
                 return manager.encryptionChanged(.failed(theirs == nil ? .keyMissing : .other))
             }
-            other.manager.encryptionChanged(isOn ? .refreshed : .on)
-            manager.encryptionChanged(isOn ? .refreshed : .on)
+            for side in [other, self] {
+                side.channel.history.encryptionChanged()
+                side.manager.encryptionChanged(isOn ? .refreshed : .on)
+            }
         }
 
         /// Keeps the keys of an earlier pairing.

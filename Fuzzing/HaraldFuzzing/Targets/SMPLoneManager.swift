@@ -1,8 +1,8 @@
 import BluetoothTypes
 import Cryptography
 import EventLoops
-import L2CAP
 
+@testable import L2CAP
 @testable import SMP
 
 /// A channel that counts PDUs.
@@ -11,11 +11,11 @@ final class FuzzedChannel: L2CAPChannel {
     var onClose: (() -> Void)?
     var onDrain: (() -> Void)?
     var queuedPDUs: Int { 0 }
-    private(set) var moment = LinkMoment.first
+    let history = LinkHistory()
     var sent: [PacketBuffer] = []
 
     func arrive(_ payload: PacketBuffer) {
-        moment.advance()
+        history.advance()
         onReceive?(payload, moment)
     }
 
@@ -142,7 +142,9 @@ final class LoneManager: SecurityManagerDelegate {
         let reports: [EncryptionChangeReport] = [
             .on, .refreshed, .off, .failed(.keyMissing), .failed(.timedOut), .failed(.other), .on, .on,
         ]
-        manager.encryptionChanged(reports[Int(value & 7)])
+        let report = reports[Int(value & 7)]
+        if case .failed = report {} else { channel.history.encryptionChanged() }
+        manager.encryptionChanged(report)
     }
 
     private func askForKey(_ value: UInt8) {

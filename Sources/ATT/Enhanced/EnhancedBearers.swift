@@ -5,7 +5,7 @@ import L2CAP
 /// The enhanced bearers of one link, opened by either side, each on its own credit-based channel (Core Vol 3 Part F
 /// 3.2.11 and Part G 5.3).
 ///
-/// The specification requires an encrypted link. While ``L2CAPConnection/protection`` does not satisfy ``requirement``,
+/// The specification requires an encrypted link. While ``L2CAPConnection/linkSecurity`` does not satisfy ``requirement``,
 /// no bearer is opened and those that the peer opens are refused.
 package final class EnhancedBearers {
     /// The maximum number of bearers per link, whichever side opens them: as many as one request may open (Vol 3 Part A
@@ -55,7 +55,7 @@ package final class EnhancedBearers {
     }
 
     /// Whether the link is secure enough for enhanced bearers (Vol 3 Part G 5.3).
-    package var mayOpen: Bool { connection.protection.channelRefusal(of: Self.requirement) == nil }
+    package var mayOpen: Bool { connection.linkSecurity.channelRefusal(of: Self.requirement) == nil }
 
     /// Opens bearers until there are `count`, at most ``maximumBearers``.
     ///

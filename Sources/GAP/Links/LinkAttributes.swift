@@ -39,7 +39,7 @@ package final class LinkAttributes {
         self.enhanced = enhanced
         self.server = server
         client = GATTClient(bearer: bearer)
-        session = server?.attach(bearer, security: security.linkSecurity)
+        session = server?.attach(bearer)
         enhanced?.serve(client: client, session: session) { [weak self] in self?.onEnhancedFailure?($0) }
         follow(security)
     }
@@ -59,17 +59,16 @@ package final class LinkAttributes {
 
     /// Connects GATT, which has no access to keys, to the security of the link.
     private func follow(_ security: SecureLink) {
-        client.security = security.linkSecurity
-        security.tellAttributes = { [weak self] in self?.changed(to: $0) }
+        security.tellAttributes = { [weak self] in self?.changed(from: $0) }
         client.sign = { [weak security] in security?.manager.sign($0) }
         session?.verifySignature = { [weak security] in security?.manager.verify($0, signature: $1) ?? false }
         session?.onSecurityNeeded = { [weak security] in security?.secure($0) { _ in } }
     }
 
     /// Called when the security of the link has changed.
-    private func changed(to security: LinkSecurity) {
-        client.security = security
-        session?.security = security
+    private func changed(from old: LinkSecurity) {
+        client.linkSecurityChanged()
+        session?.linkSecurityChanged(from: old)
         openEnhancedBearers()
     }
 

@@ -166,7 +166,7 @@ extension GATTClient {
     /// - Returns: False if there is no room. Nothing is sent then, and ``ATTBearer/onCommandRoom`` is called later.
     /// - Throws: `valueTooLong` or `noSigningKey`.
     package func writeSigned(_ value: consuming PacketBuffer, to handle: UInt16) throws(GATTError) -> Bool {
-        if security.isEncrypted { return write(value, withoutResponseTo: handle) }
+        if linkSecurity.isEncrypted { return write(value, withoutResponseTo: handle) }
         guard value.count <= bearer.mtu - 3 - ATTSignedWriteCommand.signatureLength else {
             throw .valueTooLong(value.count)
         }

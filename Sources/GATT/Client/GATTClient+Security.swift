@@ -7,14 +7,17 @@ import L2CAP
 extension GATTClient {
     /// The reason why no request may be sent and no value accepted now; nil if both are allowed. A peer with a stored
     /// key is trusted only on an encrypted link (AB-A10).
-    var refusal: ATTErrorCode? { refusal(over: security) }
+    var refusal: ATTErrorCode? { refusal(over: linkSecurity) }
 
     /// The reason why data that began to arrive at `moment` is not trusted; nil if it is. Data that began to arrive in
     /// the clear is not a value of the encrypted link (AB-A09, AB-A10).
-    func refusal(since moment: LinkMoment) -> ATTErrorCode? { refusal(over: securities.weakest(since: moment)) }
+    func refusal(since moment: LinkMoment) -> ATTErrorCode? {
+        refusal(over: bearer.history.linkSecurity(since: moment))
+    }
 
-    private func refusal(over security: LinkSecurity) -> ATTErrorCode? {
-        security.hasKey && !security.isEncrypted ? .insufficientEncryption : security.attributeRefusal(of: requirement)
+    private func refusal(over linkSecurity: LinkSecurity) -> ATTErrorCode? {
+        if linkSecurity.hasKey, !linkSecurity.isEncrypted { return .insufficientEncryption }
+        return linkSecurity.attributeRefusal(of: requirement)
     }
 
     /// Handles the end of one attempt of a procedure: completes it, holds it or retries it.
@@ -51,7 +54,7 @@ extension GATTClient {
         _ completion: @escaping (Result<P.Output, GATTError>) -> Void
     ) {
         guard let onInsufficientSecurity, !attempt.isSecured, !isClosed else { return completion(.failure(error)) }
-        let number = holding.add(at: security) { completion(.failure($0)) }
+        let number = holding.add(at: linkSecurity) { completion(.failure($0)) }
         onInsufficientSecurity(cause) { [self] outcome in
             guard holding.remove(number) else { return }
             if outcome == .secured {
@@ -86,7 +89,8 @@ extension GATTClient {
         }
     }
 
-    func securityChanged() {
+    /// Called by the owner when ``linkSecurity`` has changed: starts what the link is secure enough for now.
+    package func linkSecurityChanged() {
         startNext()
         if refusal == nil, wish.secured() { bearer.onCommandRoom?() }
     }

@@ -50,20 +50,12 @@ package final class GATTClient {
     /// stored it.
     package var serviceChanged: UInt16?
 
-    /// The security of the link, which the owner keeps up to date. Data that arrived before a change is also judged by
-    /// the security at that time.
-    package var security: LinkSecurity {
-        get { securities.now }
-        set {
-            guard newValue != security else { return }
-            securities.change(to: newValue, at: bearer.moment)
-            securityChanged()
-        }
-    }
+    /// The security of the link. Data that arrived before its last change is also judged by the security at that time.
+    package var linkSecurity: LinkSecurity { bearer.history.linkSecurity }
     /// The security that the link must have before the client sends requests or accepts values. A peer with a stored
     /// key always requires encryption.
     package var requirement = SecurityLevel.none {
-        didSet { if requirement != oldValue { securityChanged() } }
+        didSet { if requirement != oldValue { linkSecurityChanged() } }
     }
     /// Called when the link is not secure enough: either for a request that the server refused, which is held
     /// meanwhile, or for all pending requests when ``requirement`` is not met.
@@ -76,7 +68,6 @@ package final class GATTClient {
     /// signing key.
     package var sign: ((_ message: PacketBuffer) -> PacketBuffer?)?
 
-    private(set) var securities = SecurityHistory(LinkSecurity())
     private var waiting = Deque<WaitingProcedure>()
     /// Procedures to retry, which precede those in `waiting`.
     private var repeated = Deque<WaitingProcedure>()
@@ -166,7 +157,7 @@ package final class GATTClient {
     /// Whether the link is secure enough to start a procedure. If the link has just become more secure, the held
     /// procedures go first.
     private var mayStart: Bool {
-        isClosed || refusal == nil && (!repeated.isEmpty || holding.mayOvertake(at: security))
+        isClosed || refusal == nil && (!repeated.isEmpty || holding.mayOvertake(at: linkSecurity))
     }
 
     /// Fails all waiting procedures.

@@ -21,10 +21,10 @@ struct HeldProcedures {
     var count: Int { ends.count }
 
     /// Holds a procedure, which `fail` ends. Returns a number for ``remove(_:)``.
-    mutating func add(at security: LinkSecurity, fail: @escaping (GATTError) -> Void) -> UInt64 {
+    mutating func add(at linkSecurity: LinkSecurity, fail: @escaping (GATTError) -> Void) -> UInt64 {
         last &+= 1
         switch state {
-        case .empty: state = .holding(since: security, [last: fail])
+        case .empty: state = .holding(since: linkSecurity, [last: fail])
         case .holding(let since, var ends):
             ends[last] = fail
             state = .holding(since: since, ends)
@@ -47,10 +47,10 @@ struct HeldProcedures {
 
     /// Whether another procedure may start before the held ones. Not after the security has changed: it would now be
     /// accepted although the held ones were requested first.
-    func mayOvertake(at security: LinkSecurity) -> Bool {
+    func mayOvertake(at linkSecurity: LinkSecurity) -> Bool {
         switch state {
         case .empty: true
-        case .holding(let since, _): security == since
+        case .holding(let since, _): linkSecurity == since
         }
     }
 }

@@ -25,23 +25,23 @@ struct Attribute {
     var groupEnd: UInt16
 
     /// The error with which the attribute refuses to be read over a link; nil if reading is allowed.
-    func refusalOfReading(_ security: LinkSecurity) -> ATTErrorCode? {
+    func refusalOfReading(_ linkSecurity: LinkSecurity) -> ATTErrorCode? {
         guard let requirement = permissions.read else { return .readNotPermitted }
-        return security.attributeRefusal(of: requirement) ?? refusalWithoutAuthorization(security)
+        return linkSecurity.attributeRefusal(of: requirement) ?? refusalWithoutAuthorization(linkSecurity)
     }
 
     /// The error with which the attribute refuses to be written over a link; nil if writing is allowed.
     ///
     /// - Parameter isSigned: Whether the write has a valid signature.
-    func refusalOfWriting(_ security: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
+    func refusalOfWriting(_ linkSecurity: LinkSecurity, isSigned: Bool = false) -> ATTErrorCode? {
         guard let requirement = permissions.write else { return .writeNotPermitted }
-        if let refusal = security.attributeRefusal(of: requirement) { return refusal }
+        if let refusal = linkSecurity.attributeRefusal(of: requirement) { return refusal }
         // Encryption replaces a signature (Core Vol 3 Part C 10.4.2).
-        if permissions.needsSignature, !isSigned, !security.isEncrypted { return .insufficientAuthentication }
-        return refusalWithoutAuthorization(security)
+        if permissions.needsSignature, !isSigned, !linkSecurity.isEncrypted { return .insufficientAuthentication }
+        return refusalWithoutAuthorization(linkSecurity)
     }
 
-    private func refusalWithoutAuthorization(_ security: LinkSecurity) -> ATTErrorCode? {
-        permissions.needsAuthorization && !security.isAuthorized ? .insufficientAuthorization : nil
+    private func refusalWithoutAuthorization(_ linkSecurity: LinkSecurity) -> ATTErrorCode? {
+        permissions.needsAuthorization && !linkSecurity.isAuthorized ? .insufficientAuthorization : nil
     }
 }

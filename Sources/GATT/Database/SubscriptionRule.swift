@@ -26,10 +26,10 @@ struct SubscriptionRule: Hashable, Sendable {
     }
 
     /// The part of a configuration for which a link is secure enough.
-    func served(_ choice: ClientConfiguration, over security: LinkSecurity) -> ClientConfiguration {
+    func served(_ choice: ClientConfiguration, over linkSecurity: LinkSecurity) -> ClientConfiguration {
         var served = choice
-        if security.attributeRefusal(of: notification) != nil { served.remove(.notify) }
-        if security.attributeRefusal(of: indication) != nil { served.remove(.indicate) }
+        if linkSecurity.attributeRefusal(of: notification) != nil { served.remove(.notify) }
+        if linkSecurity.attributeRefusal(of: indication) != nil { served.remove(.indicate) }
         return served
     }
 }

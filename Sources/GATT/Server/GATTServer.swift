@@ -24,8 +24,8 @@ package final class GATTServer {
 
     /// Starts a session with the client behind `bearer` and replaces the bearer's server callbacks. Call ``detach(_:)``
     /// when the link is gone. Add further bearers of the same client to the session.
-    package func attach(_ bearer: ATTBearer, security: LinkSecurity = LinkSecurity()) -> GATTServerSession {
-        let session = GATTServerSession(server: self, bearer: bearer, security: security)
+    package func attach(_ bearer: ATTBearer) -> GATTServerSession {
+        let session = GATTServerSession(server: self, bearer: bearer)
         sessions.append(session)
         return session
     }

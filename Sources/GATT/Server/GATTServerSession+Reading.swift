@@ -13,7 +13,7 @@ extension GATTServerSession {
     /// The reason why a request cannot read an attribute, given the weakest security since the request began to arrive;
     /// nil if it can.
     func refusalOfReading(_ attribute: Attribute, _ reply: ATTReply) -> ATTErrorCode? {
-        attribute.refusalOfReading(securities.weakest(since: reply.moment))
+        attribute.refusalOfReading(history.linkSecurity(since: reply.moment))
     }
 
     /// The first handle that a request cannot read, with the error. Check again when the values are available, since

@@ -16,7 +16,7 @@ extension GATTServerSession {
     private func ways(of handle: UInt16) -> ClientConfiguration {
         guard let choice = configurations[handle] else { return [] }
         guard let rule = rules[handle] else { return choice }
-        return rule.served(choice, over: security)
+        return rule.served(choice, over: linkSecurity)
     }
 
     /// Sends a value in the way that the client has configured (behaviour 7.45). If it configured both, the value is
@@ -52,21 +52,24 @@ extension GATTServerSession {
     /// Asks for more security if the client has subscribed to a value for which its link is not secure enough.
     func askForSecurity(toSend handle: UInt16) {
         guard let rule = rules[handle], let choice = configurations[handle] else { return }
-        guard rule.served(choice, over: security).isEmpty else { return }
+        guard rule.served(choice, over: linkSecurity).isEmpty else { return }
         askForSecurity(rule.requirement(of: choice))
     }
 
     func askForSecurity(_ requirement: SecurityLevel) {
         guard !askedSecurity.includes(requirement) else { return }
         askedSecurity = askedSecurity.joined(with: requirement)
-        onSecurityNeeded?(security.isSecureConnectionsOnly ? .secureConnections : requirement)
+        onSecurityNeeded?(linkSecurity.isSecureConnectionsOnly ? .secureConnections : requirement)
     }
 
-    func securityChanged() {
+    /// Called by the owner when ``linkSecurity`` has changed: evaluates the client's subscriptions again.
+    package func linkSecurityChanged(from old: LinkSecurity) {
+        if old.isEncrypted, !linkSecurity.isEncrypted { keepProven(over: old) }
+        if !old.isEncrypted, linkSecurity.isEncrypted { tellChangesAgain() }
         askedSecurity = .none
         for handle in unserved.sorted() {
             guard let choice = configurations[handle], let rule = rules[handle] else { continue }
-            guard !rule.served(choice, over: security).isEmpty else { continue }
+            guard !rule.served(choice, over: linkSecurity).isEmpty else { continue }
             unserved.remove(handle)
             report(handle, from: [], to: choice)
         }
@@ -90,9 +93,13 @@ extension GATTServerSession {
         }
     }
 
-    /// The reason why the client's own value cannot become `value`, which arrived over a link with `security`; nil if
+    /// The reason why the client's own value cannot become `value`, which arrived over a link with `linkSecurity`; nil if
     /// it can.
-    func refusal(of value: PacketBuffer, for source: Attribute.Source, over security: LinkSecurity) -> ATTErrorCode? {
+    func refusal(
+        of value: PacketBuffer,
+        for source: Attribute.Source,
+        over linkSecurity: LinkSecurity
+    ) -> ATTErrorCode? {
         switch source {
         case .fixed, .databaseHash: return .writeNotPermitted
         case .asked: return nil
@@ -104,13 +111,13 @@ extension GATTServerSession {
             guard let wanted = Self.configuration(value) else { return .invalidAttributeValueLength }
             guard rule.choices.isSuperset(of: wanted) else { return .improperlyConfigured }
             // Unsubscribing requires as much security as subscribing.
-            return security.attributeRefusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
+            return linkSecurity.attributeRefusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
         }
     }
 
     /// Sets the client's own value, which was accepted and began to arrive at `moment`.
     func setOwnValue(_ value: PacketBuffer, for source: Attribute.Source, since moment: LinkMoment) {
-        let isEncrypted = securities.weakest(since: moment).isEncrypted
+        let isEncrypted = history.linkSecurity(since: moment).isEncrypted
         switch source {
         case .fixed, .asked, .databaseHash: break
         case .clientFeatures:
@@ -136,7 +143,7 @@ extension GATTServerSession {
         configurations[handle] = new
         let rule = database?.subscriptionRule(of: handle)
         rules[handle] = rule?.isOpen == false ? rule : nil
-        if let rule = rules[handle], rule.served(new, over: security).isEmpty { unserved.insert(handle) }
+        if let rule = rules[handle], rule.served(new, over: linkSecurity).isEmpty { unserved.insert(handle) }
         report(handle, from: reported, to: unserved.contains(handle) ? [] : new)
     }
 

@@ -21,7 +21,7 @@ extension GATTServerSession {
     /// The signature is verified first, so that a command ignored for another reason has used its counter and cannot be
     /// replayed. A command during which the security changed is ignored as well.
     private func write(_ command: ATTSignedWriteCommand, at moment: LinkMoment) {
-        guard !security.isEncrypted, securities.isUnchanged(since: moment) else { return }
+        guard !linkSecurity.isEncrypted, history.isUnchanged(since: moment) else { return }
         guard verifySignature?(command.message, command.signature) == true else { return }
         guard !isHeldBack, database?[command.handle]?.takesSignedWrites == true else { return }
         let part = Part(write: GATTWrite(handle: command.handle, value: command.value), moment: moment)
@@ -41,7 +41,7 @@ extension GATTServerSession {
     func prepare(_ request: ATTPrepareWriteRequest, _ reply: ATTReply) {
         guard let attribute = database?[request.handle] else { return reply.fail(.invalidHandle, at: request.handle) }
         let refusal =
-            attribute.refusalOfWriting(securities.weakest(since: reply.moment))
+            attribute.refusalOfWriting(history.linkSecurity(since: reply.moment))
             ?? prepared.add(request, at: reply.moment)
         if let refusal { return reply.fail(refusal, at: request.handle) }
         watchPreparedWrites()
@@ -113,8 +113,8 @@ extension GATTServerSession {
             if let code { throw WriteRefusal(code: code, handle: handle) }
         }
         for entry in own.entries {
-            let security = securities.weakest(since: entry.moment)
-            guard let code = refusal(of: entry.value, for: entry.source, over: security) else { continue }
+            let linkSecurity = history.linkSecurity(since: entry.moment)
+            guard let code = refusal(of: entry.value, for: entry.source, over: linkSecurity) else { continue }
             throw WriteRefusal(code: code, handle: entry.handle)
         }
         return (asked, own)
@@ -125,8 +125,8 @@ extension GATTServerSession {
     /// AB-A01, AB-A02: permissions and length are checked again when prepared parts are executed. A part has the rights
     /// of the weakest security since it began to arrive.
     private func refusal(of part: Part, at attribute: Attribute, isSigned: Bool) -> ATTErrorCode? {
-        let security = securities.weakest(since: part.moment)
-        if let refusal = attribute.refusalOfWriting(security, isSigned: isSigned) { return refusal }
+        let linkSecurity = history.linkSecurity(since: part.moment)
+        if let refusal = attribute.refusalOfWriting(linkSecurity, isSigned: isSigned) { return refusal }
         let (offset, count) = (part.write.offset, part.write.value.count)
         guard offset <= ATTBearer.maximumAttributeLength else { return .invalidOffset }
         return offset + count > ATTBearer.maximumAttributeLength ? .invalidAttributeValueLength : nil

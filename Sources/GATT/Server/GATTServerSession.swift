@@ -20,21 +20,10 @@ package final class GATTServerSession {
     package let bearer: ATTBearer
     /// The open bearers, the first one first.
     package private(set) var bearers: [ATTBearer] = []
-    /// The security of the link, which the owner keeps up to date. Each change re-evaluates the client's subscriptions.
-    /// Data that arrived before a change is also judged by the security at that time.
-    package var security: LinkSecurity {
-        get { securities.now }
-        set {
-            guard newValue != security else { return }
-            let wasEncrypted = security.isEncrypted
-            if wasEncrypted, !newValue.isEncrypted { kept = record }
-            securities.change(to: newValue, at: bearer.moment)
-            if !wasEncrypted, newValue.isEncrypted { tellChangesAgain() }
-            securityChanged()
-        }
-    }
+    /// The security of the link. Data that arrived before its last change is also judged by the security at that time.
+    package var linkSecurity: LinkSecurity { history.linkSecurity }
     /// Called when a value to be sent to the client requires more security than the link has, at most once per level
-    /// until ``security`` changes.
+    /// until ``linkSecurity`` changes.
     ///
     /// The owner encrypts the link or requests encryption (Core Vol 3 Part C 10.3.1.1). Set this before calling
     /// ``restore(_:)``, which may call it too.
@@ -48,7 +37,6 @@ package final class GATTServerSession {
     package internal(set) var features: ClientFeatures = []
 
     weak var server: GATTServer?
-    private(set) var securities: SecurityHistory
     var prepared = PreparedWrites()
     var awareness = ChangeAwareness()
     /// The changes still to be indicated; the one being indicated is in `indicated`.
@@ -72,13 +60,14 @@ package final class GATTServerSession {
     private var toldRecord: ClientRecord?
     private var lastRecord: ClientRecord?
 
-    init(server: GATTServer, bearer: ATTBearer, security: LinkSecurity) {
+    init(server: GATTServer, bearer: ATTBearer) {
         self.server = server
         self.bearer = bearer
-        // Data that arrived before the owner set the security counts as unencrypted.
-        securities = SecurityHistory(security, before: security.inTheClear, until: bearer.moment)
         add(bearer)
     }
+
+    /// The security of the link at each of its moments.
+    var history: LinkHistory { bearer.history }
 
     var database: GATTDatabase? { server?.database }
 
@@ -165,9 +154,9 @@ extension GATTServerSession {
 // MARK: - Client record
 
 extension GATTServerSession {
-    /// Whether the client's identity is proven. A bonded client proves it by encrypting the link; before that, any
-    /// device may be using its address (AB-A10).
-    var isProven: Bool { security.isEncrypted || !security.hasKey }
+    /// Whether a link with this security proves the client's identity. A bonded client proves it by encrypting the
+    /// link; before that, any device may be using its address (AB-A10).
+    private func isProven(over linkSecurity: LinkSecurity) -> Bool { linkSecurity.isEncrypted || !linkSecurity.hasKey }
 
     /// The record to store if the client is bonded. After the end of the session it stays as it was then.
     ///
@@ -175,8 +164,12 @@ extension GATTServerSession {
     /// valid for this link, but do not enter the record of a bonded client, even if the link is encrypted later
     /// (AB-L08). For a client without a bond the record contains everything, ready for a new bond.
     package var record: ClientRecord {
-        if let lastRecord { return lastRecord }
-        guard isProven else { return kept ?? ClientRecord(databaseHash: database?.hash) }
+        lastRecord ?? record(over: linkSecurity)
+    }
+
+    /// The record of a client whose link has this security.
+    private func record(over linkSecurity: LinkSecurity) -> ClientRecord {
+        guard isProven(over: linkSecurity) else { return kept ?? ClientRecord(databaseHash: database?.hash) }
         var record = ClientRecord(
             configurations: configurations,
             features: features,
@@ -185,7 +178,7 @@ extension GATTServerSession {
         )
         record.missed = missed
         if let indicated { record.missed.insert(indicated) }
-        guard let kept, security.hasKey else { return record }
+        guard let kept, linkSecurity.hasKey else { return record }
         for handle in chosenInTheClear { record.configurations[handle] = kept.configurations[handle] }
         record.features = kept.features.union(provenFeatures)
         return record
@@ -209,6 +202,11 @@ extension GATTServerSession {
         indicateChange()
         let asked = unserved.map { rules[$0]?.requirement(of: configurations[$0] ?? []) ?? .none }
         askForSecurity(asked.reduce(.none) { $0.joined(with: $1) })
+    }
+
+    /// Keeps the record of a client that can no longer prove its identity, because its link has lost its encryption.
+    func keepProven(over linkSecurity: LinkSecurity) {
+        kept = record(over: linkSecurity)
     }
 
     /// AB-A11: limits the rate of record reports, however often a client changes its configurations.

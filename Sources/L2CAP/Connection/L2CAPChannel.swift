@@ -16,13 +16,18 @@ package protocol L2CAPChannel: AnyObject {
     /// The number of queued PDUs. A fixed channel counts those of the whole link, a credit-based one its own SDUs.
     var queuedPDUs: Int { get }
 
-    /// The current moment of the link. PDUs that begin to arrive from now on have a later one.
-    var moment: LinkMoment { get }
+    /// The security of the link at each of its moments.
+    var history: LinkHistory { get }
 
     /// Queues a payload; does nothing if the channel is closed.
     ///
     /// Headers go into the payload's headroom. A uniquely referenced buffer is not copied.
     func send(_ payload: consuming PacketBuffer)
+}
+
+extension L2CAPChannel {
+    /// The current moment of the link. PDUs that begin to arrive from now on have a later one.
+    package var moment: LinkMoment { history.moment }
 }
 
 /// A channel that exists as long as its link does (Core Vol 3 Part A 2.1).
@@ -31,6 +36,8 @@ package final class L2CAPFixedChannel: L2CAPChannel {
     package let identifier: ChannelIdentifier
     /// The longest payload accepted from the peer, in octets.
     package let maximumPayload: Int
+    /// The security of the link at each of its moments.
+    package let history: LinkHistory
 
     /// Called for each payload, with the moment at which it began to arrive.
     package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
@@ -53,13 +60,11 @@ package final class L2CAPFixedChannel: L2CAPChannel {
         self.identifier = identifier
         self.maximumPayload = maximumPayload
         self.connection = connection
+        history = connection.history
     }
 
     /// The PDUs of all channels of the link that are waiting for the controller; 0 once the link is closed.
     package var queuedPDUs: Int { connection?.queuedPDUs ?? 0 }
-
-    /// The current moment of the link.
-    package var moment: LinkMoment { connection?.moment ?? .first }
 
     /// Queues a payload; does nothing if the link is closed.
     package func send(_ payload: consuming PacketBuffer) {

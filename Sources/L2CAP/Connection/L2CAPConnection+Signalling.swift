@@ -161,8 +161,8 @@ extension L2CAPConnection {
         guard let server = servers[request.spsm], request.mode == .enhanced || !server.isEnhancedOnly else {
             return .refuse(.spsmNotSupported)
         }
-        let protection = protections.weakest(since: moment)
-        if let refusal = protection.channelRefusal(of: server.requirement) { return .refuse(refusal) }
+        let linkSecurity = history.linkSecurity(since: moment)
+        if let refusal = linkSecurity.channelRefusal(of: server.requirement) { return .refuse(refusal) }
         guard server.authorize(self) else { return .refuse(.insufficientAuthorization) }
         guard request.mtu >= server.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
         // Channels that this end is opening count as well. If both ends open channels at once, both are refused for

@@ -29,14 +29,15 @@ package final class L2CAPConnection {
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
     /// Called, as central, with accepted parameters, which the owner passes to the controller.
     package var onParametersAccepted: ((ConnectionParameters) -> Void)?
+    /// The security of the link at each of its moments. The channels share it.
+    package let history = LinkHistory()
     /// The security of the link, kept up to date by the owner. Servers may require a minimum (``SecurityLevel``).
-    package var protection: LinkSecurity {
-        get { protections.now }
-        set { protections.change(to: newValue, at: moment) }
+    package var linkSecurity: LinkSecurity {
+        get { history.linkSecurity }
+        set { _ = history.change(to: newValue) }
     }
-    /// The current moment of the link, which is also the moment of the PDU being received: a link receives one at a
-    /// time.
-    package private(set) var moment = LinkMoment.first
+    /// The current moment of the link, which is also that of the PDU being received.
+    package var moment: LinkMoment { history.moment }
     /// Called for everything that was dropped.
     package var onDiscard: ((L2CAPDiscard) -> Void)?
 
@@ -47,7 +48,6 @@ package final class L2CAPConnection {
     var signallingTimers: [UInt8: ScheduledTask] = [:]
     var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
     var lastTicket: SignallingMachine.Ticket = 0
-    private(set) var protections = SecurityHistory(LinkSecurity())
     private(set) var isOpen = true
     // Whether data is being delivered that arrived before the connection began to listen.
     private var isCatchingUp = false
@@ -106,6 +106,10 @@ package final class L2CAPConnection {
         link.send(payload)
     }
 
+    /// Records that the controller has turned encryption on or off, or changed its key. Call this before anything that
+    /// arrived since is delivered.
+    package func encryptionChanged() { history.encryptionChanged() }
+
     /// Closes the connection and all its channels, because the link is gone or is being abandoned. Calls every
     /// `onClose` handler once.
     package func close() {
@@ -162,7 +166,7 @@ extension L2CAPConnection {
     private func receive(_ fragment: PacketBuffer, isStart: Bool) {
         guard isOpen else { return }
         let unfinished = isStart ? recombination.incompleteChannel : nil
-        if isStart, !isCatchingUp { moment.advance() }
+        if isStart, !isCatchingUp { history.advance() }
         let (interrupted, outcome) = recombination.handle(fragment, isStart: isStart, at: loop.now) { limit(of: $0) }
         if let interrupted { onDiscard?(interrupted) }
         if let unfinished { frameIsBroken(on: unfinished) }

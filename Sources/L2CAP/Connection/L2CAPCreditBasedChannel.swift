@@ -22,6 +22,8 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
     package let spsm: SPSM
     /// The mode in which the channel was opened.
     package let mode: ChannelMode
+    /// The security of the link at each of its moments.
+    package let history: LinkHistory
 
     /// Called for each SDU, with the moment at which its first frame began to arrive.
     package var onReceive: ((_ payload: PacketBuffer, _ moment: LinkMoment) -> Void)?
@@ -52,6 +54,7 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         sender = FrameSender(mtu: opened.peer.mtu, mps: opened.peer.mps, credits: opened.peer.credits)
         self.server = server
         self.connection = connection
+        history = connection.history
     }
 
     /// The longest SDU that this end accepts, in octets.
@@ -64,8 +67,6 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
     package var peerMPS: Int { sender.mps }
     /// The number of SDUs that wait, at least in part, for the controller or for credits.
     package var queuedPDUs: Int { sender.queuedSDUs }
-    /// The current moment of the link.
-    package var moment: LinkMoment { connection?.moment ?? .first }
     /// Whether another SDU can be queued.
     package var hasRoom: Bool { closure == nil && sender.queuedSDUs < Self.maximumQueuedSDUs }
 

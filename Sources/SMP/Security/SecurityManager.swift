@@ -27,8 +27,6 @@ package final class SecurityManager {
     private var lastNumber = 0
     /// The generation of the prompt. It is incremented when a prompt closes, so that late answers are ignored.
     private var prompt = 0
-    /// The moment of the last change of encryption; nil before the first one.
-    private var encryptionMoment: LinkMoment?
 
     /// Creates a security manager on `channel` and takes over its callbacks.
     ///
@@ -205,7 +203,6 @@ extension SecurityManager {
 
     /// Handles a change of encryption, or a failed attempt to encrypt.
     package func encryptionChanged(_ report: EncryptionChangeReport) {
-        if case .failed = report {} else { encryptionMoment = channel.moment }
         handle(.encryption(report))
     }
 
@@ -221,7 +218,7 @@ extension SecurityManager {
     /// No phase of pairing sends a command across such a change (Core Vol 3 Part H 2.1), and keys are accepted on an
     /// encrypted link only (AB-S11).
     private func receive(_ payload: PacketBuffer, at moment: LinkMoment) {
-        if let encryptionMoment, moment <= encryptionMoment { return }
+        guard channel.history.isEncryptionUnchanged(since: moment) else { return }
         handle(.received(payload))
     }
 

@@ -154,11 +154,11 @@ import Testing
         let pair = try SecurePair()
         try pair.bond()
         let link = try #require(pair.central.link)
-        #expect(link.security.linkSecurity.isEncrypted && link.l2cap.protection.isEncrypted)
+        #expect(link.security.linkSecurity.isEncrypted && link.l2cap.linkSecurity.isEncrypted)
         let event = AuthenticatedPayloadTimeoutExpired(handle: link.connection.handle)
         pair.central.device.gate.onReceive?(HCIPacket(event))
         #expect(link.security.manager.encryption != nil && link.security.isOpen)
-        #expect(!link.security.linkSecurity.isEncrypted && !link.l2cap.protection.isEncrypted)
+        #expect(!link.security.linkSecurity.isEncrypted && !link.l2cap.linkSecurity.isEncrypted)
         // Nor does it count as a link to an unknown peer (AB-A10).
         #expect(link.security.linkSecurity.hasKey)
         pair.world.run(.seconds(1))

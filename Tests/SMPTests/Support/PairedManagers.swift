@@ -162,8 +162,10 @@ final class SecuritySide: SecurityManagerDelegate {
             return other.manager.encryptionChanged(.failed(.other))
         }
         air.keys.append(theirs)
-        other.manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
-        manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
+        for side in [other, self] {
+            side.connection.encryptionChanged()
+            side.manager.encryptionChanged(wasEncrypted ? .refreshed : .on)
+        }
     }
 
     // MARK: The user
