@@ -44,7 +44,7 @@ package final class GenericAccess {
     /// The servers for credit-based channels that peers open.
     package let channels: ChannelServers
     /// The security of all links: bonds, prompts and pairing.
-    package let security: DeviceSecurity
+    package let deviceSecurity: DeviceSecurity
     /// Opens the bonds that belong to a controller, which is ready and has not used an address yet (AB-H08); returns
     /// nil if there are none. If not set, the bonds from the initializer remain.
     package var openBonds: ((ControllerInformation) -> BondStore?)?
@@ -99,7 +99,7 @@ package final class GenericAccess {
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         happenings: HappeningSink
     ) {
-        let security = DeviceSecurity(
+        let deviceSecurity = DeviceSecurity(
             loop: loop,
             random: random,
             bonds: bonds,
@@ -112,7 +112,7 @@ package final class GenericAccess {
             loop: loop,
             random: random,
             identity: identity,
-            security: security,
+            deviceSecurity: deviceSecurity,
             privateAddressInterval: interval,
             happenings: happenings
         )
@@ -124,8 +124,8 @@ package final class GenericAccess {
     ///   - host: A host for exclusive use. Its callbacks are replaced.
     ///   - random: The source of private addresses.
     ///   - identity: The identity of the device.
-    ///   - security: The bonds and the pairing configuration. It belongs to this device until another one is created
-    ///     with it.
+    ///   - deviceSecurity: The bonds and the pairing configuration. It belongs to this device until another one is
+    ///     created with it.
     ///   - channels: The servers for credit-based channels.
     ///   - interval: The lifetime of a private address.
     package init(
@@ -133,7 +133,7 @@ package final class GenericAccess {
         loop: any EventLoop,
         random: RandomSource,
         identity: DeviceIdentity,
-        security: DeviceSecurity,
+        deviceSecurity: DeviceSecurity,
         channels: ChannelServers = ChannelServers(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
         happenings: HappeningSink
@@ -142,7 +142,7 @@ package final class GenericAccess {
         self.loop = loop
         self.identity = identity
         self.happenings = happenings
-        self.security = security
+        self.deviceSecurity = deviceSecurity
         self.channels = channels
         privacy = DevicePrivacy(
             host: host,
@@ -155,7 +155,7 @@ package final class GenericAccess {
         advertiser = HostAdvertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
         scanner = HostScanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
         connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
-        security.begin(on: host, privacy)
+        deviceSecurity.begin(on: host, privacy)
         listen()
         fallbacks.begin()
     }
@@ -228,8 +228,8 @@ extension GenericAccess {
 
     private func begin(_ controller: ControllerInformation) {
         if let openBonds { use(openBonds(controller)) }
-        privacy.identity = identity.hidden(security.bonds)
-        let address = identity.address(on: controller, security.bonds)
+        privacy.identity = identity.hidden(deviceSecurity.bonds)
+        let address = identity.address(on: controller, deviceSecurity.bonds)
         ownAddress = address
         self.controller = controller
         let own = privacy.begin(address, on: controller)
@@ -242,7 +242,7 @@ extension GenericAccess {
 
     /// Replaces the bonds. Links look up their bonds again.
     private func use(_ bonds: BondStore?) {
-        if security.bonds !== bonds { security.bonds = bonds }
+        if deviceSecurity.bonds !== bonds { deviceSecurity.bonds = bonds }
     }
 
     private func leave(to new: State) {

@@ -157,8 +157,8 @@ package final class SecureLink {
 // MARK: - Current protection
 
 extension SecureLink {
-    /// Records the current security of the link, and notifies those who depend on it. A key below the minimum of the device's configuration protects
-    /// nothing (AB-S07).
+    /// Records the current security of the link, and reports it to the layers above. A key below the minimum of the
+    /// device's configuration protects nothing (AB-S07).
     func update() {
         let floor = device.configuration.floor
         var inUse: KeyLevel?
@@ -168,17 +168,17 @@ extension SecureLink {
             // The peer has to prove that it has the key even if the key is too weak (AB-A10).
             hasKey = inUse != nil || manager.keys != nil && manager.encryption == nil
         }
-        var security = LinkSecurity()
-        security.encryption = inUse
-        security.usableKey = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
-        security.hasKey = hasKey
-        security.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
-        security.isAuthorized = isAuthorized
+        var new = LinkSecurity()
+        new.encryption = inUse
+        new.usableKey = inUse ?? manager.keys.flatMap { $0.level.isAtLeast(floor) ? $0.level : nil }
+        new.hasKey = hasKey
+        new.isSecureConnectionsOnly = floor.isAuthenticated && floor.isSecureConnections
+        new.isAuthorized = isAuthorized
         let old = linkSecurity
-        guard security != old else { return }
-        l2cap.linkSecurity = security
+        guard new != old else { return }
+        l2cap.linkSecurity = new
         tellAttributes?(old)
-        onChange?(security)
+        onChange?(new)
     }
 
     /// Reports an event on the link.

@@ -34,7 +34,7 @@ import Testing
         var links: [SecureLink]
         var desk: Desk? = Desk()
         var answered: [String] = []
-        var security: DeviceSecurity { bench.security }
+        var deviceSecurity: DeviceSecurity { bench.deviceSecurity }
 
         init() throws {
             bench = try SecurityBench(.peripheral)
@@ -43,12 +43,12 @@ import Testing
                 let address = BluetoothAddress(0xC000_0000_0090 + UInt64(number), kind: .randomDevice)
                 links.append(try #require(bench.connect(address, 0x40 + number)))
             }
-            security.prompter = desk
+            deviceSecurity.prompter = desk
         }
 
         func ask(_ link: Int, _ prompt: PairingPrompt = .confirmPairing) {
             let number = link + 1
-            security.ask(prompt, of: links[link]) { [unowned self] in answered.append("\(number) \($0)") }
+            deviceSecurity.ask(prompt, of: links[link]) { [unowned self] in answered.append("\(number) \($0)") }
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
         desk.answers[0](.refuse)
         #expect(office.answered.count == 2)
         // A prompt that is no longer needed is closed, and the next one is opened.
-        office.security.closePrompt(of: office.links[1])
+        office.deviceSecurity.closePrompt(of: office.links[1])
         #expect(desk.closed == [2] && desk.opened.map(\.link) == [1, 2, 3] && office.links[1].prompt == nil)
         desk.answers[1](.accept)
         #expect(office.answered.count == 2)
@@ -123,15 +123,15 @@ import Testing
     func withoutAPrompterEveryAnswerIsNo() throws {
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
-        office.security.prompter = nil
+        office.deviceSecurity.prompter = nil
         #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { $0.prompt == nil })
         office.ask(2)
         #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
         // Another user gets no earlier prompt, and receives all prompts from now on.
-        office.security.prompter = office.desk
+        office.deviceSecurity.prompter = office.desk
         office.ask(0)
         let second = Desk()
-        office.security.prompter = second
+        office.deviceSecurity.prompter = second
         #expect(office.answered.count == 3 && second.opened.isEmpty)
         try #require(office.desk).answers.last?(.accept)
         #expect(office.answered.last == "1 accept")
@@ -154,12 +154,12 @@ import Testing
     @Test func aNewQuestionIsNotAnsweredForTheOldOne() throws {
         let office = try Office()
         let other = Desk()
-        office.security.ask(.confirmPairing, of: office.links[0]) { _ in
-            office.security.prompter = other
+        office.deviceSecurity.ask(.confirmPairing, of: office.links[0]) { _ in
+            office.deviceSecurity.prompter = other
             office.ask(1, .compare(7))
         }
         office.ask(1)
-        office.security.prompter = nil
+        office.deviceSecurity.prompter = nil
         #expect(office.answered.isEmpty && other.opened.map(\.prompt) == [.compare(7)])
         other.answers.first?(.accept)
         #expect(office.answered == ["2 accept"])
@@ -173,10 +173,10 @@ import Testing
         let second = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
         #expect(bench.link.isOpen && second.isOpen)
         let l2cap = L2CAPConnection(link: second.connection, role: .peripheral, loop: bench.peer.loop)
-        let third = try #require(bench.security.attach(second.connection, l2cap, ownAddress: .none))
+        let third = try #require(bench.deviceSecurity.attach(second.connection, l2cap, ownAddress: .none))
         #expect(bench.link.isOpen && !second.isOpen && third.isOpen)
         second.end()
-        #expect(bench.security.link(second.connection.handle) === third)
+        #expect(bench.deviceSecurity.link(second.connection.handle) === third)
     }
 
     /// Links to the peer that has paired give way, and no others; one at a time, and not one that has ended in the
@@ -220,13 +220,13 @@ import Testing
             [0b01 << 46 | 5, 5].map { BluetoothAddress($0, kind: .randomDevice) }
         )
         for address in fixed {
-            #expect(bench.security.identity(for: address) == LocalIdentity(address: address, key: .zero))
+            #expect(bench.deviceSecurity.identity(for: address) == LocalIdentity(address: address, key: .zero))
         }
-        for address in hidden { #expect(bench.security.identity(for: address) == identity) }
-        bench.security.bonds = nil
-        for address in fixed + hidden { #expect(bench.security.identity(for: address) == nil) }
-        bench.security.bonds = bench.bonds
-        #expect(bench.security.identity == identity)
+        for address in hidden { #expect(bench.deviceSecurity.identity(for: address) == identity) }
+        bench.deviceSecurity.bonds = nil
+        for address in fixed + hidden { #expect(bench.deviceSecurity.identity(for: address) == nil) }
+        bench.deviceSecurity.bonds = bench.bonds
+        #expect(bench.deviceSecurity.identity == identity)
     }
 
     // MARK: Notifications to other components
@@ -242,17 +242,17 @@ import Testing
             happenings: bench.peer.happenings
         )
         func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
-        bench.security.privacy = privacy
+        bench.deviceSecurity.privacy = privacy
         #expect(privacy.peers == known() && !known().isEmpty)
         bench.change(1)
         #expect(privacy.peers == known() && privacy.peers.first?.lastUse != PrivatePeer(SecurityBench.bond()).lastUse)
-        bench.security.bonds = nil
+        bench.deviceSecurity.bonds = nil
         #expect(privacy.peers.isEmpty)
-        bench.security.bonds = bench.bonds
+        bench.deviceSecurity.bonds = bench.bonds
         #expect(privacy.peers == known())
         var changed: [BondIdentifier] = []
-        bench.security.onBondChange = { changed.append($0) }
-        try bench.security.forget(SecurityBench.bond().identifier)
+        bench.deviceSecurity.onBondChange = { changed.append($0) }
+        try bench.deviceSecurity.forget(SecurityBench.bond().identifier)
         #expect(privacy.peers.isEmpty && changed == [SecurityBench.bond().identifier])
     }
 
@@ -269,9 +269,9 @@ import Testing
 
     @Test func whatWasGivenAwayIsUsedUp() throws {
         let bench = try SecurityBench(.central)
-        bench.security.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
-        #expect(bench.security.ownOutOfBand != nil)
+        bench.deviceSecurity.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
+        #expect(bench.deviceSecurity.ownOutOfBand != nil)
         bench.link.securityManager(bench.link.manager, perform: .usedOutOfBand)
-        #expect(bench.security.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)
+        #expect(bench.deviceSecurity.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Security
 
-/// What the peer can send to one protocol of a link: a PDU that only an encrypted link may carry.
+/// A PDU for one protocol of a link that only an encrypted link may carry.
 enum ProtectedPDU: CaseIterable {
     /// A request for a value that requires encryption.
     case read

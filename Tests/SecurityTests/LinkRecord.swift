@@ -33,14 +33,14 @@ final class LinkRecord {
             note("asked \(prompt)")
             return nil
         }
-        if isStaffed { bench.security.prompter = person }
+        if isStaffed { bench.deviceSecurity.prompter = person }
         let link = bench.link
         link.onChange = { [unowned self] _ in note("changed") }
         link.onPaired = { [unowned self] in note($0 == nil ? "paired" : "bonded") }
         link.onFailure = { [unowned self] in note("failed: \(Self.text($0))") }
         link.onBondLost = { [unowned self] in note("lost") }
         link.onReplaced = { [unowned self] in note("replaced") }
-        bench.security.onBondChange = { [unowned self] _ in note("bond changed") }
+        bench.deviceSecurity.onBondChange = { [unowned self] _ in note("bond changed") }
         _ = take()
     }
 

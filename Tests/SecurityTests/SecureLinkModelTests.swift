@@ -77,7 +77,7 @@ import Testing
                     for step in 0..<3 {
                         let before = link.linkSecurity
                         told = []
-                        if step == 0 { bench.security.configuration = configuration }
+                        if step == 0 { bench.deviceSecurity.configuration = configuration }
                         if step == 1 { link.isAuthorized = isAuthorized }
                         if step == 2 { link.update() }
                         #expect(told == (link.linkSecurity == before ? [] : [link.linkSecurity]))
@@ -116,7 +116,7 @@ import Testing
     @Test(arguments: [LERole.central, .peripheral])
     func aLinkPairsAsTheDeviceIsConfiguredNow(role: LERole) throws {
         let bench = try SecurityBench(role)
-        let (security, manager) = (bench.security, bench.link.manager)
+        let (security, manager) = (bench.deviceSecurity, bench.link.manager)
         let person = Person(Person.Slip(loop: bench.peer.loop))
         security.configuration.ioCapability = .displayYesNo
         for number in 0..<32 {
@@ -217,7 +217,7 @@ import Testing
     func whoEncryptsAtOnce(role: LERole, _ means: (isBonded: Bool, byItself: Bool)) throws {
         let (isBonded, byItself) = means
         let bench = try SecurityBench(.peripheral, bond: isBonded ? SecurityBench.bond() : nil, from: .none)
-        bench.security.policy.encryptsBondedPeers = byItself
+        bench.deviceSecurity.policy.encryptsBondedPeers = byItself
         bench.peer.commands = []
         bench.peer.inject(SecurityBench.connection(role, SecurityBench.address, ConnectionHandle(rawValue: 0x41)))
         let link = try #require(bench.links.all.last ?? nil)
@@ -265,7 +265,7 @@ import Testing
         bench.storage.failure = .tooLarge(place: "memory")
         bond.keys.localSignCounter = 10
         #expect(throws: BondError.self) { try bench.link.securityManager(bench.link.manager, keep: bond.keys) }
-        bench.security.bonds = nil
+        bench.deviceSecurity.bonds = nil
         #expect(throws: SecurityError.keysRefused) {
             try bench.link.securityManager(bench.link.manager, keep: bond.keys)
         }

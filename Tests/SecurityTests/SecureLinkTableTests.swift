@@ -51,11 +51,11 @@ import Testing
             case .forget, .removal:
                 let bond = SecurityBench.bond().identifier
                 do {
-                    if self == .forget { try bench.security.forget(bond) } else { try bench.bonds.remove(bond) }
+                    if self == .forget { try bench.deviceSecurity.forget(bond) } else { try bench.bonds.remove(bond) }
                 } catch {
                     record.note("no bond")
                 }
-            case .noStore: bench.security.bonds = nil
+            case .noStore: bench.deviceSecurity.bonds = nil
             case .giveWay: link.giveWay()
             case .loss: link.securityLost()
             case .disconnect: link.disconnect(.remoteUserTerminated)
@@ -87,7 +87,7 @@ import Testing
             case .replacement:
                 link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
             default:
-                record.bench.security.policy.lostBonds = .asked
+                record.bench.deviceSecurity.policy.lostBonds = .asked
                 link.securityManager(manager, perform: .ask(.confirmReplacement) { record.note("answer \($0)") })
             }
         }
@@ -118,7 +118,7 @@ import Testing
     private func outcome(_ step: Step, _ record: LinkRecord) throws -> String? {
         let before = record.state
         try step.happen(to: record.bench.link, record)
-        let may = record.bench.security.mayPair(with: SecurityBench.address) ? [] : ["has to wait"]
+        let may = record.bench.deviceSecurity.mayPair(with: SecurityBench.address) ? [] : ["has to wait"]
         let words = [record.take()].filter { !$0.isEmpty } + (record.state == before ? [] : [record.state]) + may
         return words.isEmpty ? nil : "\(step.rawValue): \(words.joined(separator: " -> "))"
     }

@@ -141,7 +141,7 @@ import Testing
     @Test func aForgottenBondTakesItsLinkWithIt() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
-        try bench.security.forget(BondIdentifier(high: 7, low: 7))
+        try bench.deviceSecurity.forget(BondIdentifier(high: 7, low: 7))
         #expect(bench.bonds.bonds.isEmpty && bench.link.bond == nil && bench.disconnects.count == 1)
     }
 
@@ -150,14 +150,14 @@ import Testing
         let bench = try SecurityBench(.central, bond: SecurityBench.bond(secureConnections: false))
         bench.change(1)
         #expect(bench.link.linkSecurity.isEncrypted)
-        bench.security.configuration = .secureConnectionsOnly
+        bench.deviceSecurity.configuration = .secureConnectionsOnly
         #expect(bench.link.linkSecurity.isSecureConnectionsOnly)
         #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientAuthentication)
         #expect(
             bench.protection.channelRefusal(of: SecurityLevel.encrypted.with(keySize: 16))
                 == .insufficientAuthentication
         )
-        bench.security.configuration = PairingConfiguration()
+        bench.deviceSecurity.configuration = PairingConfiguration()
         #expect(bench.link.linkSecurity.attributeRefusal(of: .authenticated) == nil)
     }
 
@@ -252,7 +252,7 @@ import Testing
     @Test("AB-A10: even a bond that is too weak has to be proved by the peer first")
     func aBondThatIsTooWeakIsStillOneThatThePeerShowsFirst() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond(secureConnections: false))
-        bench.security.configuration = .secureConnectionsOnly
+        bench.deviceSecurity.configuration = .secureConnectionsOnly
         // Until it is encrypted, the link may be to any device.
         #expect(bench.link.linkSecurity.hasKey && !bench.link.linkSecurity.isEncrypted)
         #expect(bench.link.linkSecurity.attributeRefusal(of: .encrypted) == .insufficientEncryption)
@@ -271,7 +271,7 @@ import Testing
     func aDeviceThatCannotKeepKeysHasNotPaired() throws {
         let storage = MemoryBondStorage()
         let bench = try SecurityBench(.central)
-        bench.security.bonds = try BondStore(
+        bench.deviceSecurity.bonds = try BondStore(
             storage: storage,
             adapter: AdapterIdentity(address: .none),
             random: RandomSource(seed: 3)

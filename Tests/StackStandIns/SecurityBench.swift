@@ -11,7 +11,7 @@ import Security
 /// A host with one link, on a controller with arbitrary behaviour.
 package struct SecurityBench {
     package let peer = ScriptedPeer()
-    package let security: DeviceSecurity
+    package let deviceSecurity: DeviceSecurity
     package let link: SecureLink
     package let l2cap: L2CAPConnection
     package let storage = MemoryBondStorage()
@@ -41,7 +41,7 @@ package struct SecurityBench {
             happenings: peer.happenings
         )
         security.begin(on: peer.host, nil)
-        self.security = security
+        self.deviceSecurity = security
         let links = Links()
         let loop = peer.loop
         peer.host.onConnection = { connection in

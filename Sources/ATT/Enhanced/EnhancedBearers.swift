@@ -5,8 +5,8 @@ import L2CAP
 /// The enhanced bearers of one link, opened by either side, each on its own credit-based channel (Core Vol 3 Part F
 /// 3.2.11 and Part G 5.3).
 ///
-/// The specification requires an encrypted link. While ``L2CAPConnection/linkSecurity`` does not satisfy ``requirement``,
-/// no bearer is opened and those that the peer opens are refused.
+/// The specification requires an encrypted link. While ``L2CAPConnection/linkSecurity`` does not satisfy
+/// ``requirement``, no bearer is opened and those that the peer opens are refused.
 package final class EnhancedBearers {
     /// The maximum number of bearers per link, whichever side opens them: as many as one request may open (Vol 3 Part A
     /// 4.25).

@@ -101,7 +101,7 @@ final class PeerLink {
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
     /// The security state of the link, and the bond with the peer.
-    var secured: SecureLink { link.security }
+    var secured: SecureLink { link.secureLink }
 
     /// Whether procedures can no longer complete, because the attribute protocol or the whole link has ended.
     var isOver: Bool {

@@ -24,7 +24,7 @@ final class AttachedController {
             loop: system.loop,
             random: system.random,
             identity: system.identity,
-            security: system.security,
+            deviceSecurity: system.security,
             channels: system.channels,
             privateAddressInterval: system.configuration.privacyInterval,
             happenings: system.observers.sink

@@ -33,7 +33,7 @@ package final class AccessLink {
     /// registered.
     package let l2cap: L2CAPConnection
     /// The security of the link.
-    package let security: SecureLink
+    package let secureLink: SecureLink
     /// Decides on the peer's requests for other connection parameters, by the link layer or by L2CAP. Illegal
     /// parameters are refused before this is called (AB-C10).
     package var parameterPolicy: (ConnectionParameters) -> Bool = { _ in true }
@@ -73,9 +73,11 @@ package final class AccessLink {
             loop: owner.loop,
             servers: owner.channels
         )
-        guard let security = owner.security.attach(connection, l2cap, ownAddress: ownAddress) else { return nil }
-        self.security = security
-        security.onReplaced = { [weak self] in
+        guard let secureLink = owner.deviceSecurity.attach(connection, l2cap, ownAddress: ownAddress) else {
+            return nil
+        }
+        self.secureLink = secureLink
+        secureLink.onReplaced = { [weak self] in
             guard let self else { return }
             self.owner?.replaced(self)
         }
@@ -106,11 +108,11 @@ package final class AccessLink {
         if let attributes { return attributes }
         let bearer = ATTBearer(
             channel: l2cap.register(.attribute, maximumPayload: mtu),
-            loop: security.device.loop,
+            loop: secureLink.device.loop,
             preferredMTU: mtu
         )
-        let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: security.device.loop, listener: $0) }
-        let made = LinkAttributes(bearer, enhanced, server: server, security: security)
+        let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: secureLink.device.loop, listener: $0) }
+        let made = LinkAttributes(bearer, enhanced, server: server, secureLink: secureLink)
         attributes = made
         tellTiming()
         return made
@@ -266,7 +268,7 @@ package final class AccessLink {
         endEstablishment()
         perform(update.handle(.linkEnded(end.reason)))
         attributes?.end()
-        security.end()
+        secureLink.end()
         l2cap.close()
         onEnd?(end)
     }

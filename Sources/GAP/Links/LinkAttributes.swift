@@ -34,14 +34,14 @@ package final class LinkAttributes {
 
     private weak var server: GATTServer?
 
-    init(_ bearer: ATTBearer, _ enhanced: EnhancedBearers?, server: GATTServer?, security: SecureLink) {
+    init(_ bearer: ATTBearer, _ enhanced: EnhancedBearers?, server: GATTServer?, secureLink: SecureLink) {
         self.bearer = bearer
         self.enhanced = enhanced
         self.server = server
         client = GATTClient(bearer: bearer)
         session = server?.attach(bearer)
         enhanced?.serve(client: client, session: session) { [weak self] in self?.onEnhancedFailure?($0) }
-        follow(security)
+        follow(secureLink)
     }
 
     /// Opens enhanced bearers once the link is sufficiently encrypted, without pairing for them. There is one attempt:
@@ -58,11 +58,11 @@ package final class LinkAttributes {
     }
 
     /// Connects GATT, which has no access to keys, to the security of the link.
-    private func follow(_ security: SecureLink) {
-        security.tellAttributes = { [weak self] in self?.changed(from: $0) }
-        client.sign = { [weak security] in security?.manager.sign($0) }
-        session?.verifySignature = { [weak security] in security?.manager.verify($0, signature: $1) ?? false }
-        session?.onSecurityNeeded = { [weak security] in security?.secure($0) { _ in } }
+    private func follow(_ secureLink: SecureLink) {
+        secureLink.tellAttributes = { [weak self] in self?.changed(from: $0) }
+        client.sign = { [weak secureLink] in secureLink?.manager.sign($0) }
+        session?.verifySignature = { [weak secureLink] in secureLink?.manager.verify($0, signature: $1) ?? false }
+        session?.onSecurityNeeded = { [weak secureLink] in secureLink?.secure($0) { _ in } }
     }
 
     /// Called when the security of the link has changed.

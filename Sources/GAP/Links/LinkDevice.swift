@@ -12,7 +12,7 @@ protocol LinkDevice: AnyObject {
     /// The capabilities of the controller; nil before it is ready.
     var controllerInformation: ControllerInformation? { get }
     var privacy: DevicePrivacy { get }
-    var security: DeviceSecurity { get }
+    var deviceSecurity: DeviceSecurity { get }
     var channels: ChannelServers { get }
     var connector: Connector { get }
     var peerFeatures: PeerFeatures { get }

@@ -22,7 +22,7 @@ extension GenericAccessService {
     /// again.
     package func indicateKeyMaterial(on server: GATTServer) {
         guard owesIndication, let keyMaterialHandle, let keyMaterial else { return }
-        let clients = server.sessions.filter(\.security.isAuthorized)
+        let clients = server.sessions.filter(\.linkSecurity.isAuthorized)
         owesIndication = !server.update(keyMaterial.octets, of: keyMaterialHandle, for: clients)
     }
 
@@ -30,11 +30,11 @@ extension GenericAccessService {
     /// link is checked again afterwards.
     func answerKeyMaterial(_ request: GATTReadRequest) {
         let isContinued = request.offset > 0 && request.session === reader
-        if isContinued || request.session.security.isAuthorized { return tellKeyMaterial(request) }
+        if isContinued || request.session.linkSecurity.isAuthorized { return tellKeyMaterial(request) }
         guard let authorize else { return request.respond(.failure(.insufficientAuthorization)) }
         authorize(request.session) { [weak self] isAllowed in
             guard isAllowed, let self else { return request.respond(.failure(.insufficientAuthorization)) }
-            if let refusal = request.session.security.attributeRefusal(of: .authenticated) {
+            if let refusal = request.session.linkSecurity.attributeRefusal(of: .authenticated) {
                 return request.respond(.failure(refusal))
             }
             reader = request.session

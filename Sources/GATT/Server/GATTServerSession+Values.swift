@@ -93,8 +93,8 @@ extension GATTServerSession {
         }
     }
 
-    /// The reason why the client's own value cannot become `value`, which arrived over a link with `linkSecurity`; nil if
-    /// it can.
+    /// The reason why the client's own value cannot become `value`, which arrived over a link with this security; nil
+    /// if it can.
     func refusal(
         of value: PacketBuffer,
         for source: Attribute.Source,

@@ -20,7 +20,7 @@ extension Explorer {
             throw .bonds(error)
         }
         if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
-            device.security.ownOutOfBand = own
+            device.deviceSecurity.ownOutOfBand = own
             Console.line("out of band: \(own.shared.digits)")
         }
         return store
@@ -28,8 +28,8 @@ extension Explorer {
 
     /// Encrypts the link if the plan asks for that, by the bond or by pairing, and then explores.
     func secure(_ access: AccessLink, _ client: GATTClient) {
-        let link = access.security
-        device.security.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
+        let link = access.secureLink
+        device.deviceSecurity.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
         link.name = plan.name
         link.onPaired = { bond in
             Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
@@ -70,7 +70,7 @@ extension Explorer {
 
     /// Returns why the link is not secured, and what to do.
     private func reason(of error: SecurityError) -> String {
-        if error == .keysRefused, let refusal = link?.security.keysRefusal { return "\(refusal)" }
+        if error == .keysRefused, let refusal = link?.secureLink.keysRefusal { return "\(refusal)" }
         let advice: String? =
             switch error {
             case .pairing(let failure): failure.advice

@@ -121,8 +121,8 @@ final class Explorer {
         observer = Observer(device)
         central = Central(device)
         prompter = TerminalPrompter(loop: loop, prepared: plan.trust.prepared)
-        device.security.prompter = prompter
-        device.security.policy.lostBonds = .asked
+        device.deviceSecurity.prompter = prompter
+        device.deviceSecurity.policy.lostBonds = .asked
         device.connector.settings = .apple
         listen()
     }

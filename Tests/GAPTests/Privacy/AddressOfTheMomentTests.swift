@@ -91,7 +91,7 @@ import Testing
         pair.world.run(for: .seconds(6)) { first != nil }
         let link = try #require(try first?.get())
         pair.world.run(.seconds(1))
-        #expect(link.security.linkSecurity.isEncrypted)
+        #expect(link.secureLink.linkSecurity.isEncrypted)
         let trap = Peripheral(pair.world.device(.fixed(stolen)).access)
         trap.enter(Self.undirected)
         var second: Result<AccessLink, GAPError>?
@@ -106,6 +106,6 @@ import Testing
         }
         #expect(pair.world.loop.now - began < .seconds(10))
         #expect(pair.other.access.links.count == 1 && pair.other.access.links.first === link)
-        #expect(link.security.linkSecurity.isEncrypted && pair.other.access.connector.wanted.isEmpty)
+        #expect(link.secureLink.linkSecurity.isEncrypted && pair.other.access.connector.wanted.isEmpty)
     }
 }

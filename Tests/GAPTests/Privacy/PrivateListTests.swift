@@ -57,7 +57,7 @@ import Testing
         world.run(.seconds(2))
         #expect(!heard.isEmpty && Set(heard) == [other.identity.address])
         let bond = try #require(device.bonds?.bond(identity: other.identity.address))
-        try device.access.security.forget(bond.identifier)
+        try device.access.deviceSecurity.forget(bond.identifier)
         heard = []
         world.run(.seconds(2))
         #expect(!device.access.privacy.list.isInUse)

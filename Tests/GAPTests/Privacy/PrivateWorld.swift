@@ -74,7 +74,7 @@ extension GAPDevice {
         let identifier = try #require(BondIdentifier(octets))
         let bond = Bond(identifier: identifier, address: identity.address, keys: keys)
         _ = try #require(bonds).add(bond)
-        access.security.bondChanged(identifier)
+        access.deviceSecurity.bondChanged(identifier)
     }
 
     /// Records that a bonded device resolves addresses when it connects.

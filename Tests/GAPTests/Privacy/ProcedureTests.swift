@@ -328,7 +328,7 @@ import Testing
         #expect(first.own != second.own)
         #expect(pair.device.links.count == 2 && Set(pair.device.links.map(\.peer)) == [pair.other.identity.address])
         let bond = pair.device.bonds?.bond(identity: pair.other.identity.address)
-        #expect(bond != nil && pair.device.links.allSatisfy { $0.security.bond?.identifier == bond?.identifier })
+        #expect(bond != nil && pair.device.links.allSatisfy { $0.secureLink.bond?.identifier == bond?.identifier })
     }
 
     @Test("GAP/CONN/PRDA/BV-02: a central recognises a bonded peripheral", arguments: PrivacyMode.allCases)
@@ -365,8 +365,8 @@ import Testing
         central.connect(to: shown.address, within: .seconds(10)) { link = try? $0.get() }
         pair.world.run(for: .seconds(12)) { link != nil && !pair.device.links.isEmpty }
         let theirs = try #require(pair.device.links.first)
-        #expect(stranger.isOwn(theirs.peer) && theirs.security.bond == nil)
-        #expect(link?.peer == shown.address && link?.security.bond == nil)
+        #expect(stranger.isOwn(theirs.peer) && theirs.secureLink.bond == nil)
+        #expect(link?.peer == shown.address && link?.secureLink.bond == nil)
     }
 
     /// A device with an earlier address of the central of a bonded pair.
@@ -401,11 +401,11 @@ import Testing
         pair.world.run(.seconds(1))
         let real = try #require(pair.device.access.links.first)
         let ends = pair.device.endReasons.count
-        #expect(real.security.linkSecurity.isEncrypted)
+        #expect(real.secureLink.linkSecurity.isEncrypted)
         try connect(impostor, to: pair.device, pair)
         #expect(impostor.endReasons.count == 1)
         #expect(pair.device.access.links.count == 1 && pair.device.access.links.first === real)
-        #expect(real.security.linkSecurity.isEncrypted && pair.device.endReasons.count == ends)
+        #expect(real.secureLink.linkSecurity.isEncrypted && pair.device.endReasons.count == ends)
     }
 
     /// A controller that resolves addresses itself, and always shows the same one, prevents a second link with one
@@ -420,7 +420,7 @@ import Testing
         try connect(impostor, to: pair.device, pair)
         #expect(pair.device.access.links.count == 1 && impostor.endReasons.isEmpty)
         let link = try #require(pair.device.access.links.first)
-        #expect(link.peer == pair.other.identity.address && !link.security.linkSecurity.isEncrypted)
+        #expect(link.peer == pair.other.identity.address && !link.secureLink.linkSecurity.isEncrypted)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
         let central = Central(pair.other.access)
@@ -428,8 +428,8 @@ import Testing
         pair.world.run(for: .seconds(12)) { !impostor.endReasons.isEmpty }
         pair.world.run(.seconds(1))
         #expect(pair.device.access.links.count == 1 && pair.device.access.links.first !== link)
-        #expect(pair.device.access.links.first?.security.linkSecurity.isEncrypted == true)
-        #expect(pair.other.access.links.first?.security.linkSecurity.isEncrypted == true)
+        #expect(pair.device.access.links.first?.secureLink.linkSecurity.isEncrypted == true)
+        #expect(pair.other.access.links.first?.secureLink.linkSecurity.isEncrypted == true)
     }
 
     /// A device that replays a bonded device's address may connect like any other. It appears under the bonded device's
@@ -453,6 +453,6 @@ import Testing
         #expect(made.peer == pair.device.identity.address)
         pair.world.run(.seconds(1))
         #expect(impostor.links.count == 1)
-        #expect(!made.connection.isEncrypted && !made.security.linkSecurity.isEncrypted)
+        #expect(!made.connection.isEncrypted && !made.secureLink.linkSecurity.isEncrypted)
     }
 }

@@ -54,7 +54,7 @@ import Testing
         let before = try #require(pair.device(role).bonds.bonds.first)
         #expect(!before.keys.level.isAuthenticated)
         pair.disconnect()
-        pair.device(other).security.configuration = PairingConfiguration()
+        pair.device(other).deviceSecurity.configuration = PairingConfiguration()
         try pair.connect()
         #expect(try #require(try pair.secure(other)).isSuccess)
         #expect(try pair.read(.encrypted, by: other)?.isSuccess == true)
@@ -79,7 +79,7 @@ import Testing
         let other = Self.other(role)
         try pair.bond(.authenticated)
         pair.disconnect()
-        pair.central.security.policy.encryptsBondedPeers = false
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         try pair.connect()
         // A client that does not require security of the peer.
         pair.device(other).client?.security = LinkSecurity()
@@ -113,7 +113,7 @@ import Testing
             pair.device(role).securesByItself()
             let result = try #require(try pair.read(.encrypted, by: role))
             #expect(result.isSuccess == !isMandated)
-            let security = try #require(pair.device(role).link).security.linkSecurity
+            let security = try #require(pair.device(role).link).secureLink.linkSecurity
             #expect(security.isEncrypted == !isMandated && !security.isAuthenticated)
             if isMandated { #expect(result.refusal == .insufficientAuthentication) }
         }
@@ -131,10 +131,10 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let peer = pair.device(Self.other(role))
-        try peer.security.forget(try #require(peer.bonds.bonds.first).identifier)
+        try peer.deviceSecurity.forget(try #require(peer.bonds.bonds.first).identifier)
         for device in [pair.central, pair.peripheral] {
-            device.security.policy.lostBonds = policy
-            device.security.policy.encryptsBondedPeers = automatic
+            device.deviceSecurity.policy.lostBonds = policy
+            device.deviceSecurity.policy.encryptsBondedPeers = automatic
         }
         try pair.connect()
         pair.device(role).securesByItself()
@@ -162,7 +162,7 @@ import Testing
         #expect(try pair.read(.authenticated, by: role)?.isSuccess == false)
         #expect(device.person.prompts == [.confirmReplacement])
         #expect(device.bonds.bonds.first?.keys == before.keys && device.bonds.bonds.first?.isLost == true)
-        #expect(device.link?.security.linkSecurity.isEncrypted == false)
+        #expect(device.link?.secureLink.linkSecurity.isEncrypted == false)
     }
 
     @Test("GAP/SEC/AUT/BV-19: a central whose request is refused tries the bond first")

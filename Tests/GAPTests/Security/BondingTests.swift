@@ -83,7 +83,7 @@ import Testing
         device.person.forget()
         try pair.connect()
         // A central encrypts automatically (behaviour 6.11).
-        #expect(try #require(device.link).security.linkSecurity.isEncrypted)
+        #expect(try #require(device.link).secureLink.linkSecurity.isEncrypted)
         #expect(try #require(try pair.secure(initiator)).isSuccess)
         #expect(device.person.prompts.isEmpty && device.bonds.bonds.map(\.keys) == [bond.keys])
         #expect(try pair.read(.secureConnections, by: role)?.isSuccess == true)
@@ -124,8 +124,8 @@ import Testing
             peripheral: miser == .peripheral ? stingy : Self.unauthenticated
         )
         for device in [pair.central, pair.peripheral] {
-            device.security.configuration.givenKeys.insert(.signing)
-            device.security.configuration.wantedKeys.insert(.signing)
+            device.deviceSecurity.configuration.givenKeys.insert(.signing)
+            device.deviceSecurity.configuration.wantedKeys.insert(.signing)
         }
         for round in 1...2 {
             try pair.connect()
@@ -138,7 +138,7 @@ import Testing
             pair.disconnect()
         }
         // When it pairs properly, it is not treated as a peer that has lost its key.
-        pair.device(miser).security.configuration = Self.unauthenticated
+        pair.device(miser).deviceSecurity.configuration = Self.unauthenticated
         try pair.bond()
     }
 
@@ -147,7 +147,7 @@ import Testing
     @Test func theOwnersNameForThePeerIsTheBonds() throws {
         let pair = try SecurePair()
         try pair.connect()
-        let link = try #require(pair.central.link).security
+        let link = try #require(pair.central.link).secureLink
         link.identifier = BondIdentifier(high: 1, low: 2)
         link.name = "Lamp"
         #expect(try #require(try pair.secure(.central)).isSuccess)
@@ -159,10 +159,10 @@ import Testing
     @Test("behaviour 6.14: a forgotten peer pairs anew where it kept its bond")
     func aForgottenPeerPairsAnewWhereItKeptItsBond() throws {
         let pair = try SecurePair()
-        pair.peripheral.security.policy.lostBonds = .asked
+        pair.peripheral.deviceSecurity.policy.lostBonds = .asked
         try pair.bond()
         pair.disconnect()
-        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        try pair.central.deviceSecurity.forget(try #require(pair.central.bonds.bonds.first).identifier)
         try pair.connect()
         #expect(try #require(try pair.secure(.central)).isSuccess)
         #expect(pair.peripheral.person.prompts.first == .confirmReplacement)
@@ -177,14 +177,14 @@ import Testing
         pair.disconnect()
         let bond = try #require(pair.central.bonds.bonds.first)
         // The same address, without the former bond.
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         for _ in 0..<2 {
             try pair.connect()
             #expect(try pair.secure(.central)?.error == .peerLostKey)
             #expect(pair.central.bonds.bonds.map(\.keys) == [bond.keys] && pair.peripheral.bonds.bonds.isEmpty)
             pair.disconnect()
         }
-        try pair.central.security.forget(bond.identifier)
+        try pair.central.deviceSecurity.forget(bond.identifier)
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
         #expect(pair.central.bonds.bonds.count == 1 && pair.central.bonds.bonds.first?.keys != bond.keys)
@@ -199,7 +199,7 @@ import Testing
         #expect(keys.level == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false))
         pair.disconnect()
         try pair.connect()
-        #expect(try #require(pair.central.link).security.linkSecurity.isEncrypted)
+        #expect(try #require(pair.central.link).secureLink.linkSecurity.isEncrypted)
         #expect(try pair.read(.authenticated, by: .central)?.isSuccess == true)
         #expect(try pair.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)

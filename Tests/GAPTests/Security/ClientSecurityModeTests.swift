@@ -38,7 +38,7 @@ import Testing
             let service = ServiceDefinition(0xF1F0, characteristics: [definition])
             place = try pair.device(role == .central ? .peripheral : .central).server.database.add(service)
                 .characteristics[0]
-            for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
+            for device in [pair.central, pair.peripheral] { device.deviceSecurity.policy.encryptsBondedPeers = false }
         }
 
         /// Bonds and subscribes to the value.
@@ -68,7 +68,7 @@ import Testing
             try pair.connect()
             try #require(server.session).restore(record)
             listen()
-            #expect(client.link?.security.linkSecurity.isEncrypted == false)
+            #expect(client.link?.secureLink.linkSecurity.isEncrypted == false)
         }
 
         private func listen() {
@@ -107,10 +107,10 @@ import Testing
         #expect(try subscription.send(1) == [])
         #expect(try #require(try subscription.pair.secure(role)).isSuccess)
         let link = try #require(subscription.client.link)
-        #expect(link.security.linkSecurity.isEncrypted && !link.security.linkSecurity.isAuthenticated)
+        #expect(link.secureLink.linkSecurity.isEncrypted && !link.secureLink.linkSecurity.isAuthenticated)
         #expect(try subscription.send(2) == [])
         for device in [subscription.client, subscription.server] {
-            device.security.configuration = PairingConfiguration()
+            device.deviceSecurity.configuration = PairingConfiguration()
         }
         #expect(try #require(try subscription.pair.secure(role, .authenticated)).isSuccess)
         #expect(try subscription.send(3) == [3])
@@ -122,10 +122,10 @@ import Testing
         legacy.legacy = .only
         let subscription = try Subscription(role, arrival, legacy)
         try subscription.begin()
-        let before = try #require(subscription.client.link).security.linkSecurity
+        let before = try #require(subscription.client.link).secureLink.linkSecurity
         #expect(before.isEncrypted && before.isAuthenticated && !before.isSecureConnections)
-        subscription.client.security.configuration = .secureConnectionsOnly
-        subscription.server.security.configuration = PairingConfiguration()
+        subscription.client.deviceSecurity.configuration = .secureConnectionsOnly
+        subscription.server.deviceSecurity.configuration = PairingConfiguration()
         try #require(subscription.client.client).requirement = .encrypted
         #expect(try subscription.send(1) == [])
         try subscription.reconnect()

@@ -28,7 +28,7 @@ import Testing
         let pair = try SecurePair()
         try pair.connect()
         let device = pair.device(role)
-        let (security, manager) = (device.security, try #require(device.link).security.manager)
+        let (security, manager) = (device.deviceSecurity, try #require(device.link).secureLink.manager)
         security.configuration.ioCapability = .displayOnly
         #expect(manager.configuration.ioCapability == .displayOnly && manager.consent == .asked)
         security.policy.asksConsent = false
@@ -58,27 +58,27 @@ import Testing
     @Test func whatCameFromAPeerAnotherWayReachesTheLinkToIt() throws {
         let pair = try SecurePair()
         try pair.connect()
-        let link = try #require(pair.central.link).security
+        let link = try #require(pair.central.link).secureLink
         let (own, others, next) = (try outOfBand(1), try outOfBand(2), try outOfBand(3))
-        pair.central.security.outOfBandOfNext = next
-        pair.central.security.setOutOfBand(others, from: Self.stranger)
+        pair.central.deviceSecurity.outOfBandOfNext = next
+        pair.central.deviceSecurity.setOutOfBand(others, from: Self.stranger)
         #expect(link.manager.outOfBand.peer == next)
-        pair.central.security.setOutOfBand(own, from: link.peer)
+        pair.central.deviceSecurity.setOutOfBand(own, from: link.peer)
         #expect(link.manager.outOfBand.peer == own)
         // The address as a controller reports a peer that it has resolved.
         let told = BluetoothAddress(link.peer.value, kind: link.peer.kind.isRandom ? .randomIdentity : .publicIdentity)
-        pair.central.security.setOutOfBand(others, from: told)
+        pair.central.deviceSecurity.setOutOfBand(others, from: told)
         #expect(link.manager.outOfBand.peer == others)
-        pair.central.security.setOutOfBand(nil, from: Self.stranger)
+        pair.central.deviceSecurity.setOutOfBand(nil, from: Self.stranger)
         #expect(link.manager.outOfBand.peer == others)
-        pair.central.security.setOutOfBand(nil, from: link.peer)
+        pair.central.deviceSecurity.setOutOfBand(nil, from: link.peer)
         #expect(link.manager.outOfBand.peer == next)
     }
 
     /// The 33rd peer replaces the oldest one.
     @Test("AB-A14: the out-of-band data of at most 32 peers are kept")
     func outOfBandDataOf32PeersAreKept() throws {
-        let security = try SecurePair().central.security
+        let security = try SecurePair().central.deviceSecurity
         let (first, second) = (try outOfBand(1), try outOfBand(2))
         func peer(_ number: Int) -> BluetoothAddress { BluetoothAddress(UInt64(number), kind: .publicDevice) }
         func known() -> [Int] { (1...40).filter { security.outOfBand(from: peer($0)).peer != nil } }
@@ -96,7 +96,7 @@ import Testing
     /// Out-of-band data of a peer are used up by the pairing with it, and those of an unspecified peer by the next
     /// pairing that they apply to.
     @Test func aPairingUsesUpWhatCameAnotherWay() throws {
-        let security = try SecurePair().central.security
+        let security = try SecurePair().central.deviceSecurity
         let peer = BluetoothAddress(1, kind: .publicDevice)
         for address in [peer, Self.stranger] { security.setOutOfBand(try outOfBand(1), from: address) }
         let next = try outOfBand(2)
@@ -115,7 +115,7 @@ import Testing
     func whatHasFailedIsForgiven(way: Int) throws {
         let pair = try SecurePair()
         if way == 1 { try pair.bond() }
-        let security = pair.central.security
+        let security = pair.central.deviceSecurity
         let bond = pair.central.bonds.bonds.first
         let peer = bond?.address ?? Self.stranger
         for _ in 0..<4 { security.pairingFailed(with: peer) }
@@ -142,7 +142,7 @@ import Testing
         let bond = try #require(pair.central.bonds.bonds.first)
         try pair.peripheral.bonds.remove(try #require(pair.peripheral.bonds.bonds.first).identifier)
         var changed: [BondIdentifier] = []
-        pair.central.security.onBondChange = { changed.append($0) }
+        pair.central.deviceSecurity.onBondChange = { changed.append($0) }
         try pair.connect()
         #expect(changed == [bond.identifier] && pair.central.lostBonds == 1)
         #expect(pair.central.bonds.bond(bond.identifier)?.isLost == true)
@@ -154,13 +154,13 @@ import Testing
         let pair = try SecurePair()
         try pair.bond()
         let link = try #require(pair.central.link)
-        #expect(link.security.linkSecurity.isEncrypted && link.l2cap.linkSecurity.isEncrypted)
+        #expect(link.secureLink.linkSecurity.isEncrypted && link.l2cap.linkSecurity.isEncrypted)
         let event = AuthenticatedPayloadTimeoutExpired(handle: link.connection.handle)
         pair.central.device.gate.onReceive?(HCIPacket(event))
-        #expect(link.security.manager.encryption != nil && link.security.isOpen)
-        #expect(!link.security.linkSecurity.isEncrypted && !link.l2cap.linkSecurity.isEncrypted)
+        #expect(link.secureLink.manager.encryption != nil && link.secureLink.isOpen)
+        #expect(!link.secureLink.linkSecurity.isEncrypted && !link.l2cap.linkSecurity.isEncrypted)
         // Nor does it count as a link to an unknown peer (AB-A10).
-        #expect(link.security.linkSecurity.hasKey)
+        #expect(link.secureLink.linkSecurity.hasKey)
         pair.world.run(.seconds(1))
         #expect(pair.central.link == nil && pair.central.device.endReasons == [.localHostTerminated])
     }
@@ -174,8 +174,9 @@ import Testing
         var event = DisconnectionComplete()
         (event.status, event.handle, event.reason) = (status, link.connection.handle, .remoteUserTerminated)
         pair.central.device.gate.onReceive?(HCIPacket(event))
-        #expect(link.security.isOpen == (status != .success))
-        #expect(pair.central.security.link(link.connection.handle) === (status == .success ? nil : link.security))
+        #expect(link.secureLink.isOpen == (status != .success))
+        let known = pair.central.deviceSecurity.link(link.connection.handle)
+        #expect(known === (status == .success ? nil : link.secureLink))
     }
 
     /// A peer that the controller has resolved by its private address has not paired under its identity address, and is
@@ -190,11 +191,11 @@ import Testing
         try pair.connect()
         for device in devices {
             let link = try #require(device.link)
-            #expect(link.connection.peerResolvableAddress != nil && link.security.linkSecurity.isEncrypted)
+            #expect(link.connection.peerResolvableAddress != nil && link.secureLink.linkSecurity.isEncrypted)
             #expect(link.connection.peerAddress.plain == device.bonds.bonds.first?.address)
         }
         var result: Result<Void, SecurityError>?
-        try #require(pair.central.link).security.pair { result = $0 }
+        try #require(pair.central.link).secureLink.pair { result = $0 }
         world.run(for: .seconds(60)) { result != nil }
         world.run(.milliseconds(500))
         #expect(result?.isSuccess == true)

@@ -29,10 +29,10 @@ import Testing
         let bond = try #require(victim.bonds.bonds.first)
         victim.device.gate.holds = { $0.isEncryptionChange }
         try pair.connect()
-        let link = try #require(victim.link).security
+        let link = try #require(victim.link).secureLink
         #expect(!link.linkSecurity.isEncrypted && link.linkSecurity.hasKey)
         let before = victim.securities.count
-        try victim.security.forget(bond.identifier)
+        try victim.deviceSecurity.forget(bond.identifier)
         victim.device.gate.release()
         #expect(link.manager.encryption == nil)
         pair.world.run(for: .seconds(5)) { victim.link == nil }
@@ -40,7 +40,7 @@ import Testing
         #expect(victim.securities.dropFirst(before).allSatisfy { !$0.isEncrypted })
         #expect(victim.failures.last == .forgotten)
         // The peers are strangers now, and no caller is left waiting.
-        #expect(victim.security.mayPair(with: bond.address))
+        #expect(victim.deviceSecurity.mayPair(with: bond.address))
     }
 
     @Test(arguments: [LERole.central, .peripheral])
@@ -51,12 +51,12 @@ import Testing
         victim.person.decide = { _ in nil }
         let bond = try #require(victim.bonds.bonds.first)
         var result: Result<Void, SecurityError>?
-        try #require(pair.central.link).security.pair { result = $0 }
+        try #require(pair.central.link).secureLink.pair { result = $0 }
         pair.world.run { !victim.person.prompts.isEmpty }
         #expect(victim.person.closed.isEmpty)
-        try victim.security.forget(bond.identifier)
+        try victim.deviceSecurity.forget(bond.identifier)
         #expect(victim.person.closed.count == 1)
-        #expect(victim.link?.security.linkSecurity.isEncrypted == false)
+        #expect(victim.link?.secureLink.linkSecurity.isEncrypted == false)
         pair.world.run(for: .seconds(5)) { victim.link == nil && result != nil }
         #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
         #expect(result?.error == (role == .central ? .forgotten : .linkLost))
@@ -82,15 +82,15 @@ import Testing
             world.run(.milliseconds(300))
             links.append(try #require(server.link))
             var isSecured = false
-            try #require(client.link).security.secure(.encrypted) { isSecured = $0.isSuccess }
+            try #require(client.link).secureLink.secure(.encrypted) { isSecured = $0.isSuccess }
             world.run { isSecured }
             world.run(.seconds(1))
         }
         #expect(server.bonds.bonds.map(\.address) == [clients[1].device.address])
         world.run(.seconds(1))
         #expect(clients[0].link == nil && clients[1].link != nil)
-        #expect(!links[0].security.linkSecurity.isEncrypted && links[1].security.linkSecurity.isEncrypted)
-        #expect(links[0].security.manager.longTermKey(random: 0, diversifier: 0) == nil)
+        #expect(!links[0].secureLink.linkSecurity.isEncrypted && links[1].secureLink.linkSecurity.isEncrypted)
+        #expect(links[0].secureLink.manager.longTermKey(random: 0, diversifier: 0) == nil)
     }
 
     // MARK: Pairings that break off
@@ -126,12 +126,12 @@ import Testing
         let link = try #require(victim.link)
         let peerAddress = peer.device.address
         var result: Result<Void, SecurityError>?
-        try #require(pair.central.link).security.secure(.authenticated) { result = $0 }
+        try #require(pair.central.link).secureLink.secure(.authenticated) { result = $0 }
         pair.world.run { victim.securities.last?.isEncrypted == true }
-        #expect(link.security.linkSecurity.isAuthenticated)
+        #expect(link.secureLink.linkSecurity.isAuthenticated)
         // It counts as a failure of the peer (AB-S12).
         pair.world.run(for: .seconds(40)) { !victim.failures.isEmpty }
-        #expect(!victim.security.mayPair(with: peerAddress))
+        #expect(!victim.deviceSecurity.mayPair(with: peerAddress))
         let failed = pair.world.loop.now
         pair.world.run(for: .seconds(5)) { victim.link == nil }
         #expect(victim.link == nil && victim.bonds.bonds.isEmpty && victim.paired.isEmpty)
@@ -152,8 +152,8 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let keys = pair.peripheral.bonds.bonds.map(\.keys)
-        pair.central.security.policy.encryptsBondedPeers = false
-        pair.peripheral.security.policy.lostBonds = policy
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
+        pair.peripheral.deviceSecurity.policy.lostBonds = policy
         pair.peripheral.person.decide = { _ in nil }
         try pair.connect()
         let link = try #require(pair.peripheral.link)
@@ -162,17 +162,17 @@ import Testing
         #expect(pair.peripheral.person.prompts == (policy == .asked ? [.confirmReplacement] : []))
         // While the user hesitates, the real central connects.
         #expect(try pair.secure(.central)?.isSuccess == true)
-        #expect(pair.peripheral.link?.security.linkSecurity.isAuthenticated == true)
+        #expect(pair.peripheral.link?.secureLink.linkSecurity.isAuthenticated == true)
         #expect(pair.peripheral.person.closed.count == pair.peripheral.person.prompts.count)
         for device in [pair.central, pair.peripheral] {
             #expect(device.bonds.bonds.count == 1 && device.bonds.bonds.first?.isLost == false)
         }
         #expect(pair.peripheral.bonds.bonds.map(\.keys) == keys && pair.central.failures.isEmpty)
         pair.world.run(.seconds(40))
-        #expect(pair.peripheral.link?.security.linkSecurity.isAuthenticated == true)
+        #expect(pair.peripheral.link?.secureLink.linkSecurity.isAuthenticated == true)
         if policy == .asked {
             #expect(pair.peripheral.failures.isEmpty)
-            #expect(pair.peripheral.security.mayPair(with: pair.central.device.address))
+            #expect(pair.peripheral.deviceSecurity.mayPair(with: pair.central.device.address))
         }
     }
 
@@ -196,8 +196,8 @@ import Testing
         try pair.bond()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         // The other device's capabilities do not help.
-        other.security.configuration = PairingConfiguration()
-        if poverty == .nobodyThere { device.security.prompter = nil }
+        other.deviceSecurity.configuration = PairingConfiguration()
+        if poverty == .nobodyThere { device.deviceSecurity.prompter = nil }
         device.securesByItself()
         var commands: [[UInt8]] = []
         for end in [device, other] {
@@ -207,7 +207,7 @@ import Testing
             }
         }
         #expect(try pair.read(.authenticated, by: role)?.refusal == .insufficientAuthentication)
-        let link = try #require(device.link).security
+        let link = try #require(device.link).secureLink
         let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
         #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
         // No pairing command is sent, and everything else goes on.
@@ -224,10 +224,10 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         // The mode was set after bonding, and another device is at the peer's address.
-        pair.central.security.configuration = .secureConnectionsOnly
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.deviceSecurity.configuration = .secureConnectionsOnly
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
         try pair.connect()
-        #expect(pair.central.link?.security.linkSecurity.hasKey == true)
+        #expect(pair.central.link?.secureLink.linkSecurity.hasKey == true)
         var requests = 0
         pair.central.device.gate.change = { packet in
             if packet.kind == .acl, packet.bytes.count > 8, packet.bytes[6] == 4 { requests += 1 }
@@ -244,7 +244,7 @@ import Testing
         let pair = try SecurePair()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 9)))
-        device.security.ownOutOfBand = own
+        device.deviceSecurity.ownOutOfBand = own
         var shown: [[UInt8]] = []
         device.device.gate.change = { packet in
             if let command = packet.securityCommand, command.first == 0x0C { shown.append(command) }
@@ -253,21 +253,21 @@ import Testing
         // A stranger without the data does not get the key that belongs to them.
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
-        #expect(device.security.ownOutOfBand != nil)
+        #expect(device.deviceSecurity.ownOutOfBand != nil)
         pair.disconnect()
         for end in [pair.central, pair.peripheral] {
-            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+            try end.deviceSecurity.forget(try #require(end.bonds.bonds.first).identifier)
         }
         // A peer with the data gets it once, and no peer after that.
-        other.security.setOutOfBand(own.shared, from: device.device.address)
+        other.deviceSecurity.setOutOfBand(own.shared, from: device.device.address)
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
-        #expect(device.security.ownOutOfBand == nil)
+        #expect(device.deviceSecurity.ownOutOfBand == nil)
         pair.disconnect()
         for end in [pair.central, pair.peripheral] {
-            try end.security.forget(try #require(end.bonds.bonds.first).identifier)
+            try end.deviceSecurity.forget(try #require(end.bonds.bonds.first).identifier)
         }
-        other.security.setOutOfBand(own.shared, from: device.device.address)
+        other.deviceSecurity.setOutOfBand(own.shared, from: device.device.address)
         try pair.connect()
         _ = try pair.secure(.central)
         let keys = shown.map { Array($0[1...32].reversed()) }

@@ -49,7 +49,7 @@ import Testing
                 pairing: configuration,
                 address: .fixed(Self.address(honestKey, 1))
             )
-            peer.security.identity = LocalIdentity(address: Self.identity, key: honestKey)
+            peer.deviceSecurity.identity = LocalIdentity(address: Self.identity, key: honestKey)
             let isCentral = role == .central
             honest = SecurePair(world, central: isCentral ? victim : peer, peripheral: isCentral ? peer : victim)
             try honest.bond(.authenticated)
@@ -62,15 +62,15 @@ import Testing
             let thief = try SecureDevice(world, slip: slip, pairing: configuration, address: .fixed(address))
             attack = SecurePair(world, central: isCentral ? victim : thief, peripheral: isCentral ? thief : victim)
             if kind == .isBonded {
-                thief.security.identity = LocalIdentity(address: Self.other, key: key)
+                thief.deviceSecurity.identity = LocalIdentity(address: Self.other, key: key)
                 try attack.connect()
                 #expect(try attack.secure(.central, .authenticated)?.isSuccess == true)
                 #expect(victim.bonds.bonds.count == 2)
                 attack.disconnect()
                 // A central begins the next pairing itself; for a peripheral, the thief has to be unbonded.
-                if isCentral { try thief.security.forget(try #require(thief.bonds.bonds.first).identifier) }
+                if isCentral { try thief.deviceSecurity.forget(try #require(thief.bonds.bonds.first).identifier) }
             }
-            thief.security.identity = LocalIdentity(address: Self.identity, key: key)
+            thief.deviceSecurity.identity = LocalIdentity(address: Self.identity, key: key)
             for device in [victim, peer, thief] { device.person.forget() }
         }
 
@@ -99,7 +99,7 @@ import Testing
             let paired = theft.victim.paired.count
             try theft.attack.connect(to: theft.known)
             _ = try? theft.attack.secure(beginner, .authenticated)
-            if kind == .isBonded, role == .peripheral { theft.attack.central.link?.security.pair { _ in } }
+            if kind == .isBonded, role == .peripheral { theft.attack.central.link?.secureLink.pair { _ in } }
             theft.attack.world.run(.seconds(10))
             // The bond is unchanged, and there is no other one.
             #expect(theft.victim.bonds.bonds.map(\.keys) == before)
@@ -109,7 +109,7 @@ import Testing
             if kind == .knowsTheAddress || kind == .isBonded && role == .peripheral {
                 #expect(theft.victim.failures.last == .keysRefused && theft.victim.link == nil)
             }
-            #expect(theft.victim.link?.security.linkSecurity.isEncrypted != true)
+            #expect(theft.victim.link?.secureLink.linkSecurity.isEncrypted != true)
             if theft.attack.device(theft.other).link != nil {
                 #expect(try theft.attack.read(.encrypted, by: theft.other)?.isSuccess != true)
             }

@@ -67,7 +67,7 @@ import Testing
         }
 
         func authorize(_ isAuthorized: Bool = true) throws {
-            try #require(server.link).security.isAuthorized = isAuthorized
+            try #require(server.link).secureLink.isAuthorized = isAuthorized
         }
     }
 
@@ -112,7 +112,7 @@ import Testing
         #expect(ATTErrorCode.insufficientAuthentication.rawValue == 0x05)
         // An unauthenticated key does not suffice.
         #expect(try #require(try devices.pair.secure(.central)).isSuccess)
-        #expect(try #require(devices.server.link).security.linkSecurity.isEncrypted)
+        #expect(try #require(devices.server.link).secureLink.linkSecurity.isEncrypted)
         #expect(try devices.read().refusal == .insufficientAuthentication)
         // Subscribing does not bypass the check either.
         let (client, place) = (try #require(devices.reader.client), try devices.find())

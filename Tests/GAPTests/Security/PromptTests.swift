@@ -19,7 +19,7 @@ import Testing
         pair.central.person.decide = { _ in nil }
         try pair.connect()
         var result: Result<Void, SecurityError>?
-        try #require(pair.central.link).security.secure(.encrypted) { result = $0 }
+        try #require(pair.central.link).secureLink.secure(.encrypted) { result = $0 }
         pair.world.run { !pair.central.person.prompts.isEmpty }
         #expect(pair.central.person.closed.isEmpty)
         pair.disconnect()
@@ -65,7 +65,7 @@ import Testing
             #expect(try pair.secure(.central, .authenticated)?.isSuccess == false)
             for case .showPasskey(let passkey) in pair.device(shows).person.prompts { passkeys.append(passkey) }
             for device in [pair.central, pair.peripheral] {
-                device.security.forgiveAll()
+                device.deviceSecurity.forgiveAll()
                 device.person.forget()
             }
             if pair.central.link != nil { pair.disconnect() }
@@ -106,8 +106,8 @@ import Testing
         let random = RandomSource(seed: 9)
         for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
             let data = try #require(OwnOutOfBandData(random: random))
-            device.security.ownOutOfBand = data
-            other.security.setOutOfBand(data.shared, from: device.device.address)
+            device.deviceSecurity.ownOutOfBand = data
+            other.deviceSecurity.setOutOfBand(data.shared, from: device.device.address)
         }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
@@ -115,7 +115,7 @@ import Testing
         #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
         // The data were for that pairing only: in the next one the users are asked.
         for device in [pair.central, pair.peripheral] {
-            try device.security.forget(try #require(device.bonds.bonds.first).identifier)
+            try device.deviceSecurity.forget(try #require(device.bonds.bonds.first).identifier)
         }
         pair.world.run(.seconds(1))
         if pair.central.link != nil { pair.disconnect() }
@@ -129,13 +129,13 @@ import Testing
         let random = RandomSource(seed: 9)
         for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
             let data = try #require(OwnOutOfBandData(random: random))
-            device.security.ownOutOfBand = data
-            other.security.outOfBandOfNext = data.shared
+            device.deviceSecurity.ownOutOfBand = data
+            other.deviceSecurity.outOfBandOfNext = data.shared
         }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
-        #expect(pair.central.security.outOfBandOfNext == nil && pair.peripheral.security.outOfBandOfNext == nil)
+        for device in [pair.central, pair.peripheral] { #expect(device.deviceSecurity.outOfBandOfNext == nil) }
     }
 
     @Test func severalPeersAreAskedAboutInTurn() throws {
@@ -144,7 +144,7 @@ import Testing
         let server = try SecureDevice(world, slip: slip, pairing: PairingConfiguration())
         let clients = try (0..<3).map { _ in try SecureDevice(world, slip: slip, pairing: PairingConfiguration()) }
         let waiting = Waiting()
-        server.security.prompter = waiting
+        server.deviceSecurity.prompter = waiting
         for client in clients {
             let advertiser = Peripheral(server.device.access)
             advertiser.enter(.init(.general, .undirected))
@@ -157,7 +157,7 @@ import Testing
         }
         var results: [Bool] = []
         for client in clients {
-            try #require(client.link).security.secure(.encrypted) { results.append($0.isSuccess) }
+            try #require(client.link).secureLink.secure(.encrypted) { results.append($0.isSuccess) }
         }
         world.run(.seconds(5))
         for number in 1...3 {

@@ -15,14 +15,14 @@ import Testing
     private func secure(_ pair: SecurePair, after refusal: ATTErrorCode) throws -> Bool? {
         let link = try #require(pair.central.link)
         var isSecured: Bool?
-        link.security.secure(after: refusal) { isSecured = $0 == .secured }
+        link.secureLink.secure(after: refusal) { isSecured = $0 == .secured }
         pair.world.run(for: .seconds(60)) { isSecured != nil }
         pair.world.run(.milliseconds(500))
         return isSecured
     }
 
     private func level(_ pair: SecurePair) throws -> KeyLevel {
-        try #require(pair.central.link?.security.manager.encryption)
+        try #require(pair.central.link?.secureLink.manager.encryption)
     }
 
     /// The peer does not indicate the required key strength: each attempt requests the next stronger key.
@@ -37,13 +37,13 @@ import Testing
         #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: false, isSecureConnections: false))
         // With an unauthenticated key: an authenticated one, which legacy pairing provides.
         configuration.ioCapability = capability
-        pair.central.security.configuration = configuration
+        pair.central.deviceSecurity.configuration = configuration
         #expect(try secure(pair, after: .insufficientAuthentication) == true)
         #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: false))
         // With an authenticated key: LE Secure Connections, which are not available at first.
         #expect(try secure(pair, after: .insufficientAuthentication) == false)
         pair.world.run(.seconds(10))
-        pair.central.security.configuration = PairingConfiguration()
+        pair.central.deviceSecurity.configuration = PairingConfiguration()
         #expect(try secure(pair, after: .insufficientAuthentication) == true)
         #expect(try level(pair) == KeyLevel(keySize: 16, isAuthenticated: true, isSecureConnections: true))
     }
@@ -62,6 +62,6 @@ import Testing
         let pair = try SecurePair()
         try pair.connect()
         #expect(try secure(pair, after: refusal) == false)
-        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false && pair.central.person.prompts.isEmpty)
+        #expect(pair.central.link?.secureLink.linkSecurity.isEncrypted == false && pair.central.person.prompts.isEmpty)
     }
 }

@@ -23,9 +23,9 @@ import Testing
         let pair = try SecurePair(peripheral: peripheral)
         try pair.bond()
         pair.disconnect()
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
-        pair.central.security.policy.lostBonds = .asked
-        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.deviceSecurity.policy.lostBonds = .asked
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         try pair.connect()
         return pair
     }
@@ -33,7 +33,7 @@ import Testing
     /// Several callers wait for the user's single answer, and each learns whether the result meets its requirement.
     @Test func allWhoWaitHearWhatCameOfAReplacement() throws {
         let pair = try lostBond(Self.unable)
-        let link = try #require(pair.central.link).security
+        let link = try #require(pair.central.link).secureLink
         var results: [SecurityError?] = []
         for level in [SecurityLevel.encrypted, .authenticated, .encrypted] {
             link.secure(level) { results.append($0.error) }
@@ -50,7 +50,7 @@ import Testing
         let pair = try lostBond()
         // The peer's identity does not arrive.
         pair.peripheral.device.gate.change = { [0x08, 0x09].contains($0.securityCommand?.first) ? nil : $0 }
-        let link = try #require(pair.central.link).security
+        let link = try #require(pair.central.link).secureLink
         link.secure(.encrypted) { _ in }
         pair.world.run(for: .seconds(10)) { link.manager.encryption != nil }
         #expect(link.manager.encryption != nil && link.pairing == .underWay)
@@ -61,9 +61,9 @@ import Testing
     /// If the link is gone when the key turns out to be lost, the user is not asked.
     @Test func nobodyIsAskedAboutALinkThatIsGone() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
-        bench.security.policy.lostBonds = .asked
+        bench.deviceSecurity.policy.lostBonds = .asked
         let person = Person(Person.Slip(loop: bench.peer.loop))
-        bench.security.prompter = person
+        bench.deviceSecurity.prompter = person
         bench.link.prepare { _ in bench.link.end() }
         var errors: [SecurityError?] = []
         bench.link.secure(.encrypted) { errors.append($0.error) }
@@ -75,7 +75,7 @@ import Testing
     @Test func aPersonsNoIsToldAsSuch() throws {
         let pair = try SecurePair()
         try pair.connect()
-        let link = try #require(pair.central.link).security
+        let link = try #require(pair.central.link).secureLink
         link.securityManager(link.manager, perform: .ask(.confirmReplacement) { _ in })
         #expect(link.pairing == .replacementRefused)
         pair.central.person.decide = { _ in .refuse }
@@ -88,7 +88,7 @@ import Testing
     private func pair(_ pair: SecurePair, _ role: LERole = .central) throws -> Result<Void, SecurityError>? {
         var result: Result<Void, SecurityError>?
         for device in [pair.central, pair.peripheral] { device.person.forget() }
-        try #require(pair.device(role).link).security.pair { result = $0 }
+        try #require(pair.device(role).link).secureLink.pair { result = $0 }
         pair.world.run(for: .seconds(60)) { result != nil }
         pair.world.run(.seconds(2))
         return result
@@ -101,7 +101,7 @@ import Testing
         var legacy = PairingConfiguration()
         legacy.legacy = .only
         let pair = try SecurePair(central: way == 3 ? legacy : PairingConfiguration())
-        pair.central.security.policy.encryptsBondedPeers = false
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         if way > 0 { try pair.bond() } else { try pair.connect() }
         if way == 1 {
             pair.disconnect()
@@ -110,7 +110,7 @@ import Testing
         if way == 3 {
             var better = PairingConfiguration()
             (better.legacy, better.requiresProtection) = (.refused, true)
-            pair.central.security.configuration = better
+            pair.central.deviceSecurity.configuration = better
         }
         let before = pair.central.bonds.bonds.first?.keys
         #expect(try self.pair(pair)?.isSuccess == true)
@@ -122,7 +122,7 @@ import Testing
     @Test("AB-S09: a peer that cannot prove its key does not pair anew")
     func whoCannotShowTheKeyDoesNotPairAnew() throws {
         let pair = try lostBond()
-        pair.central.security.policy.lostBonds = .refused
+        pair.central.deviceSecurity.policy.lostBonds = .refused
         let keys = pair.central.bonds.bonds.map(\.keys)
         #expect(try self.pair(pair)?.error == .peerLostKey)
         #expect(pair.central.bonds.bonds.map(\.keys) == keys && pair.peripheral.person.prompts.isEmpty)
@@ -132,7 +132,7 @@ import Testing
     @Test func aPeripheralAsksForAPairingOnce() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
         let person = Person(Person.Slip(loop: bench.peer.loop))
-        bench.security.prompter = person
+        bench.deviceSecurity.prompter = person
         var results = 0
         bench.link.pair { _ in results += 1 }
         bench.peer.run()

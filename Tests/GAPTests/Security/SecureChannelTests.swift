@@ -44,7 +44,7 @@ import Testing
         // Just Works does not suffice; a stronger key does.
         #expect(try #require(try pair.secure(.central)).isSuccess)
         #expect(try open(isEnhanced, pair) == .refused(.insufficientAuthentication))
-        pair.central.security.configuration = PairingConfiguration()
+        pair.central.deviceSecurity.configuration = PairingConfiguration()
         #expect(try #require(try pair.secure(.central, .authenticated)).isSuccess)
         #expect(try open(isEnhanced, pair) == nil)
     }
@@ -55,7 +55,7 @@ import Testing
         try pair.bond()
         #expect(try open(isEnhanced, pair) == nil)
         pair.disconnect()
-        pair.central.security.policy.encryptsBondedPeers = false
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         try pair.connect()
         #expect(try open(isEnhanced, pair) == .refused(.insufficientEncryption))
         #expect(try #require(try pair.secure(.central)).isSuccess)

@@ -55,7 +55,7 @@ import Testing
         )
         try pair.bond(.authenticated)
         #expect(try pair.read(.authenticated, by: other)?.isSuccess == true)
-        pair.device(role).security.configuration = .secureConnectionsOnly
+        pair.device(role).deviceSecurity.configuration = .secureConnectionsOnly
         #expect(try pair.read(.encrypted, by: other)?.refusal == .insufficientAuthentication)
         #expect(try pair.read(.none, by: other)?.isSuccess == true)
         // The peer supports nothing better.
@@ -72,15 +72,15 @@ import Testing
         pair.disconnect()
         let bond = try #require(pair.central.bonds.bonds.first)
         // The attacker has the address but not the key, and requests a weaker pairing.
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
-        pair.peripheral.security.configuration = Self.unauthenticated
-        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.peripheral.deviceSecurity.configuration = Self.unauthenticated
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         try pair.connect()
         #expect(try pair.secure(.peripheral)?.isSuccess == false)
         #expect(pair.central.bonds.bonds.first?.keys == bond.keys)
         #expect(pair.central.bonds.bonds.first?.isLost == true && pair.central.lostBonds == 1)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
-        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
+        #expect(pair.central.link?.secureLink.linkSecurity.isEncrypted == false)
     }
 
     @Test("AB-S09: an impostor of a bonded central does not get the bond")
@@ -89,11 +89,11 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let bond = try #require(pair.peripheral.bonds.bonds.first)
-        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        try pair.central.deviceSecurity.forget(try #require(pair.central.bonds.bonds.first).identifier)
         for policy in [SecurityPolicy.LostBonds.refused, .asked] {
             // Even with the user's consent, a weaker key does not replace it (AB-S10).
-            if policy == .asked { pair.central.security.configuration = Self.unauthenticated }
-            pair.peripheral.security.policy.lostBonds = policy
+            if policy == .asked { pair.central.deviceSecurity.configuration = Self.unauthenticated }
+            pair.peripheral.deviceSecurity.policy.lostBonds = policy
             try pair.connect()
             #expect(try pair.secure(.central)?.isSuccess == false)
             #expect(pair.peripheral.bonds.bonds.first?.keys == bond.keys)
@@ -120,20 +120,20 @@ import Testing
             pair.disconnect()
             try pair.connect()
             // With the central's own back-off cleared, the device itself refuses.
-            pair.device(role == .central ? .peripheral : .central).security.forgiveAll()
+            pair.device(role == .central ? .peripheral : .central).deviceSecurity.forgiveAll()
             let before = device.person.prompts.count
             if wait > 1 {
                 _ = try pair.secure(.central)
                 #expect(device.person.prompts.count == before)
             }
             pair.world.run(.seconds(wait))
-            pair.device(role == .central ? .peripheral : .central).security.forgiveAll()
+            pair.device(role == .central ? .peripheral : .central).deviceSecurity.forgiveAll()
             _ = try pair.secure(.central)
             #expect(device.person.prompts.count == before + 1)
         }
         pair.world.run(.seconds(300))
         device.person.decide = { _ in .accept }
-        pair.central.security.forgiveAll()
+        pair.central.deviceSecurity.forgiveAll()
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
 
@@ -149,7 +149,7 @@ import Testing
         device.person.decide = { _ in nil }
         for attempt in 1...5 {
             try pair.connect()
-            pair.central.link?.security.secure(.encrypted) { _ in }
+            pair.central.link?.secureLink.secure(.encrypted) { _ in }
             pair.world.run(for: .seconds(20)) { device.person.prompts.count == attempt }
             #expect(device.person.prompts.count == attempt)
             other.link?.terminate()
@@ -158,11 +158,11 @@ import Testing
             if attempt < 5 { pair.world.run(.seconds(20)) }
         }
         try pair.connect()
-        other.security.forgiveAll()
+        other.deviceSecurity.forgiveAll()
         #expect(try pair.secure(.central)?.isSuccess == false)
         #expect(device.person.prompts.count == 5)
         pair.world.run(.seconds(20))
-        other.security.forgiveAll()
+        other.deviceSecurity.forgiveAll()
         device.person.decide = { _ in .accept }
         #expect(try pair.secure(.central)?.isSuccess == true)
     }
@@ -174,11 +174,11 @@ import Testing
         try pair.bond(.authenticated)
         pair.disconnect()
         let bond = try #require(pair.central.bonds.bonds.first)
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
-        pair.central.security.policy.encryptsBondedPeers = false
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.deviceSecurity.policy.encryptsBondedPeers = false
         try pair.connect()
         var result: Result<Void, SecurityError>?
-        pair.central.link?.security.pair { result = $0 }
+        pair.central.link?.secureLink.pair { result = $0 }
         pair.world.run(for: .seconds(60)) { result != nil }
         #expect(result?.error == .peerLostKey)
         #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
@@ -192,8 +192,8 @@ import Testing
         let pair = try SecurePair(peripheral: Self.unauthenticated)
         try pair.bond()
         pair.disconnect()
-        try pair.peripheral.security.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
-        pair.central.security.policy.lostBonds = .asked
+        try pair.peripheral.deviceSecurity.forget(try #require(pair.peripheral.bonds.bonds.first).identifier)
+        pair.central.deviceSecurity.policy.lostBonds = .asked
         try pair.connect()
         #expect(try pair.secure(.central, .authenticated)?.error == .tooWeak)
         #expect(pair.central.person.prompts.contains(.confirmReplacement))
@@ -244,7 +244,7 @@ import Testing
     func withNobodyThereNoBondIsMade(role: LERole) throws {
         for configuration in [PairingConfiguration(), Self.unauthenticated] {
             let pair = try SecurePair(central: configuration, peripheral: configuration)
-            pair.device(role).security.prompter = nil
+            pair.device(role).deviceSecurity.prompter = nil
             try pair.connect()
             #expect(try pair.secure(role == .central ? .peripheral : .central)?.isSuccess == false)
             #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
@@ -254,8 +254,8 @@ import Testing
     @Test("AB-A14: without a user, a bond is made if the policy needs no consent")
     func unlessThePolicySaysSo() throws {
         let pair = try SecurePair(peripheral: Self.unauthenticated)
-        pair.peripheral.security.prompter = nil
-        pair.peripheral.security.policy.asksConsent = false
+        pair.peripheral.deviceSecurity.prompter = nil
+        pair.peripheral.deviceSecurity.policy.asksConsent = false
         try pair.bond()
         #expect(pair.peripheral.person.prompts.isEmpty)
     }
@@ -265,10 +265,10 @@ import Testing
         let pair = try SecurePair()
         try pair.bond(.authenticated)
         pair.disconnect()
-        try pair.central.security.forget(try #require(pair.central.bonds.bonds.first).identifier)
+        try pair.central.deviceSecurity.forget(try #require(pair.central.bonds.bonds.first).identifier)
         try pair.connect()
         // The server recognises the address of a bonded client, but does not trust it.
-        let link = try #require(pair.peripheral.link).security
+        let link = try #require(pair.peripheral.link).secureLink
         #expect(link.bond != nil && !link.linkSecurity.isEncrypted)
         for requirement in SecurityLevel.cases.dropFirst() {
             #expect(try pair.read(requirement, by: .central)?.refusal == .insufficientEncryption)

@@ -61,7 +61,7 @@ private final class SlowServer: GATTServerDelegate {
     /// Connects with an unused bond from an earlier link, or without one, in which case the two pair.
     private func connect(isBonded: Bool) throws -> SecurePair {
         let pair = try SecurePair()
-        for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
+        for device in [pair.central, pair.peripheral] { device.deviceSecurity.policy.encryptsBondedPeers = false }
         if isBonded {
             try pair.bond()
             pair.disconnect()

@@ -37,7 +37,7 @@ import Testing
 
     private func expectLevel(_ level: Int, _ pair: SecurePair) throws {
         for device in [pair.central, pair.peripheral] {
-            let security = try #require(device.link).security.linkSecurity
+            let security = try #require(device.link).secureLink.linkSecurity
             #expect(security.isEncrypted && security.isSecureConnections && security.encryption?.keySize == 16)
             #expect(security.isAuthenticated == (level > 2))
         }
@@ -137,7 +137,7 @@ import Testing
     private func expectNoKeys(_ pair: SecurePair) throws {
         for device in [pair.central, pair.peripheral] {
             #expect(device.bonds.bonds.isEmpty)
-            #expect(device.link?.security.linkSecurity.isEncrypted == false)
+            #expect(device.link?.secureLink.linkSecurity.isEncrypted == false)
         }
     }
 
@@ -226,17 +226,17 @@ import Testing
         try pair.bond(.secureConnections)
         pair.disconnect()
         let lost = try #require(pair.peripheral.bonds.bonds.first)
-        try pair.peripheral.security.forget(lost.identifier)
+        try pair.peripheral.deviceSecurity.forget(lost.identifier)
         try pair.connect()
         pair.central.securesByItself()
         // The request fails, and no new pairing happens.
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == false)
         #expect(try pair.read(.none, by: .central)?.isSuccess == false)
         #expect(pair.central.lostBonds > 0 && pair.central.person.prompts.isEmpty)
-        #expect(pair.central.link?.security.linkSecurity.isEncrypted == false)
+        #expect(pair.central.link?.secureLink.linkSecurity.isEncrypted == false)
         // Alternatively, the user agrees to pair anew.
         pair.disconnect()
-        pair.central.security.policy.lostBonds = .asked
+        pair.central.deviceSecurity.policy.lostBonds = .asked
         try pair.connect()
         pair.central.securesByItself()
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)

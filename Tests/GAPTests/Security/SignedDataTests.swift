@@ -41,7 +41,7 @@ import Testing
             let service = ServiceDefinition(0xF1F0, characteristics: [definition])
             handle = try server.database.add(service).characteristics[0].value
             server.delegate = app
-            for device in [pair.central, pair.peripheral] { device.security.policy.encryptsBondedPeers = false }
+            for device in [pair.central, pair.peripheral] { device.deviceSecurity.policy.encryptsBondedPeers = false }
             try pair.bond()
             try reconnect()
         }
@@ -50,11 +50,11 @@ import Testing
         func reconnect() throws {
             pair.disconnect()
             try pair.connect()
-            let signer = try #require(client.link).security.manager
-            let verifier = try #require(server.link).security.manager
+            let signer = try #require(client.link).secureLink.manager
+            let verifier = try #require(server.link).secureLink.manager
             try #require(client.client).sign = { signer.sign($0) }
             try #require(server.session).verifySignature = { verifier.verify($0, signature: $1) }
-            #expect(client.link?.security.linkSecurity.isEncrypted == false)
+            #expect(client.link?.secureLink.linkSecurity.isEncrypted == false)
         }
 
         func write(_ value: UInt8) throws {
@@ -64,7 +64,7 @@ import Testing
 
         /// The sign counter that the server expects next, in memory and in its bond.
         func counters() throws -> [UInt32?] {
-            [server.link?.security.manager.keys?.peerSignCounter, server.bonds.bonds.first?.keys.peerSignCounter]
+            [server.link?.secureLink.manager.keys?.peerSignCounter, server.bonds.bonds.first?.keys.peerSignCounter]
         }
     }
 
@@ -166,7 +166,7 @@ import Testing
     func aServerWithoutTheBond(_ role: LERole) throws {
         let signing = try Signing(role)
         let bond = try #require(signing.server.bonds.bonds.first)
-        try signing.server.security.forget(bond.identifier)
+        try signing.server.deviceSecurity.forget(bond.identifier)
         for _ in 0..<2 {
             try signing.reconnect()
             try signing.write(1)

@@ -48,7 +48,7 @@ import Testing
         /// Lets the attacker pair under its own addresses and claim this identity address and key.
         func attack(address: BluetoothAddress? = nil, key: Key128) throws {
             let own = attacker.bonds.identity
-            attacker.security.identity = LocalIdentity(address: address ?? own.address, key: key)
+            attacker.deviceSecurity.identity = LocalIdentity(address: address ?? own.address, key: key)
             #expect(try meet(attacker)?.isSuccess == (role == .peripheral), "a central is notified afterwards")
         }
     }
@@ -89,14 +89,14 @@ import Testing
     func aTakenResolvingKeyIsFoundOutWhenItsOwnerComes(role: LERole) throws {
         let scene = try Scene(role)
         let key = scene.friend.bonds.identity.key
-        scene.attacker.security.identity = LocalIdentity(address: scene.attacker.bonds.identity.address, key: key)
+        scene.attacker.deviceSecurity.identity = LocalIdentity(address: scene.attacker.bonds.identity.address, key: key)
         #expect(try scene.meet(scene.attacker)?.isSuccess == true)
         let taken = try #require(scene.defender.bonds.bonds.first)
         // The friend's addresses now resolve to the attacker, whose key the friend does not have.
         #expect(try scene.meet(scene.friend)?.isSuccess == false)
         #expect(scene.defender.bonds.bonds.map(\.keys) == [taken.keys] && scene.defender.bonds.bonds[0].isLost)
         #expect(scene.defender.lostBonds > 0)
-        try scene.defender.security.forget(taken.identifier)
+        try scene.defender.deviceSecurity.forget(taken.identifier)
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
         #expect(scene.defender.bonds.bonds.map(\.address) == [scene.friend.bonds.identity.address])
     }
@@ -107,18 +107,18 @@ import Testing
         let own = scene.defender.bonds.identity
         let attacker = scene.attacker.bonds.identity
         // The attacker does not request the identity key: it has it already, and would itself reject it.
-        scene.attacker.security.configuration.wantedKeys.remove(.identity)
+        scene.attacker.deviceSecurity.configuration.wantedKeys.remove(.identity)
         let stolen = [
             LocalIdentity(address: attacker.address, key: own.key),
             LocalIdentity(address: own.address, key: attacker.key),
         ]
         for (round, identity) in stolen.enumerated() {
-            scene.attacker.security.identity = identity
+            scene.attacker.deviceSecurity.identity = identity
             _ = try scene.meet(scene.attacker)
             #expect(scene.defender.failures.count { $0 == .pairing(.refused(.keyRejected)) } == round + 1)
             #expect(scene.defender.bonds.bonds.isEmpty && scene.defender.paired.isEmpty)
             // The attacker received everything it wanted, and may consider itself bonded.
-            for bond in scene.attacker.bonds.bonds { try scene.attacker.security.forget(bond.identifier) }
+            for bond in scene.attacker.bonds.bonds { try scene.attacker.deviceSecurity.forget(bond.identifier) }
         }
     }
 }

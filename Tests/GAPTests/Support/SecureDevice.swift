@@ -69,20 +69,20 @@ final class SecureDevice: GATTServerDelegate {
             handles[requirement] = service.characteristics[0].value
         }
         server.delegate = self
-        device.access.security.prompter = person
+        device.access.deviceSecurity.prompter = person
         device.onLink = { [unowned self] in attach($0) }
     }
 
-    var security: DeviceSecurity { device.access.security }
+    var deviceSecurity: DeviceSecurity { device.access.deviceSecurity }
 
     private func attach(_ link: AccessLink) {
         self.link = link
         let attributes = link.openAttributes(mtu: 247, server: server)
         (client, session) = (attributes.client, attributes.session)
-        link.security.onChange = { [unowned self] in securities.append($0) }
-        link.security.onFailure = { [unowned self] in failures.append($0) }
-        link.security.onBondLost = { [unowned self] in lostBonds += 1 }
-        link.security.onPaired = { [unowned self] in paired.append($0) }
+        link.secureLink.onChange = { [unowned self] in securities.append($0) }
+        link.secureLink.onFailure = { [unowned self] in failures.append($0) }
+        link.secureLink.onBondLost = { [unowned self] in lostBonds += 1 }
+        link.secureLink.onPaired = { [unowned self] in paired.append($0) }
         let ended = link.onEnd
         link.onEnd = { [unowned self] reason in
             ended?(reason)
@@ -95,7 +95,7 @@ final class SecureDevice: GATTServerDelegate {
         let link = link
         client?.onInsufficientSecurity = { cause, retry in
             guard let link else { return retry(.untried) }
-            link.security.secure(after: cause, completion: retry)
+            link.secureLink.secure(after: cause, completion: retry)
         }
     }
 
@@ -171,7 +171,7 @@ struct SecurePair {
     func secure(_ role: LERole, _ level: SecurityLevel = .encrypted) throws -> Result<Void, SecurityError>? {
         let link = try #require(device(role).link)
         var result: Result<Void, SecurityError>?
-        link.security.secure(level) { result = $0 }
+        link.secureLink.secure(level) { result = $0 }
         world.run(for: .seconds(60)) { result != nil }
         world.run(.milliseconds(500))
         return result
