@@ -13,7 +13,6 @@ import Synchronization
 package final class FileBondStorage: BondStorage {
     private let files: HostDirectory
     private let writer: DiskWriter?
-    /// The number of the newest state in the file. Writing and comparing are one atomic step.
     private let written = Written()
     private var lastNumber: UInt64 = 0
     /// Records that are kept in the same directory.
@@ -94,8 +93,19 @@ package final class FileBondStorage: BondStorage {
         return lastNumber
     }
 
+    /// The number of the newest state in the file.
     private final class Written: Sendable {
-        let number = Mutex<UInt64>(0)
+        private let number = Mutex<UInt64>(0)
+
+        /// Writes the state with number `new`, unless the file contains a newer one. Comparing and writing are one
+        /// atomic step.
+        func replace(with new: UInt64, _ write: () throws(BondError) -> Void) throws(BondError) {
+            try number.withLock { last throws(BondError) in
+                guard new > last else { return }
+                try write()
+                last = new
+            }
+        }
     }
 
     private static func write(
@@ -111,11 +121,7 @@ package final class FileBondStorage: BondStorage {
         guard (try? BondFile.decode(PacketBuffer(octets), secret)) == state else {
             throw .system(place: place, doing: "written", reason: "a value is out of its range")
         }
-        try written.number.withLock { last throws(BondError) in
-            guard number > last else { return }
-            try files.replace(.bonds, octets)
-            last = number
-        }
+        try written.replace(with: number) { () throws(BondError) in try files.replace(.bonds, octets) }
     }
 
     /// Derives octets from the secret of this host, which is created if necessary.

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Cryptography
 import EventLoops
+import GATT
 import SMP
 
 /// The bonds of one adapter, and the identity of this device. Used on the event loop only.
@@ -219,7 +220,7 @@ package final class BondStore {
     }
 
     /// Applies `change` to all bonds, and saves them soon. ``onFailure`` reports if that fails.
-    func updateAll(_ change: (inout Bond) -> Void) {
+    private func updateAll(_ change: (inout Bond) -> Void) {
         var next = state
         for index in next.bonds.indices {
             change(&next.bonds[index])
@@ -270,6 +271,20 @@ package final class BondStore {
         for (index, bond) in state.bonds.enumerated() {
             indices[bond.identifier] = index
             identifiers[bond.address.asDevice] = bond.identifier
+        }
+    }
+}
+
+extension BondStore: GATTClientStore {
+    /// Applies `change` to the client records of all peers (Core Vol 3 Part G 2.5.2, 7.1).
+    ///
+    /// If saving fails, no information is lost: a record identifies its database, and the record of an older database
+    /// is updated when its client reconnects.
+    package func updateRecords(_ change: (inout ClientRecord) -> Void) {
+        updateAll { bond in
+            guard var record = bond.record else { return }
+            change(&record)
+            bond.record = record
         }
     }
 }
