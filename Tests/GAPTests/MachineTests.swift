@@ -9,8 +9,8 @@ import Testing
     private static let b = BluetoothAddress(0xC0_0000_0000_0B, kind: .randomDevice)
     private static let c = BluetoothAddress(0xC0_0000_0000_0C, kind: .randomDevice)
 
-    private func machine(listSize: Int = 8) -> ConnectorMachine {
-        var machine = ConnectorMachine()
+    private func machine(listSize: Int = 8) -> LoneConnectorMachine {
+        var machine = LoneConnectorMachine()
         _ = machine.handle(.ready(acceptListSize: listSize))
         return machine
     }
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func nothingIsAskedOfAControllerThatIsNotThere() {
-        var machine = ConnectorMachine()
+        var machine = LoneConnectorMachine()
         #expect(machine.handle(.want(Self.a)) == [])
         #expect(machine.handle(.ready(acceptListSize: 0)) == [.connect(to: Self.a)])
         #expect(machine.handle(.reset) == [.endTurn])
@@ -166,7 +166,7 @@ import Testing
 
     @Test func wishesAreBounded() {
         var machine = machine()
-        for index in 0..<ConnectorMachine.maximumWanted {
+        for index in 0..<PendingPeers.maximum {
             _ = machine.handle(.want(BluetoothAddress(UInt64(index), kind: .publicDevice)))
         }
         #expect(machine.handle(.want(Self.a)) == [.reportFailure(Self.a, .connectionLimitExceeded)])

@@ -22,16 +22,16 @@ package final class Connector: ConnectingUser {
     /// Called when the controller refuses to connect. Returns whether a fall-back is being applied, for which the
     /// attempt waits.
     var onTrouble: ((ControllerTrouble) -> Bool)?
-    var holders = RadioHolders()
+    private var holders = RadioHolders()
 
     private let host: HCIHost
-    let loop: any EventLoop
+    private let loop: any EventLoop
     private let happenings: HappeningSink
-    let privacy: DevicePrivacy?
-    let scanner: HostScanner?
+    private let privacy: DevicePrivacy?
+    private let scanner: HostScanner?
+    private var pending = PendingPeers()
     private var machine = ConnectorMachine()
-    var seeker = SeekMachine()
-    var tries: [BluetoothAddress: ScheduledTask] = [:]
+    private var seeker = SeekMachine()
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
     private var turn: ScheduledTask?
@@ -63,7 +63,7 @@ package final class Connector: ConnectingUser {
     package private(set) var refusal: GAPError?
 
     /// The peers with a pending connection, bonded ones by their identity addresses.
-    package private(set) var wanted: [BluetoothAddress] = []
+    package var wanted: [BluetoothAddress] { pending.peers }
 
     /// Called when the controller is ready.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) {
@@ -91,7 +91,6 @@ package final class Connector: ConnectingUser {
         holders = RadioHolders()
         ownAddress = nil
         controller = nil
-        wanted = []
         refusal = nil
         seek(.reset)
         handle(.reset)
@@ -103,12 +102,11 @@ package final class Connector: ConnectingUser {
     /// here and on the air.
     package func want(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
-        guard !wanted.contains(peer) else { return }
-        guard wanted.count < ConnectorMachine.maximumWanted else {
+        guard !pending.contains(peer) else { return }
+        guard pending.add(peer) else {
             onFailure?(peer, .connectionLimitExceeded)
             return
         }
-        wanted.append(peer)
         reviewAddressNeed()
         begin(peer)
     }
@@ -116,20 +114,20 @@ package final class Connector: ConnectingUser {
     /// Cancels a pending connection. If it is already being established, it may still complete.
     package func unwant(_ peer: BluetoothAddress) {
         let peer = identity(of: peer)
-        guard let index = wanted.firstIndex(of: peer) else { return }
-        wanted.remove(at: index)
+        guard pending.contains(peer) else { return }
         seek(.unwant(peer))
         handle(.unwant(peer))
+        pending.remove(peer)
         reviewAddressNeed()
     }
 
     /// Called when the controller has established a connection as central.
     package func connected(_ peer: BluetoothAddress) {
         let identity = identity(of: peer)
-        let address = seeker.address(of: identity) ?? (machine.wanted.contains(identity) ? identity : peer.plain)
-        wanted.removeAll { $0 == identity }
+        let address = pending.address(of: identity) ?? peer.plain
         seek(.connected(identity))
         handle(.connected(address))
+        pending.remove(identity)
         reviewAddressNeed()
     }
 
@@ -244,8 +242,8 @@ package final class Connector: ConnectingUser {
         host.send(ReadRSSI(handle: connection.handle)) { result in completion(result.map { Int($0.rssi) }) }
     }
 
-    func handle(_ event: ConnectorMachine.Event) {
-        for action in machine.handle(event) {
+    private func handle(_ event: ConnectorMachine.Event) {
+        for action in machine.handle(event, &pending) {
             switch action {
             case .connect(let peer): create(.peerAddress, peer)
             case .connectToList(let peers): connect(to: peers)
@@ -257,16 +255,16 @@ package final class Connector: ConnectingUser {
             case .startRetry(let pause):
                 loop.schedule(after: pause) { [weak self] in self?.handle(.retry) }
             case .reportFailure(let address, let status): failed(address, status)
-            case .reportHeld(let address): onHeld?(seeker.peer(at: address) ?? address)
+            case .reportHeld(let address): onHeld?(pending.peer(at: address) ?? address)
             case .reportPaused: privacy?.handle(.quiet(.connector))
             }
         }
     }
 
-    func failed(_ address: BluetoothAddress, _ status: HCIStatus) {
-        let peer = seeker.peer(at: address) ?? address
+    private func failed(_ address: BluetoothAddress, _ status: HCIStatus) {
+        let peer = pending.peer(at: address) ?? address
         seek(.failed(peer))
-        wanted.removeAll { $0 == peer }
+        pending.remove(peer)
         reviewAddressNeed()
         onFailure?(peer, status)
     }
@@ -308,7 +306,7 @@ package final class Connector: ConnectingUser {
             guard case .failure(let error) = result, !error.isOfHost else { return }
             refusal = GAPError(error)
             if error.status == .connectionAlreadyExists {
-                happenings.tell(AccessHappening.staysPending(machine.wanted.count, error))
+                happenings.tell(AccessHappening.staysPending(pending.queue.count, error))
             } else {
                 happenings.tell(AccessHappening.cannotConnect(error))
             }
@@ -330,5 +328,93 @@ package final class Connector: ConnectingUser {
     private func endTurn() {
         if let turn { loop.cancel(turn) }
         turn = nil
+    }
+}
+
+// MARK: - Peers with private addresses
+
+extension Connector {
+    /// The address under which a pending connection is kept: the identity address of a bonded peer.
+    private func identity(of address: BluetoothAddress) -> BluetoothAddress {
+        privacy?.identity(of: address) ?? address.plain
+    }
+
+    /// Starts connecting to a peer. The controller does the search if it can resolve the peer's address, otherwise the
+    /// host.
+    private func begin(_ peer: BluetoothAddress) {
+        guard let privacy, isResolvedByHost(peer) else { return handle(.want(peer)) }
+        seek(.want(peer))
+        // The peer may have been chosen from a recent scan.
+        if let address = privacy.recentAddress(of: peer) { seek(.heard(peer, at: address)) }
+    }
+
+    /// Called when the resolving list or the bonds have changed. Moves pending connections between controller and host.
+    package func reviewRoutes() {
+        for peer in wanted {
+            guard pending.isSought(peer) != isResolvedByHost(peer) else { continue }
+            seek(.unwant(peer))
+            handle(.unwant(peer))
+            begin(peer)
+        }
+    }
+
+    private func isResolvedByHost(_ peer: BluetoothAddress) -> Bool {
+        scanner != nil && privacy?.isResolvedByHost(peer) == true
+    }
+
+    /// Declares that connections are made from an address that bonded devices recognise, while any connection is
+    /// pending.
+    private func reviewAddressNeed() {
+        privacy?.declare(pending.isEmpty ? .none : .recognisable, of: .connector)
+    }
+
+    private func seek(_ event: SeekMachine.Event) {
+        for action in seeker.handle(event, &pending) {
+            switch action {
+            case .listen: listen()
+            case .endListening: scanner?.seek(nil)
+            case .connect(let address): handle(.want(address))
+            case .giveUp(let address): handle(.unwant(address))
+            case .startTimer(let peer):
+                endTimer(of: peer)
+                let timer = loop.schedule(after: SeekMachine.tryTime) { [weak self] in
+                    _ = self?.pending.exchangeTimer(of: peer, for: nil)
+                    self?.seek(.timeOver(peer))
+                }
+                _ = pending.exchangeTimer(of: peer, for: timer)
+            case .endTimer(let peer): endTimer(of: peer)
+            }
+        }
+    }
+
+    private func endTimer(of peer: BluetoothAddress) {
+        if let timer = pending.exchangeTimer(of: peer, for: nil) { loop.cancel(timer) }
+    }
+
+    private func listen() {
+        guard let scanner else { return }
+        scanner.onHeard = { [weak self] in self?.seek(.heard($0, at: $1)) }
+        scanner.onSeekFailed = { [weak self] error in
+            guard let self else { return }
+            for peer in pending.sought { failed(peer, error.status ?? .unspecifiedError) }
+        }
+        var how = ScanSettings(isActive: false, interval: settings.scanInterval, window: settings.scanWindow)
+        how.phys = settings.phys
+        scanner.seek(how)
+    }
+
+    /// Pauses connecting, and notifies `privacy` once the controller has stopped.
+    package func pause() { pause(.privacy) }
+
+    /// Resumes connecting, unless it is paused for another reason too.
+    package func resume() { resume(.privacy) }
+
+    func pause(_ holder: RadioHolders.Holder) {
+        holders.add(holder)
+        handle(.pause)
+    }
+
+    func resume(_ holder: RadioHolders.Holder) {
+        if holders.remove(holder) { handle(.resume) }
     }
 }

@@ -64,11 +64,7 @@ struct ConnectorMachine {
     static let retryDelay: Duration = .seconds(1)
     /// The maximum retry delay, which doubles with each round of refusals.
     static let longestRetryDelay: Duration = .seconds(32)
-    /// The maximum number of pending connections.
-    static let maximumWanted = 1_024
-
     private(set) var state = State.idle
-    private(set) var wanted: [BluetoothAddress] = []
     private var capacity = 0
     private var isPaused = false
     /// Whether the controller refuses lists of peers, so that peers are tried one by one.
@@ -81,54 +77,56 @@ struct ConnectorMachine {
     /// The number of peers to request at a time.
     private var room: Int { isListRefused ? 1 : capacity }
 
-    mutating func handle(_ event: Event) -> [Action] {
+    /// Handles an event. The queue of `peers` has the addresses to connect to.
+    mutating func handle(_ event: Event, _ peers: inout PendingPeers) -> [Action] {
         switch event {
-        case .want(let address): want(address)
-        case .unwant(let address): unwant(address)
-        case .connected(let address): connected(address)
-        case .ended(let status): ended(status)
-        case .turnOver: turnOver()
-        case .retry: retry()
+        case .want(let address): want(address, &peers)
+        case .unwant(let address): unwant(address, &peers)
+        case .connected(let address): connected(address, &peers)
+        case .ended(let status): ended(status, &peers)
+        case .turnOver: turnOver(&peers)
+        case .retry: retry(peers)
         case .pause: pause()
-        case .resume: resume()
-        case .linkEnded: linkEnded()
-        case .ready(let size): ready(size)
-        case .reset: reset()
+        case .resume: resume(peers)
+        case .linkEnded: linkEnded(peers)
+        case .ready(let size): ready(size, peers)
+        case .reset: reset(&peers)
         }
     }
 
-    private mutating func want(_ address: BluetoothAddress) -> [Action] {
-        guard !wanted.contains(address) else { return [] }
-        guard wanted.count < Self.maximumWanted else { return [.reportFailure(address, .connectionLimitExceeded)] }
+    private mutating func want(_ address: BluetoothAddress, _ peers: inout PendingPeers) -> [Action] {
+        guard !peers.isQueued(address) else { return [] }
+        guard peers.peer(at: address) != nil || peers.add(address) else {
+            return [.reportFailure(address, .connectionLimitExceeded)]
+        }
         guard state == .waiting, rounds > 0 else {
-            wanted.append(address)
-            return change()
+            peers.enqueue(address)
+            return change(peers)
         }
         // The delay applies to the other peers.
-        wanted.insert(address, at: 0)
+        peers.enqueue(address, first: true)
         state = .idle
-        return begin()
+        return begin(peers)
     }
 
-    private mutating func unwant(_ address: BluetoothAddress) -> [Action] {
-        guard let index = wanted.firstIndex(of: address) else { return [] }
-        wanted.remove(at: index)
+    private mutating func unwant(_ address: BluetoothAddress, _ peers: inout PendingPeers) -> [Action] {
+        peers.dequeue(address)
         guard case .initiating(let selection) = state, selection.contains(address) else { return [] }
-        return change()
+        return change(peers)
     }
 
-    private mutating func connected(_ address: BluetoothAddress) -> [Action] {
-        wanted.removeAll { $0 == address }
+    private mutating func connected(_ address: BluetoothAddress, _ peers: inout PendingPeers) -> [Action] {
+        peers.dequeue(address)
         state = .idle
         (isListRefused, refusals, rounds) = (false, 0, 0)
-        return [.endTurn] + rest()
+        return [.endTurn] + rest(peers)
     }
 
     /// Retries at once, since the link that the controller claimed to have may be gone.
-    private mutating func linkEnded() -> [Action] {
+    private mutating func linkEnded(_ peers: PendingPeers) -> [Action] {
         let isHeldBack = state == .waiting && rounds > 0
         (isListRefused, refusals, rounds) = (false, 0, 0)
-        return isHeldBack ? retry() : []
+        return isHeldBack ? retry(peers) : []
     }
 
     private mutating func pause() -> [Action] {
@@ -142,25 +140,25 @@ struct ConnectorMachine {
         }
     }
 
-    private mutating func resume() -> [Action] {
+    private mutating func resume(_ peers: PendingPeers) -> [Action] {
         isPaused = false
-        return state == .idle ? begin() : []
+        return state == .idle ? begin(peers) : []
     }
 
-    private mutating func ended(_ status: HCIStatus) -> [Action] {
+    private mutating func ended(_ status: HCIStatus, _ peers: inout PendingPeers) -> [Action] {
         guard case .initiating(let selection) = state else {
             state = .idle
-            return rest()
+            return rest(peers)
         }
         guard status != .commandDisallowed && status != .controllerBusy else {
             state = .waiting
             return [.endTurn, .startRetry(Self.retryDelay)]
         }
-        guard status != .connectionAlreadyExists else { return refused(selection) }
+        guard status != .connectionAlreadyExists else { return refused(selection, &peers) }
         state = .idle
         // Not caused by a cancel: the controller cannot connect, and an immediate retry would loop.
-        wanted.removeAll { selection.contains($0) }
-        return [.endTurn] + selection.map { .reportFailure($0, status) } + rest()
+        for address in selection { peers.dequeue(address) }
+        return [.endTurn] + selection.map { .reportFailure($0, status) } + rest(peers)
     }
 
     /// Handles a controller that claims to have such a link already. The condition passes with the link, and does not
@@ -168,18 +166,18 @@ struct ConnectorMachine {
     ///
     /// Some controllers refuse every list in this way while a link exists that resulted from a list, but connect to
     /// single peers.
-    private mutating func refused(_ selection: [BluetoothAddress]) -> [Action] {
+    private mutating func refused(_ selection: [BluetoothAddress], _ peers: inout PendingPeers) -> [Action] {
         state = .idle
         if selection.count > 1 {
             isListRefused = true
-            return [.endTurn] + rest()
+            return [.endTurn] + rest(peers)
         }
-        let pending = selection.filter(wanted.contains)
-        wanted.removeAll { pending.contains($0) }
-        wanted += pending
+        let pending = selection.filter(peers.isQueued)
+        peers.moveBack(pending)
         refusals += 1
         let reports = pending.map { Action.reportHeld($0) }
-        guard !isPaused, !wanted.isEmpty, refusals >= wanted.count else { return [.endTurn] + rest() + reports }
+        let count = peers.queue.count
+        guard !isPaused, count > 0, refusals >= count else { return [.endTurn] + rest(peers) + reports }
         state = .waiting
         refusals = 0
         rounds += 1
@@ -187,28 +185,27 @@ struct ConnectorMachine {
         return [.endTurn, .startRetry(pause)] + reports
     }
 
-    private mutating func turnOver() -> [Action] {
-        guard case .initiating(let selection) = state, wanted.count > selection.count else { return [] }
+    private mutating func turnOver(_ peers: inout PendingPeers) -> [Action] {
+        guard case .initiating(let selection) = state, peers.queue.count > selection.count else { return [] }
         refusals = 0
-        wanted.removeAll { selection.contains($0) }
-        wanted += selection
-        return change()
+        peers.moveBack(selection)
+        return change(peers)
     }
 
-    private mutating func retry() -> [Action] {
+    private mutating func retry(_ peers: PendingPeers) -> [Action] {
         guard state == .waiting else { return [] }
         state = .idle
-        return begin()
+        return begin(peers)
     }
 
-    private mutating func ready(_ size: Int) -> [Action] {
+    private mutating func ready(_ size: Int, _ peers: PendingPeers) -> [Action] {
         capacity = max(1, size)
-        return state == .idle ? begin() : []
+        return state == .idle ? begin(peers) : []
     }
 
-    private mutating func reset() -> [Action] {
+    private mutating func reset(_ peers: inout PendingPeers) -> [Action] {
         state = .idle
-        wanted = []
+        peers.removeAll()
         capacity = 0
         isPaused = false
         (isListRefused, refusals, rounds) = (false, 0, 0)
@@ -216,18 +213,19 @@ struct ConnectorMachine {
     }
 
     /// Called when the controller has stopped searching. Continues unless paused.
-    private mutating func rest() -> [Action] {
-        isPaused ? [.reportPaused] : begin()
+    private mutating func rest(_ peers: PendingPeers) -> [Action] {
+        isPaused ? [.reportPaused] : begin(peers)
     }
 
     /// Called when the wanted peers may differ from the controller's selection.
-    private mutating func change() -> [Action] {
+    private mutating func change(_ peers: PendingPeers) -> [Action] {
         switch state {
         case .idle:
-            return begin()
+            return begin(peers)
         case .cancelling, .waiting:
             return []
         case .initiating(let selection):
+            let wanted = peers.queue
             guard selection != Array(wanted.prefix(room)) else {
                 return wanted.count > room ? [.startTurn] : []
             }
@@ -236,7 +234,8 @@ struct ConnectorMachine {
         }
     }
 
-    private mutating func begin() -> [Action] {
+    private mutating func begin(_ peers: PendingPeers) -> [Action] {
+        let wanted = peers.queue
         guard capacity > 0, !isPaused, let first = wanted.first else { return [] }
         let selection = Array(wanted.prefix(room))
         state = .initiating(selection)

@@ -5,13 +5,6 @@ import BluetoothTypes
 /// It scans until it receives a packet from the peer, then lets the controller connect to that address before it
 /// changes.
 struct SeekMachine {
-    enum Phase: Equatable {
-        /// Scanning for the peer.
-        case listening
-        /// The controller is connecting to the peer at this address.
-        case trying(BluetoothAddress)
-    }
-
     enum Event {
         case want(BluetoothAddress)
         case unwant(BluetoothAddress)
@@ -40,65 +33,67 @@ struct SeekMachine {
     /// The time for which the controller tries an address. A peer that is still in range is then detected again.
     static let tryTime = Duration.seconds(4)
 
-    private(set) var peers: [BluetoothAddress: Phase] = [:]
     private var isListening = false
 
-    /// The address at which the controller is trying to reach a peer.
-    func address(of peer: BluetoothAddress) -> BluetoothAddress? {
-        if case .trying(let address)? = peers[peer] { address } else { nil }
-    }
-
-    /// The peer that the controller is trying to reach at an address.
-    func peer(at address: BluetoothAddress) -> BluetoothAddress? {
-        peers.first { $0.value == .trying(address) }?.key
-    }
-
-    mutating func handle(_ event: Event) -> [Action] {
+    /// Handles an event. The routes of `peers` say which of them the host searches for.
+    mutating func handle(_ event: Event, _ peers: inout PendingPeers) -> [Action] {
         switch event {
         case .want(let peer):
-            guard peers[peer] == nil else { return [] }
-            peers[peer] = .listening
-            return review()
-        case .unwant(let peer): return end(peer, givesUp: true)
-        case .heard(let peer, let address): return heard(peer, address)
+            guard peers.add(peer), peers.route(of: peer) == .controller else { return [] }
+            peers.reroute(peer, by: .listening)
+            return review(peers)
+        case .unwant(let peer): return end(peer, givesUp: true, &peers)
+        case .heard(let peer, let address): return heard(peer, address, &peers)
         case .timeOver(let peer):
-            guard case .trying(let address)? = peers[peer] else { return [] }
-            peers[peer] = .listening
-            return [.giveUp(address)] + review()
+            guard case .trying(let address)? = peers.route(of: peer) else { return [] }
+            peers.reroute(peer, by: .listening)
+            return [.giveUp(address)] + review(peers)
         // The connector has already removed the address in these two cases.
-        case .connected(let peer), .failed(let peer): return end(peer, givesUp: false)
+        case .connected(let peer), .failed(let peer): return end(peer, givesUp: false, &peers)
         case .reset:
-            let timers = peers.filter { $0.value != .listening }.map { Action.endTimer($0.key) }
-            (peers, isListening) = ([:], false)
-            return timers
+            let trying = peers.sought.filter { peers.route(of: $0) != .listening }
+            for peer in peers.sought { peers.reroute(peer, by: .controller) }
+            isListening = false
+            return trying.map { .endTimer($0) }
         }
     }
 
-    private mutating func heard(_ peer: BluetoothAddress, _ address: BluetoothAddress) -> [Action] {
-        switch peers[peer] {
-        case nil, .trying(address): return []
+    private mutating func heard(
+        _ peer: BluetoothAddress,
+        _ address: BluetoothAddress,
+        _ peers: inout PendingPeers
+    ) -> [Action] {
+        switch peers.route(of: peer) {
+        case nil, .controller, .trying(address): return []
         case .listening:
-            peers[peer] = .trying(address)
-            return review() + [.connect(address), .startTimer(peer)]
+            peers.reroute(peer, by: .trying(address))
+            return review(peers) + [.connect(address), .startTimer(peer)]
         case .trying(let old):
-            peers[peer] = .trying(address)
+            peers.reroute(peer, by: .trying(address))
             return [.giveUp(old), .connect(address), .startTimer(peer)]
         }
     }
 
-    private mutating func end(_ peer: BluetoothAddress, givesUp: Bool) -> [Action] {
-        switch peers.removeValue(forKey: peer) {
-        case nil: return []
-        case .listening: return review()
-        case .trying(let address): return [.endTimer(peer)] + (givesUp ? [.giveUp(address)] : []) + review()
+    private mutating func end(
+        _ peer: BluetoothAddress,
+        givesUp: Bool,
+        _ peers: inout PendingPeers
+    ) -> [Action] {
+        switch peers.route(of: peer) {
+        case nil, .controller: return []
+        case .listening:
+            peers.reroute(peer, by: .controller)
+            return review(peers)
+        case .trying(let address):
+            peers.reroute(peer, by: .controller)
+            return [.endTimer(peer)] + (givesUp ? [.giveUp(address)] : []) + review(peers)
         }
     }
 
     /// Scans while any peer is still to be found.
-    private mutating func review() -> [Action] {
-        let isNeeded = peers.values.contains(.listening)
-        guard isNeeded != isListening else { return [] }
-        isListening = isNeeded
-        return [isNeeded ? .listen : .endListening]
+    private mutating func review(_ peers: PendingPeers) -> [Action] {
+        guard peers.needsListening != isListening else { return [] }
+        isListening = peers.needsListening
+        return [isListening ? .listen : .endListening]
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private static let second = BluetoothAddress(0x40_0000_0000_02, kind: .randomDevice)
 
     @Test func aPeerIsListenedForAndThenConnectedTo() {
-        var machine = SeekMachine()
+        var machine = LoneSeekMachine()
         #expect(machine.handle(.heard(Self.peer, at: Self.first)) == [])
         #expect(machine.handle(.want(Self.peer)) == [.listen])
         #expect(machine.handle(.want(Self.peer)) == [])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func anAddressThatHasChangedIsGivenUp() {
-        var machine = SeekMachine()
+        var machine = LoneSeekMachine()
         _ = machine.handle(.want(Self.peer))
         _ = machine.handle(.want(Self.other))
         _ = machine.handle(.heard(Self.peer, at: Self.first))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func whatIsOverIsOver() {
-        var machine = SeekMachine()
+        var machine = LoneSeekMachine()
         _ = machine.handle(.want(Self.peer))
         _ = machine.handle(.heard(Self.peer, at: Self.first))
         #expect(machine.handle(.unwant(Self.peer)) == [.endTimer(Self.peer), .giveUp(Self.first)])
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func aConnector() {
-        var machine = ConnectorMachine()
+        var machine = LoneConnectorMachine()
         _ = machine.handle(.ready(acceptListSize: 8))
         #expect(machine.handle(.pause) == [.reportPaused])
         #expect(machine.handle(.want(Self.peer)) == [])
