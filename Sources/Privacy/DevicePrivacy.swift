@@ -23,11 +23,7 @@ package final class DevicePrivacy {
     package var peers: [PrivatePeer] = [] {
         didSet {
             guard peers != oldValue else { return }
-            // A change of `lastUse` alone leaves the keys as they were.
-            if resolver.replace(peers) {
-                (recent, lastAddresses) = ([:], [:])
-                resolving.formIntersection(peers.map(\.identity))
-            }
+            known.replace(peers)
             reviewList()
         }
     }
@@ -38,10 +34,10 @@ package final class DevicePrivacy {
     /// properties, or nil if the reset failed.
     package var renew: ((@escaping (ControllerInformation?) -> Void) -> Void)?
 
-    let host: HCIHost
-    let loop: any EventLoop
-    let random: RandomSource
-    let happenings: HappeningSink
+    private let host: HCIHost
+    private let loop: any EventLoop
+    private let random: RandomSource
+    private let happenings: HappeningSink
     /// The identity by which bonded peers recognise this device; nil for a device whose address never changes. A new
     /// value takes effect with the next ``begin(_:on:)``.
     package var identity: LocalIdentity?
@@ -49,39 +45,21 @@ package final class DevicePrivacy {
     package weak var scanner: (any RadioUser)?
     package weak var connector: (any ConnectingUser)?
 
-    var quiet = QuietMachine()
-    var events: [QuietMachine.Event] = []
-    var isHandling = false
-    var shared = SharedAddress()
-    var list = ResolvingListPlan()
-    /// The address of a device without private addresses.
-    var base: OwnAddress?
-    /// The shared address, once the controller has accepted it.
-    var current: (address: OwnAddress, kind: SharedAddress.Kind)?
-    var expiry: ScheduledTask?
-    var pauseTimer: ScheduledTask?
-    var retry: ScheduledTask?
+    private(set) var quiet = QuietMachine()
+    private var events = EventQueue<QuietMachine.Event>()
+    private(set) var list = ResolvingListPlan()
+    private var shared = SharedAddress()
+    private var known = PeerAddresses()
+    private var links = LinkAddresses()
+    /// Runs until the shared address is due for a change.
+    private var expiry: ScheduledTask?
+    /// Runs while the radio's users are being paused.
+    private var pauseTimer: ScheduledTask?
+    /// Runs until an address that the controller refused is tried again.
+    private var retry: ScheduledTask?
     /// Incremented with every reset, to discard completions of earlier commands.
-    var life = 0
-    private var resolver = AddressResolver()
-    /// The peers that have declared support for address resolution since the device was last powered on.
-    private var resolving: Set<BluetoothAddress> = []
-    /// The bonded peers that directed advertising addresses by their identity addresses.
-    private var plainTargets: Set<BluetoothAddress> = []
-    /// The address and time of the last advertisement from each bonded peer.
-    private var recent: [BluetoothAddress: (address: BluetoothAddress, time: Instant)] = [:]
-    /// The address that each bonded peer used on its last link, if the host resolved it.
-    var lastAddresses: [BluetoothAddress: BluetoothAddress] = [:]
-    /// This device's own address on each link.
-    var linkAddresses: [ConnectionHandle: LinkAddress] = [:]
+    private var life = 0
 
-    struct LinkAddress {
-        weak var connection: HCIConnection?
-        var address: BluetoothAddress
-    }
-
-    /// How long an address seen in advertising remains usable for connecting to the peer.
-    static let recentTime = Duration.seconds(2)
     /// How long to wait before retrying an address that the controller refused.
     static let retryDelay = Duration.seconds(1)
 
@@ -117,11 +95,11 @@ package final class DevicePrivacy {
     /// - Parameter address: The address of a device without private addresses.
     /// - Returns: The first address to use.
     package func begin(_ address: OwnAddress, on controller: ControllerInformation) -> OwnAddress {
-        base = address
+        shared.begin(address)
         list.begin(controller)
         handle(.begin(hasSetAddresses: controller.supportsExtendedAdvertising))
         let first = draw(shared.kind(isPrivate: isPrivate))
-        pendingAddress = first
+        shared.plan(first)
         handle(.need(.address))
         reviewList()
         return first.address
@@ -131,30 +109,30 @@ package final class DevicePrivacy {
     package func reset() {
         life += 1
         for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
-        (base, current, pendingAddress) = (nil, nil, nil)
         shared.reset()
-        plainTargets = []
+        known.reset()
         list = ResolvingListPlan()
-        recent = [:]
-        linkAddresses = [:]
-        events = []
+        links = LinkAddresses()
+        events.removeAll()
         handle(.reset)
     }
 
-    /// The address that has been drawn but is not yet in use.
-    var pendingAddress: (address: OwnAddress, kind: SharedAddress.Kind)?
+    /// The number of events that wait until the one before them has been handled.
+    var waitingEvents: Int { events.count }
+}
 
-    // MARK: Peers
+// MARK: - Peers
 
+extension DevicePrivacy {
     /// Returns the bonded peer with this address. Proves nothing until the link is encrypted (AB-G03).
     package func peer(at address: BluetoothAddress) -> PrivatePeer? {
-        resolver.peer(at: address)
+        known.peer(at: address)
     }
 
     /// Returns the most durable address of the device at `address`: its identity address if it is bonded, otherwise the
     /// address itself.
     package func identity(of address: BluetoothAddress) -> BluetoothAddress {
-        resolver.peer(at: address)?.identity ?? address.plain
+        known.peer(at: address)?.identity ?? address.plain
     }
 
     /// Whether directed advertising can reach this device at a private address: the value of its Central Address
@@ -164,48 +142,305 @@ package final class DevicePrivacy {
     /// Records the value of a bonded peer's Central Address Resolution characteristic
     /// (``GATT/GATTClient/readCentralAddressResolution(_:)``).
     package func setResolvesAddresses(_ resolves: Bool, of identity: BluetoothAddress) {
-        guard let peer = resolver[identity] else { return }
-        if resolves { resolving.insert(peer.identity) } else { resolving.remove(peer.identity) }
+        known.setResolves(resolves, of: identity)
     }
 
     /// Whether a bonded peer is known to resolve the target address of directed advertising.
-    func resolves(_ peer: PrivatePeer) -> Bool { resolving.contains(peer.identity) }
+    func resolves(_ peer: PrivatePeer) -> Bool { known.resolves(peer) }
 
     /// Sets the targets of directed advertising.
     ///
     /// A controller addresses peers on its resolving list by private addresses, whatever its own address is (Core Vol 6
     /// Part B 6.2.2). So targets that cannot resolve one are taken off the list meanwhile.
     package func setTargets(_ targets: [BluetoothAddress]) {
-        let known = targets.compactMap { peer(at: $0) }
-        let new = Set(known.filter { $0.key != nil && !resolves($0) }.map(\.identity))
-        guard new != plainTargets else { return }
-        plainTargets = new
-        reviewList()
+        if known.setTargets(targets) { reviewList() }
     }
 
     /// The peers that may be on the controller's resolving list.
-    var listable: [PrivatePeer] { peers.filter { !plainTargets.contains($0.identity) } }
+    var listable: [PrivatePeer] { known.listable(of: peers) }
 
     /// Returns the bonded peer with this identity address.
-    package func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { resolver[identity] }
+    package func bonded(_ identity: BluetoothAddress) -> PrivatePeer? { known[identity] }
 
     /// The number of keys tried on addresses so far.
-    var attempts: UInt64 { resolver.attempts }
+    var attempts: UInt64 { known.attempts }
 
     /// Records the address of an advertisement from a bonded peer.
     package func heard(_ identity: BluetoothAddress, at address: BluetoothAddress) {
-        recent[identity] = (address, loop.now)
+        known.heard(identity, at: address, loop.now)
     }
 
     /// Returns the address at which a bonded peer was last seen, unless that is too long ago.
     package func recentAddress(of identity: BluetoothAddress) -> BluetoothAddress? {
-        guard let last = recent[identity], loop.now - last.time <= Self.recentTime else { return nil }
-        return last.address
+        known.recentAddress(of: identity, loop.now)
     }
 
     /// Whether the host must receive an advertisement from a peer to learn its current address: the peer has a key, and
     /// the controller's list does not hold it.
     package func isResolvedByHost(_ identity: BluetoothAddress) -> Bool {
-        resolver[identity]?.key != nil && list.entries[identity]?.key == nil
+        known[identity]?.key != nil && list.entries[identity]?.key == nil
+    }
+}
+
+// MARK: - Own addresses
+
+extension DevicePrivacy {
+    /// The address of the scanner and the initiator, and without extended advertising also of the advertiser.
+    ///
+    /// For a peer on its resolving list the controller generates a private address; for other peers it uses this one.
+    package var sharedAddress: OwnAddress? {
+        guard let current = shared.current else { return nil }
+        var address = current.address
+        address.isMadeByController = current.kind == .resolvable && list.isInUse
+        return address
+    }
+
+    /// The shared address if it is a resolvable private address; otherwise nil.
+    package var sharedResolvableAddress: BluetoothAddress? {
+        shared.current.flatMap { $0.kind == .resolvable ? $0.address.address : nil }
+    }
+
+    /// Makes the shared address adopt this resolvable private address, used so far by an advertising set, at the next
+    /// change.
+    package func keep(_ address: BluetoothAddress) {
+        shared.plan(SharedAddress.Drawn(address: OwnAddress(address), kind: .resolvable))
+    }
+
+    /// Draws an address for a single advertising set; nil if the device's fixed address is to be used.
+    package func drawAddress(_ kind: SharedAddress.Kind) -> BluetoothAddress? {
+        let drawn = draw(kind)
+        return drawn.kind == .fixed ? nil : drawn.address.address
+    }
+
+    private func draw(_ kind: SharedAddress.Kind) -> SharedAddress.Drawn {
+        shared.draw(kind, identity?.key, random)
+    }
+
+    /// Records a radio user's need for the shared address, and requests another address if the kind no longer fits. The
+    /// new address is set before the user starts.
+    package func declare(_ need: AddressNeed, of user: QuietMachine.User) {
+        shared.set(need, of: user)
+        guard let current = shared.current, current.kind != shared.kind(isPrivate: isPrivate) else { return }
+        handle(.need(.address))
+    }
+
+    /// Returns the address to which directed advertising to a peer is sent, and whether the controller generates the
+    /// addresses.
+    ///
+    /// A peer that supports address resolution is addressed by a private address of its own; any other peer would not
+    /// recognise one (Core Vol 3 Part C 9.3.3, 10.7.1.2). A controller that does not resolve addresses itself accepts
+    /// the peer's response only from exactly the target address, so the host uses the address that the peer had last.
+    package func target(_ peer: BluetoothAddress) -> (address: BluetoothAddress, isMadeByController: Bool) {
+        let target = self.peer(at: peer)
+        guard let target, let key = target.key, resolves(target) else { return (target?.identity ?? peer, false) }
+        if list.isInUse, list.entries[target.identity]?.key != nil { return (target.identity, isPrivate) }
+        return (known.lastAddress(of: target.identity) ?? .resolvablePrivate(key, random), false)
+    }
+
+    /// Records the own address of a new link. Called before the advertiser and the connector learn of the link.
+    ///
+    /// - Returns: The address that this device used on the air for the link, from which pairing on the link is
+    ///   computed. For a peripheral with several connectable sets, ``ownAddress(of:)`` is only final once the
+    ///   controller has reported the advertising set, right after the connection.
+    @discardableResult
+    package func connected(_ connection: HCIConnection) -> BluetoothAddress? {
+        let ofSet = connection.role == .peripheral ? advertiser?.connectableAddress : nil
+        known.connected(at: connection.peerAddress.plain)
+        let shown = shared.current?.address.address
+        guard let address = connection.localResolvableAddress ?? ofSet ?? shown else { return nil }
+        links.began(connection, at: address)
+        return address
+    }
+
+    /// The address that this device used on the air when the link was made; nil if ``connected(_:)`` was not called for
+    /// the link.
+    package func ownAddress(of connection: HCIConnection) -> BluetoothAddress? {
+        links.address(of: connection)
+    }
+
+    /// Handles the controller's report of the advertising set from which a link was made.
+    package func connected(_ handle: ConnectionHandle, toSetAt address: BluetoothAddress) {
+        links.began(handle, toSetAt: address)
+    }
+}
+
+// MARK: - Quiet periods
+
+extension DevicePrivacy {
+    /// Handles events strictly one after the other, including those raised by handling one.
+    package func handle(_ event: QuietMachine.Event) {
+        guard events.add(event) else { return }
+        while let next = events.next() {
+            for action in quiet.handle(next) { perform(action) }
+        }
+    }
+
+    private func perform(_ action: QuietMachine.Action) {
+        switch action {
+        case .pause(let user): pause(user)
+        case .resume(let user): resume(user)
+        case .work(let jobs): work(jobs)
+        case .startTimer:
+            pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
+                self?.happenings.tell(PrivacyHappening.notQuiet)
+                self?.handle(.timeOver)
+            }
+        case .endTimer:
+            if let pauseTimer { loop.cancel(pauseTimer) }
+        }
+    }
+
+    private func pause(_ user: QuietMachine.User) {
+        switch user {
+        case .advertiser: if let advertiser { advertiser.pause() } else { handle(.quiet(user)) }
+        case .scanner: if let scanner { scanner.pause() } else { handle(.quiet(user)) }
+        case .connector: if let connector { connector.pause() } else { handle(.quiet(user)) }
+        }
+    }
+
+    private func resume(_ user: QuietMachine.User) {
+        switch user {
+        case .advertiser: advertiser?.resume()
+        case .scanner: scanner?.resume()
+        case .connector: connector?.resume()
+        }
+    }
+
+    private func work(_ jobs: Set<QuietMachine.Job>) {
+        if jobs.contains(.renewal), let renew {
+            let life = life
+            return renew { [weak self] controller in
+                guard let self, self.life == life else { return }
+                workAnew(jobs, on: controller)
+            }
+        }
+        workInOrder(jobs)
+    }
+
+    private func workInOrder(_ jobs: Set<QuietMachine.Job>) {
+        let rest: () -> Void = { [weak self] in
+            guard let self else { return }
+            jobs.contains(.list) ? workOnList() : handle(.done)
+        }
+        jobs.contains(.address) ? changeAddress(then: rest) : rest()
+    }
+
+    /// Continues after the controller was reset, which leaves it with an empty resolving list and no address. A nil
+    /// controller means that the reset failed.
+    private func workAnew(_ jobs: Set<QuietMachine.Job>, on controller: ControllerInformation?) {
+        guard let controller else { return workInOrder(jobs) }
+        list.begin(controller)
+        list.choose(from: listable)
+        handle(.begin(hasSetAddresses: controller.supportsExtendedAdvertising))
+        if !jobs.contains(.address) { shared.planAgain() }
+        workInOrder([.address, .list])
+    }
+
+    private func changeAddress(then done: @escaping () -> Void) {
+        let new = shared.takePlanned() ?? draw(shared.kind(isPrivate: isPrivate))
+        guard new.address.address.kind.isRandom else {
+            addressChanged(to: new)
+            return done()
+        }
+        let life = life
+        host.send(LESetRandomAddress(address: new.address.address)) { [weak self] result in
+            guard let self, self.life == life else { return }
+            switch result {
+            case .success: addressChanged(to: new)
+            case .failure(let error): addressRefused(error, new)
+            }
+            if self.life == life { done() }
+        }
+    }
+
+    private func addressChanged(to new: SharedAddress.Drawn) {
+        shared.adopt(new)
+        if let expiry { loop.cancel(expiry) }
+        // The needs may have changed in the meantime.
+        if new.kind != shared.kind(isPrivate: isPrivate) { handle(.need(.address)) }
+        guard new.kind != .fixed else { return }
+        expiry = loop.schedule(after: interval) { [weak self] in self?.handle(.need(.address)) }
+    }
+
+    private func addressRefused(_ error: HCICommandError, _ new: SharedAddress.Drawn) {
+        guard !error.isOfHost else { return }
+        happenings.tell(PrivacyHappening.addressRefused(error))
+        guard shared.current != nil else {
+            onFailed?(error)
+            return
+        }
+        retry = loop.schedule(after: Self.retryDelay) { [weak self] in self?.handle(.need(.address)) }
+    }
+}
+
+// MARK: - The controller's resolving list
+
+extension DevicePrivacy {
+    /// Requests an update of the resolving list if the change of bonds or controller requires one.
+    private func reviewList() {
+        list.choose(from: listable)
+        if list.isBehind {
+            handle(.need(.list))
+        } else {
+            connector?.reviewRoutes()
+        }
+    }
+
+    /// Updates the resolving list. Called while the radio is quiet.
+    private func workOnList() {
+        take(list.steps[...])
+    }
+
+    private func take(_ steps: ArraySlice<ResolvingListPlan.Step>) {
+        guard let step = steps.first else {
+            connector?.reviewRoutes()
+            return handle(.done)
+        }
+        let life = life
+        send(step) { [weak self] error in
+            guard let self, self.life == life else { return }
+            if let error { happenings.tell(PrivacyHappening.listRefused(error)) }
+            list.finished(step, isDone: error == nil)
+            take(steps.dropFirst())
+        }
+    }
+
+    private func send(_ step: ResolvingListPlan.Step, _ completion: @escaping (HCICommandError?) -> Void) {
+        switch step {
+        case .setTimeout: sendTimeout(completion)
+        case .remove(let identity): send(LERemoveDeviceFromResolvingList(peerIdentity: identity), completion)
+        case .add(let peer):
+            send(
+                LEAddDeviceToResolvingList(
+                    peerIdentity: peer.identity,
+                    peerIRK: PacketBuffer((peer.key ?? .zero).littleEndianBytes),
+                    // Zero for a device without private addresses.
+                    localIRK: PacketBuffer((identity?.key ?? .zero).littleEndianBytes)
+                ),
+                completion
+            )
+        case .showIdentity(let identity): send(LESetPrivacyMode(peerIdentity: identity, mode: .device), completion)
+        case .enable: send(LESetAddressResolutionEnable(isEnabled: true), completion)
+        }
+    }
+
+    /// Sets the interval between address changes.
+    ///
+    /// If addresses changed in step, their timing would link them to one device. So where the controller supports a
+    /// random interval, the minimum is 8/15 of the maximum, the proportion of the specification's own values of 480 s
+    /// and 900 s (Core Vol 4 Part E 7.8.45).
+    private func sendTimeout(_ completion: @escaping (HCICommandError?) -> Void) {
+        let seconds = UInt16(clamping: interval.components.seconds)
+        guard list.drawsTimes else {
+            return send(LESetResolvablePrivateAddressTimeout(timeout: seconds), completion)
+        }
+        let least = max(1, UInt16(UInt32(seconds) * 8 / 15))
+        send(LESetResolvablePrivateAddressTimeoutV2(timeoutMin: least, timeoutMax: seconds), completion)
+    }
+
+    private func send<C: HCICommand>(_ command: C, _ completion: @escaping (HCICommandError?) -> Void) {
+        host.send(command) { result in
+            if case .failure(let error) = result { completion(error) } else { completion(nil) }
+        }
     }
 }

@@ -174,16 +174,22 @@ import Testing
     /// Events are handled one at a time, and none from before a reset.
     @Test func anEventWaitsUntilTheOneBeforeItIsDone() {
         let privacy = privacy()
-        privacy.isHandling = true
+        let user = InterruptingUser()
+        privacy.scanner = user
         privacy.handle(.begin(hasSetAddresses: true))
+        user.onPause = {
+            let (state, before) = (privacy.quiet.state, privacy.waitingEvents)
+            privacy.handle(.quiet(.scanner))
+            privacy.handle(.need(.address))
+            #expect(privacy.waitingEvents == before + 2 && privacy.quiet.state == state)
+            privacy.reset()
+            #expect(privacy.waitingEvents == 1 && privacy.quiet.state == state)
+        }
         privacy.handle(.need(.address))
-        #expect(privacy.events.count == 2 && privacy.quiet.state == .running)
-        privacy.reset()
-        #expect(privacy.events.count == 1)
-        privacy.isHandling = false
+        #expect(privacy.waitingEvents == 0 && privacy.quiet.state == .running)
         privacy.handle(.begin(hasSetAddresses: true))
         // Earlier needs no longer apply.
-        #expect(privacy.events.isEmpty && privacy.quiet.state == .running && !privacy.isHandling)
+        #expect(privacy.waitingEvents == 0 && privacy.quiet.state == .running)
         peer.run()
         #expect(addresses().isEmpty)
     }
@@ -363,4 +369,12 @@ import Testing
         #expect(address.value >> 24 & 0x3F_FFFF == RandomSource(seed: seed).next() % 4_194_302 + 1)
         #expect(address.value >> 46 == 0b01 && address.kind == .randomDevice)
     }
+}
+
+/// A user of the radio that has something to say while it is being paused.
+private final class InterruptingUser: RadioUser {
+    var onPause: () -> Void = {}
+
+    func pause() { onPause() }
+    func resume() {}
 }

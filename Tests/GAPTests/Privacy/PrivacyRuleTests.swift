@@ -65,7 +65,7 @@ import Testing
         let pair = try Pair()
         _ = try pair.device.hear()
         #expect(pair.privacy.recentAddress(of: pair.identity) != nil)
-        pair.world.run(DevicePrivacy.recentTime)
+        pair.world.run(PeerAddresses.recentTime)
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
     }
 
