@@ -71,14 +71,12 @@ package final class GATTClient {
     private var waiting = Deque<WaitingProcedure>()
     /// Procedures to retry, which precede those in `waiting`.
     private var repeated = Deque<WaitingProcedure>()
-    var holding = HeldProcedures()
-    var wish = SecurityWish.none
+    private var holding = HeldProcedures()
+    private var wish = SecurityWish.none
     private var running: [(bearer: ATTBearer, isolation: GATTIsolation)] = []
     private var isStarting = false
-    var configurationDescriptors: [UInt16: UInt16] = [:]
-    /// The number of database changes so far.
-    var changes: UInt64 = 0
-    var recovery = Recovery.none
+    private var descriptors = ConfigurationDescriptors()
+    private var recovery = Recovery.none
 
     /// Creates a client on `bearer` and replaces the bearer's client callbacks.
     package init(bearer: ATTBearer) {
@@ -104,6 +102,9 @@ package final class GATTClient {
         bearer.onClientClose = nil
         startNext()
     }
+
+    /// The number of database changes so far.
+    var databaseChanges: UInt64 { descriptors.changes }
 
     var isClosed: Bool { bearers.allSatisfy { $0.closure != nil } }
 
@@ -142,7 +143,7 @@ package final class GATTClient {
     }
 
     /// Starts as many procedures as possible. Procedures that complete at once do not recurse into this method.
-    func startNext() {
+    private func startNext() {
         guard !isStarting else { return }
         isStarting = true
         while let next = repeated.first ?? waiting.first, mayStart, let bearer = freeBearer(for: next) {
@@ -161,7 +162,7 @@ package final class GATTClient {
     }
 
     /// Fails all waiting procedures.
-    func failWaiting(_ error: GATTError) {
+    private func failWaiting(_ error: GATTError) {
         let failing = repeated + waiting
         repeated = []
         waiting = []
@@ -207,66 +208,6 @@ extension GATTClient {
     }
 }
 
-/// A procedure that waits for a bearer.
-private struct WaitingProcedure {
-    let isolation: (_ mtu: Int) -> GATTIsolation
-    let needsFirstBearer: Bool
-    let start: (ATTBearer) -> Void
-    let fail: (GATTError) -> Void
-}
-
-/// The history of a procedure's earlier attempts.
-struct GATTAttempt {
-    /// The server refused it with Database Out Of Sync.
-    var isInSync = false
-    /// It was held because the link was not secure enough.
-    var isSecured = false
-    /// It was running on an enhanced bearer that closed.
-    var hasLostBearer = false
-
-    /// Whether the procedure has already had its turn and goes first.
-    var goesFirst: Bool { isSecured || hasLostBearer }
-}
-
-/// A procedure that is running on a bearer.
-private final class RunningProcedure<P: GATTProcedure> {
-    private var procedure: P
-    private let bearer: ATTBearer
-    private let completion: (Result<P.Output, GATTError>, LinkMoment) -> Void
-    // When the first response began to arrive.
-    private var moment: LinkMoment?
-
-    init(_ procedure: P, _ bearer: ATTBearer, completion: @escaping (Result<P.Output, GATTError>, LinkMoment) -> Void) {
-        self.procedure = procedure
-        self.bearer = bearer
-        self.completion = completion
-    }
-
-    private func end(_ result: Result<P.Output, GATTError>) {
-        completion(result, moment ?? bearer.moment)
-    }
-
-    func start() {
-        follow(procedure.begin(mtu: bearer.mtu))
-    }
-
-    private func follow(_ step: GATTStep<P.Output>) {
-        switch step {
-        case .finished(let output): end(.success(output))
-        case .failed(let error): end(.failure(error))
-        case .request(let pdu):
-            bearer.request(pdu) { [self] result, moment in
-                self.moment = self.moment ?? moment
-                switch result {
-                case .success(let response): follow(procedure.handle(response, mtu: bearer.mtu))
-                case .failure(.response(let error)): follow(procedure.handle(error, mtu: bearer.mtu))
-                case .failure(let error): end(.failure(GATTError(error)))
-                }
-            }
-        }
-    }
-}
-
 // MARK: - Notifications and indications
 
 extension GATTClient {
@@ -292,13 +233,12 @@ extension GATTClient {
         let procedure = SubscriptionProcedure(
             characteristic,
             isNotifying ? choice : [],
-            descriptor: descriptor ?? configurationDescriptors[characteristic.value]
+            descriptor: descriptor ?? descriptors[characteristic.value]
         )
-        let before = changes
+        let before = databaseChanges
         run(procedure) { [weak self] result in
-            // A handle found before a change may be invalid.
-            if let self, changes == before, case .success(let descriptor) = result {
-                configurationDescriptors[characteristic.value] = descriptor
+            if case .success(let descriptor) = result {
+                self?.descriptors.learn(descriptor, of: characteristic.value, since: before)
             }
             completion(result.map { _ in })
         }
@@ -368,5 +308,186 @@ extension GATTClient {
     private func showAwareness() {
         guard bearers.count > 1 else { return }
         run(DatabaseHashProcedure()) { [weak self] _ in self?.run(DatabaseHashProcedure()) { _ in } }
+    }
+}
+
+// MARK: - Insufficient security
+
+extension GATTClient {
+    /// The reason why no request may be sent and no value accepted now; nil if both are allowed. A peer with a stored
+    /// key is trusted only on an encrypted link (AB-A10).
+    var refusal: ATTErrorCode? { refusal(over: linkSecurity) }
+
+    /// The reason why data that began to arrive at `moment` is not trusted; nil if it is. Data that began to arrive in
+    /// the clear is not a value of the encrypted link (AB-A09, AB-A10).
+    private func refusal(since moment: LinkMoment) -> ATTErrorCode? {
+        refusal(over: bearer.history.linkSecurity(since: moment))
+    }
+
+    private func refusal(over linkSecurity: LinkSecurity) -> ATTErrorCode? {
+        if linkSecurity.hasKey, !linkSecurity.isEncrypted { return .insufficientEncryption }
+        return linkSecurity.attributeRefusal(of: requirement)
+    }
+
+    /// Handles the end of one attempt of a procedure: completes it, holds it or retries it.
+    ///
+    /// - Parameter moment: The moment at which the first of its responses began to arrive.
+    private func finish<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ result: Result<P.Output, GATTError>,
+        since moment: LinkMoment,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        switch result {
+        case .failure(.att(let error)) where error.code == .databaseOutOfSync && !attempt.isInSync:
+            refuse(procedure, attempt, completion)
+        case .failure(.att(let error)) where error.code.isInsufficientSecurity:
+            hold(procedure, attempt, for: error.code, .att(error), completion)
+        case .success:
+            // A key for the peer has become known meanwhile, so the response needs a secure link, which may exist by
+            // now.
+            guard let cause = refusal(since: moment) else { return completion(result) }
+            guard refusal != nil || attempt.isSecured else { return repeatSecured(procedure, attempt, completion) }
+            hold(procedure, attempt, for: cause, .insufficientSecurity(cause), completion)
+        case .failure: completion(result)
+        }
+    }
+
+    /// Holds a refused procedure while the owner secures the link, then retries it once (behaviour 6.1).
+    private func hold<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        for cause: ATTErrorCode,
+        _ error: GATTError,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        guard let onInsufficientSecurity, !attempt.isSecured, !isClosed else { return completion(.failure(error)) }
+        let number = holding.add(at: linkSecurity) { completion(.failure($0)) }
+        onInsufficientSecurity(cause) { [self] outcome in
+            guard holding.remove(number) else { return }
+            if outcome == .secured {
+                repeatSecured(procedure, attempt, completion)
+            } else {
+                completion(.failure(error.after(outcome)))
+            }
+            startNext()
+        }
+    }
+
+    private func repeatSecured<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        var attempt = attempt
+        attempt.isSecured = true
+        run(procedure, attempt: attempt, completion: completion)
+    }
+
+    /// Asks the owner to secure the link, once for everything that waits.
+    private func askForSecurity(_ cause: ATTErrorCode) {
+        guard !wish.isAsked else { return }
+        guard let onInsufficientSecurity else { return failWaiting(.insufficientSecurity(cause)) }
+        wish.ask()
+        onInsufficientSecurity(cause) { [self] outcome in
+            guard wish.answered() else { return }
+            // The owner may have accepted less security than required.
+            if outcome != .secured || refusal != nil { failWaiting(.insufficientSecurity(cause).after(outcome)) }
+            startNext()
+        }
+    }
+
+    /// Whether the link is secure enough for a command. If not, asks the owner to secure it, and
+    /// ``ATTBearer/onCommandRoom`` is called once it is.
+    func mayCommand() -> Bool {
+        guard let refusal, !isClosed else { return true }
+        wish.commandRefused()
+        askForSecurity(refusal)
+        return false
+    }
+
+    /// Called by the owner when ``linkSecurity`` has changed: starts what the link is secure enough for now.
+    package func linkSecurityChanged() {
+        startNext()
+        if refusal == nil, wish.secured() { bearer.onCommandRoom?() }
+    }
+
+    /// Fails the held procedures once the last bearer has closed.
+    private func bearerClosed(_ closure: ATTBearerClosure) {
+        guard isClosed else { return }
+        for fail in holding.removeAll() { fail(.bearer(.closed(closure))) }
+        startNext()
+    }
+}
+
+// MARK: - Database Out Of Sync
+
+extension GATTClient {
+    /// The way to handle a request that the server refuses with Database Out Of Sync.
+    package enum OutOfSyncPolicy: Sendable {
+        /// The request fails, and everything known about the database is discarded.
+        case fail
+        /// The request is retried if the Database Hash shows that nothing has changed since ``GATTClient/cache`` was
+        /// filled. Otherwise it fails.
+        case repeatIfUnchanged
+    }
+
+    /// The state of the recovery from Database Out Of Sync.
+    private enum Recovery {
+        case none
+        /// The hash is being read. The handlers retry or fail the refused procedures.
+        case readsHash([(_ isUnchanged: Bool) -> Void])
+    }
+
+    /// Handles the refusal of a procedure with Database Out Of Sync by reading the Database Hash, once for all
+    /// procedures that are refused together.
+    ///
+    /// The hash shows whether the database has changed, and reading it makes the client change-aware again (Core Vol 3
+    /// Part G 2.5.2.1).
+    private func refuse<P: GATTProcedure>(
+        _ procedure: P,
+        _ attempt: GATTAttempt,
+        _ completion: @escaping (Result<P.Output, GATTError>) -> Void
+    ) {
+        guard outOfSyncPolicy == .repeatIfUnchanged, let hash = cache?.hash else {
+            recover(expecting: nil, [])
+            return completion(.failure(.databaseOutOfSync))
+        }
+        let waiter = { [self] (isUnchanged: Bool) in
+            guard isUnchanged else { return completion(.failure(.databaseOutOfSync)) }
+            var attempt = attempt
+            attempt.isInSync = true
+            run(procedure, attempt: attempt, completion: completion)
+        }
+        recover(expecting: hash, [waiter])
+    }
+
+    private func recover(expecting hash: DatabaseHash?, _ waiters: [(_ isUnchanged: Bool) -> Void]) {
+        if case .readsHash(let others) = recovery {
+            recovery = .readsHash(others + waiters)
+            return
+        }
+        recovery = .readsHash(waiters)
+        if hash == nil { forget(1...UInt16.max) }
+        run(DatabaseHashProcedure(), attempt: GATTAttempt(isInSync: true)) { [self] result in
+            recovered(from: hash, to: (try? result.get()) ?? nil)
+        }
+    }
+
+    private func recovered(from hash: DatabaseHash?, to now: DatabaseHash?) {
+        guard case .readsHash(let waiters) = recovery else { return }
+        recovery = .none
+        let isUnchanged = hash != nil && now == hash
+        if hash != nil, !isUnchanged { forget(1...UInt16.max) }
+        cache?.hash = now
+        for waiter in waiters { waiter(isUnchanged) }
+    }
+
+    /// Discards everything known about `handles`.
+    private func forget(_ handles: ClosedRange<UInt16>) {
+        descriptors.databaseChanged(handles)
+        cache?.invalidate(handles)
+        onServiceChanged?(handles)
     }
 }

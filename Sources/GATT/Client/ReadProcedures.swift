@@ -117,3 +117,27 @@ struct ReadMultipleVariableProcedure: GATTProcedure {
         return .finished(response.entries.map(\.value))
     }
 }
+
+/// Reads the Database Hash by type over the whole handle range, which a server never refuses as out of sync (Core Vol 3
+/// Part G 2.5.2.1).
+struct DatabaseHashProcedure: GATTProcedure {
+    static let onlyReads = true
+
+    func isolation(mtu: Int) -> GATTIsolation { .alone }
+
+    mutating func begin(mtu: Int) -> GATTStep<DatabaseHash?> {
+        .request(.readByTypeRequest(.init(ATTHandleRange(1, .max), type: GATTUUID.databaseHash)))
+    }
+
+    mutating func handle(_ response: ATTPDU, mtu: Int) -> GATTStep<DatabaseHash?> {
+        guard case .readByTypeResponse(let response) = response, let entry = response.entries.first else {
+            return .fault(.unexpectedResponse)
+        }
+        guard let hash = DatabaseHash(entry.value) else { return .fault(.malformedDeclaration(at: entry.handle)) }
+        return .finished(hash)
+    }
+
+    mutating func handle(_ error: ATTErrorResponse, mtu: Int) -> GATTStep<DatabaseHash?> {
+        error.code == .attributeNotFound ? .finished(nil) : .failed(.att(error))
+    }
+}

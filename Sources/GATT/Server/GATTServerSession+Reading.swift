@@ -32,7 +32,7 @@ extension GATTServerSession {
         offset: Int,
         completion: @escaping (Result<PacketBuffer, ATTErrorCode>) -> Void
     ) {
-        if case .databaseHash = attribute.source { awareness.readHash() }
+        if case .databaseHash = attribute.source { hashIsRead() }
         if let value = ownValue(attribute.source) {
             return completion(offset > value.count ? .failure(.invalidOffset) : .success(value.suffix(after: offset)))
         }

@@ -42,7 +42,7 @@ extension GATTServerSession {
         guard let attribute = database?[request.handle] else { return reply.fail(.invalidHandle, at: request.handle) }
         let refusal =
             attribute.refusalOfWriting(history.linkSecurity(since: reply.moment))
-            ?? prepared.add(request, at: reply.moment)
+            ?? prepare(request, at: reply.moment)
         if let refusal { return reply.fail(refusal, at: request.handle) }
         watchPreparedWrites()
         reply.send(.prepareWriteResponse(ATTPrepareWriteResponse(request)))
@@ -53,7 +53,7 @@ extension GATTServerSession {
         guard request.flags == .write || request.flags == .cancel else { return reply.fail(.invalidPDU) }
         let parts = takePreparedWrites()
         // AB-A01: reports expired parts, so that the client does not consider them written.
-        if prepared.takeExpiry(), request.flags == .write { return reply.fail(.writeRequestRejected) }
+        if takeExpiry(), request.flags == .write { return reply.fail(.writeRequestRejected) }
         guard request.flags == .write else {
             return reply.send(.executeWriteResponse(ATTExecuteWriteResponse()))
         }

@@ -32,29 +32,21 @@ package final class GATTServerSession {
     /// are ignored.
     package var verifySignature: ((_ message: PacketBuffer, _ signature: PacketBuffer) -> Bool)?
     /// The client's configurations, keyed by the handle of the value.
-    package internal(set) var configurations: [UInt16: ClientConfiguration] = [:]
+    package var configurations: [UInt16: ClientConfiguration] { subscriptions.configurations }
     /// The features that the client has announced (Core Vol 3 Part G 7.2).
-    package internal(set) var features: ClientFeatures = []
+    package var features: ClientFeatures { announced.features }
 
-    weak var server: GATTServer?
-    var prepared = PreparedWrites()
-    var awareness = ChangeAwareness()
+    private(set) weak var server: GATTServer?
+    private(set) var subscriptions = ClientSubscriptions()
+    private(set) var prepared = PreparedWrites()
+    private var announced = AnnouncedFeatures()
+    private var awareness = ChangeAwareness()
     /// The changes still to be indicated; the one being indicated is in `indicated`.
-    var missed = HandleRanges()
-    var indicated: ClosedRange<UInt16>?
-    /// The rules of configured values that require any security.
-    var rules: [UInt16: SubscriptionRule] = [:]
-    /// Subscriptions for which the link is not secure enough yet.
-    var unserved: Set<UInt16> = []
-    /// Values that the client has configured in this session.
-    var chosen: Set<UInt16> = []
-    var askedSecurity = SecurityLevel.none
-    /// Values whose last configuration arrived in the clear, and may come from an impostor.
-    var chosenInTheClear: Set<UInt16> = []
-    /// The features announced over an encrypted link.
-    var provenFeatures: ClientFeatures = []
+    private var missed = HandleRanges()
+    private var indicated: ClosedRange<UInt16>?
+    private var askedSecurity = SecurityLevel.none
     /// The record of a bonded client without anything that arrived in the clear.
-    var kept: ClientRecord?
+    private var kept: ClientRecord?
     private var preparedTimer: ScheduledTask?
     private var recordTimer: ScheduledTask?
     private var toldRecord: ClientRecord?
@@ -79,13 +71,11 @@ package final class GATTServerSession {
         lastRecord = record
         onSecurityNeeded = nil
         verifySignature = nil
-        let ended = configurations.filter { !unserved.contains($0.key) }.sorted { $0.key < $1.key }
-        configurations = [:]
-        for (handle, old) in ended { report(handle, from: old, to: []) }
+        for (handle, old) in subscriptions.end() { report(handle, from: old, to: []) }
         server = nil
     }
 
-    func report(_ handle: UInt16, from old: ClientConfiguration, to new: ClientConfiguration) {
+    private func report(_ handle: UInt16, from old: ClientConfiguration, to new: ClientConfiguration) {
         guard let server, old != new else { return }
         server.delegate?.server(server, session: self, didConfigure: handle, from: old, to: new)
     }
@@ -134,13 +124,21 @@ extension GATTServerSession {
 // MARK: - Prepared writes
 
 extension GATTServerSession {
+    /// Adds a part to the prepared writes, or returns an error if the quota is used up.
+    func prepare(_ request: ATTPrepareWriteRequest, at moment: LinkMoment) -> ATTErrorCode? {
+        prepared.add(request, at: moment)
+    }
+
+    /// Whether parts were discarded since the last call that the client may consider prepared.
+    func takeExpiry() -> Bool { prepared.takeExpiry() }
+
     /// Removes and returns all prepared writes.
     func takePreparedWrites() -> [PreparedWrites.Part] {
         if let preparedTimer { bearer.loop.cancel(preparedTimer) }
         return prepared.takeAll()
     }
 
-    func forgetPreparedWrites() {
+    private func forgetPreparedWrites() {
         _ = takePreparedWrites()
     }
 
@@ -179,8 +177,8 @@ extension GATTServerSession {
         record.missed = missed
         if let indicated { record.missed.insert(indicated) }
         guard let kept, linkSecurity.hasKey else { return record }
-        for handle in chosenInTheClear { record.configurations[handle] = kept.configurations[handle] }
-        record.features = kept.features.union(provenFeatures)
+        subscriptions.replaceUnproven(in: &record, by: kept)
+        record.features = kept.features.union(announced.proven)
         return record
     }
 
@@ -193,24 +191,22 @@ extension GATTServerSession {
         toldRecord = record
         let record = server.upToDate(record)
         kept = record
-        features.formUnion(record.features)
+        announced.restore(record.features)
         if !record.isChangeAware { awareness.databaseChanged() }
-        for (handle, choice) in record.configurations.sorted(by: { $0.key < $1.key }) where !chosen.contains(handle) {
-            configure(handle, choice)
-        }
+        let restored = record.configurations.filter { !subscriptions.isChosen($0.key) }
+        for (handle, choice) in restored.sorted(by: { $0.key < $1.key }) { configure(handle, choice) }
         if tellsChanges { record.missed.ranges.forEach { missed.insert($0) } }
         indicateChange()
-        let asked = unserved.map { rules[$0]?.requirement(of: configurations[$0] ?? []) ?? .none }
-        askForSecurity(asked.reduce(.none) { $0.joined(with: $1) })
+        askForSecurity(subscriptions.neededSecurity)
     }
 
     /// Keeps the record of a client that can no longer prove its identity, because its link has lost its encryption.
-    func keepProven(over linkSecurity: LinkSecurity) {
+    private func keepProven(over linkSecurity: LinkSecurity) {
         kept = record(over: linkSecurity)
     }
 
     /// AB-A11: limits the rate of record reports, however often a client changes its configurations.
-    func recordChanged() {
+    private func recordChanged() {
         guard recordTimer == nil else { return }
         recordTimer = bearer.loop.schedule(after: Self.recordInterval) { [weak self] in
             self?.recordTimer = nil
@@ -223,5 +219,205 @@ extension GATTServerSession {
         guard let server, record != toldRecord else { return }
         toldRecord = record
         server.delegate?.server(server, didChangeRecordOf: self)
+    }
+}
+
+// MARK: - Security
+
+extension GATTServerSession {
+    /// Asks for more security if the client has subscribed to a value for which its link is not secure enough.
+    func askForSecurity(toSend handle: UInt16) {
+        if let needed = subscriptions.lacking(toSend: handle, over: linkSecurity) { askForSecurity(needed) }
+    }
+
+    private func askForSecurity(_ requirement: SecurityLevel) {
+        guard !askedSecurity.includes(requirement) else { return }
+        askedSecurity = askedSecurity.joined(with: requirement)
+        onSecurityNeeded?(linkSecurity.isSecureConnectionsOnly ? .secureConnections : requirement)
+    }
+
+    /// Called by the owner when ``linkSecurity`` has changed: evaluates the client's subscriptions again.
+    package func linkSecurityChanged(from old: LinkSecurity) {
+        if old.isEncrypted, !linkSecurity.isEncrypted { keepProven(over: old) }
+        if !old.isEncrypted, linkSecurity.isEncrypted { tellChangesAgain() }
+        askedSecurity = .none
+        for handle in subscriptions.unserved {
+            if let choice = subscriptions.serve(handle, over: linkSecurity) { report(handle, from: [], to: choice) }
+        }
+        recordChanged()
+    }
+}
+
+// MARK: - Per-client values
+
+extension GATTServerSession {
+    /// The value of an attribute that the database or this session stores; nil if the delegate has it.
+    func ownValue(_ source: Attribute.Source) -> PacketBuffer? {
+        switch source {
+        case .fixed(let value): return value
+        case .asked: return nil
+        case .clientFeatures: return [features.rawValue]
+        case .databaseHash: return PacketBuffer(database?.hash.octets ?? [])
+        case .configuration(let handle, _):
+            let raw = configurations[handle, default: []].rawValue
+            return [UInt8(truncatingIfNeeded: raw), 0]
+        }
+    }
+
+    /// The reason why the client's own value cannot become `value`, which arrived over a link with this security; nil
+    /// if it can.
+    func refusal(
+        of value: PacketBuffer,
+        for source: Attribute.Source,
+        over linkSecurity: LinkSecurity
+    ) -> ATTErrorCode? {
+        switch source {
+        case .fixed, .databaseHash: return .writeNotPermitted
+        case .asked: return nil
+        case .clientFeatures:
+            guard !value.isEmpty else { return .invalidAttributeValueLength }
+            // A feature remains announced (Core Vol 3 Part G 7.2).
+            return ClientFeatures(announced: value).isSuperset(of: features) ? nil : .valueNotAllowed
+        case .configuration(let handle, let rule):
+            guard let wanted = Self.configuration(value) else { return .invalidAttributeValueLength }
+            guard rule.choices.isSuperset(of: wanted) else { return .improperlyConfigured }
+            // Unsubscribing requires as much security as subscribing.
+            return linkSecurity.attributeRefusal(of: rule.requirement(of: wanted.union(configurations[handle] ?? [])))
+        }
+    }
+
+    /// Sets the client's own value, which was accepted and began to arrive at `moment`.
+    func setOwnValue(_ value: PacketBuffer, for source: Attribute.Source, since moment: LinkMoment) {
+        let isEncrypted = history.linkSecurity(since: moment).isEncrypted
+        switch source {
+        case .fixed, .asked, .databaseHash: break
+        case .clientFeatures:
+            announced.announce(ClientFeatures(announced: value), isProven: isEncrypted)
+            recordChanged()
+        case .configuration(let handle, _):
+            let old = configurations[handle, default: []]
+            let new = Self.configuration(value) ?? []
+            let isRepeated = subscriptions.choose(handle, isProven: isEncrypted)
+            configure(handle, new)
+            if old != new || isRepeated { recordChanged() }
+        }
+    }
+
+    /// Applies a configuration of the value at `handle`, and reports it once the link is as secure as it requires.
+    private func configure(_ handle: UInt16, _ new: ClientConfiguration) {
+        let rule = database?.subscriptionRule(of: handle)
+        let (old, served) = subscriptions.configure(handle, new, rule, over: linkSecurity)
+        report(handle, from: old, to: served)
+    }
+
+    /// Decodes a configuration. Reserved bits are ignored (AB-A11).
+    private static func configuration(_ value: PacketBuffer) -> ClientConfiguration? {
+        guard value.count == 2 else { return nil }
+        return ClientConfiguration(rawValue: UInt16(value[0]) & 0x03)
+    }
+}
+
+// MARK: - Service Changed
+
+extension GATTServerSession {
+    /// Whether the client has subscribed to Service Changed.
+    private var tellsChanges: Bool {
+        guard let handle = server?.serviceChanged else { return false }
+        return configurations[handle]?.contains(.indicate) == true
+    }
+
+    func databaseChanged(_ handles: ClosedRange<UInt16>) {
+        subscriptions.databaseChanged(handles)
+        if let database { kept?.databaseChanged(handles, hash: database.hash) }
+        prepared.invalidate(handles)
+        awareness.databaseChanged()
+        recordChanged()
+        guard tellsChanges else { return }
+        missed.insert(handles)
+        indicateChange()
+    }
+
+    /// Indicates the next change. Only one indication is outstanding; adjacent changes meanwhile are merged into one
+    /// range (Core Vol 3 Part G 7.1).
+    private func indicateChange() {
+        guard indicated == nil, tellsChanges, let handle = server?.serviceChanged, let range = missed.popFirst() else {
+            return
+        }
+        var value = PacketBuffer(headroom: PacketBuffer.defaultHeadroom)
+        value.append(integer: range.lowerBound)
+        value.append(integer: range.upperBound)
+        indicated = range
+        let isTaken = valueBearer.indicate(value, of: handle) { [weak self] in self?.changeIndicated(range, $0) }
+        guard !isTaken else { return }
+        indicated = nil
+        missed.insert(range)
+    }
+
+    /// Indicates the missed changes again after the link was encrypted. Before that, an impostor may have confirmed
+    /// them or read the hash (AB-L08).
+    private func tellChangesAgain() {
+        guard let kept, !kept.isChangeAware else { return }
+        awareness.databaseChanged()
+        guard tellsChanges else { return }
+        kept.missedChanges.forEach { missed.insert($0) }
+        indicateChange()
+    }
+
+    private func hasRoom() {
+        indicateChange()
+        guard let server else { return }
+        server.delegate?.server(server, isReadyToUpdate: self)
+    }
+
+    private func changeIndicated(_ range: ClosedRange<UInt16>, _ result: Result<Void, ATTBearerError>) {
+        indicated = nil
+        guard case .success = result else { return missed.insert(range) }
+        if missed.isEmpty { awareness.confirmed(isOnlyBearer: hasOneBearer) }
+        recordChanged()
+        indicateChange()
+    }
+}
+
+// MARK: - Change-unaware clients
+
+extension GATTServerSession {
+    /// Called when the client reads the database hash.
+    func hashIsRead() { awareness.readHash() }
+
+    /// Whether values and commands are held back: the client has announced robust caching and may hold old handles.
+    var isHeldBack: Bool { !awareness.isAware && features.contains(.robustCaching) }
+
+    /// The handle at which to refuse a request because the client may hold old handles; nil if the request is served
+    /// (Core Vol 3 Part G 2.5.2.1).
+    func handleOutOfSync(_ pdu: ATTPDU, _ reply: ATTReply) -> UInt16? {
+        guard let bearer = reply.bearer, !awareness.isAware else { return nil }
+        let handle = Self.namedHandle(pdu)
+        let isRefused = awareness.refuses(
+            naming: handle != nil,
+            on: ObjectIdentifier(bearer),
+            isOnlyBearer: hasOneBearer,
+            isRobust: features.contains(.robustCaching)
+        )
+        if awareness.isAware { recordChanged() }
+        return isRefused ? handle : nil
+    }
+
+    /// The first handle that a request names, or the start of a range that only a client with knowledge of the database
+    /// would use. Nil for discovery requests and for requests that name no handle.
+    private static func namedHandle(_ pdu: ATTPDU) -> UInt16? {
+        switch pdu {
+        case .readByTypeRequest(let request):
+            switch request.type {
+            case GATTUUID.include, GATTUUID.characteristic: nil
+            default: request.range == ATTHandleRange(1, .max) ? nil : request.range.start
+            }
+        case .readRequest(let request): request.handle
+        case .readBlobRequest(let request): request.handle
+        case .readMultipleRequest(let request): request.set.handles.first
+        case .readMultipleVariableRequest(let request): request.set.handles.first
+        case .writeRequest(let request): request.handle
+        case .prepareWriteRequest(let request): request.handle
+        default: nil
+        }
     }
 }
