@@ -60,11 +60,6 @@ extension ATTBearer {
         onIndication?(UInt16(payload[1]) | UInt16(payload[2]) << 8, payload.suffix(after: 3), moment)
     }
 
-    private func confirm() {
-        guard takesAnswers else { return close(.tooManyRequests) }
-        channel.send(ATTHandleValueConfirmation().framed())
-    }
-
     /// Completes the current request if this PDU answers it. Any other response is ignored (AB-A05), and so is a
     /// response that began to arrive before the request was sent, since it cannot answer that request (AB-A10).
     private func receiveResponse(_ opcode: ATTOpcode, _ payload: PacketBuffer, _ moment: LinkMoment) {
@@ -75,15 +70,6 @@ extension ATTBearer {
             onMTUChange?(mtu)
         }
         finishRequest(result, moment)
-    }
-
-    private func finishRequest(_ result: Result<ATTPDU, ATTBearerError>, _ moment: LinkMoment) {
-        let (finished, next) = requests.finish(nextStart: start)
-        if let next {
-            channel.send(next)
-            armTimer()
-        }
-        finished?.completion(result, moment)
     }
 
     private static func result(
@@ -110,35 +96,12 @@ extension ATTBearer {
 // MARK: - PDUs from the peer's client
 
 extension ATTBearer {
-    private func receiveConfirmation(_ payload: PacketBuffer, _ moment: LinkMoment) {
-        guard payload.count == 1, let indication = indications.current, moment > indication.start.moment else { return }
-        let (finished, next) = indications.finish(nextStart: start)
-        if let next {
-            channel.send(next)
-            armTimer()
-        }
-        finished?(.success(()))
-        offerRoom()
-    }
-
     /// Delivers a command. Unknown, malformed and oversized commands are ignored (Core Vol 3 Part F 3.3;
     /// GATT/SR/UNS/BI-02), and so are signed ones on an enhanced bearer (3.4.5.4).
     private func receiveCommand(_ payload: PacketBuffer, _ moment: LinkMoment) {
         guard fits(payload), let onCommand, let pdu = try? ATTPDU(reading: payload) else { return }
         if isEnhanced, case .signedWriteCommand = pdu { return }
         onCommand(pdu, moment)
-    }
-
-    /// Whether another answer may be queued. False when the peer does not drain the ones before (AB-A06).
-    private var takesAnswers: Bool { channel.queuedPDUs < L2CAPConnection.maximumQueuedAnswers }
-
-    private func receiveRequest(_ payload: PacketBuffer, _ moment: LinkMoment) {
-        guard takesAnswers else { return close(.tooManyRequests) }
-        switch peerRequests.add(.init(pdu: payload, moment: moment)) {
-        case .serve(let request, let turn): serve(request, turn: turn)
-        case .waits: break
-        case .overflow: close(.tooManyRequests)
-        }
     }
 
     func serve(_ request: ATTServerQueue.Request, turn: UInt64) {
@@ -160,25 +123,5 @@ extension ATTBearer {
         } catch {
             if case .malformed = error { reply.fail(.invalidPDU) } else { reply.fail(.requestNotSupported) }
         }
-    }
-
-    /// Answers the exchange before applying the new MTU, which is valid for the PDUs after the response (Vol 3 Part F
-    /// 3.4.2.2).
-    private func serveExchange(_ request: ATTExchangeMTURequest, _ reply: ATTReply) {
-        let hasChanged = agree(onMTU: Int(request.mtu))
-        reply.send(.exchangeMTUResponse(ATTExchangeMTUResponse(mtu: UInt16(preferredMTU))))
-        if hasChanged { onMTUChange?(mtu) }
-    }
-
-    /// Applies the result of an exchange. Values below 23 are treated as 23, and only the first exchange has an effect
-    /// (AB-A04).
-    ///
-    /// - Returns: Whether the MTU changed.
-    private func agree(onMTU peer: Int) -> Bool {
-        guard !hasExchangedMTU else { return false }
-        hasExchangedMTU = true
-        let before = mtu
-        mtu = max(Self.defaultMTU, min(peer, preferredMTU))
-        return mtu != before
     }
 }
