@@ -89,7 +89,7 @@ import Testing
     func authenticationOfEnhancedChannels() throws { try expectAuthentication(.enhanced) }
 
     private func expectAuthorization(_ mode: ChannelMode) throws {
-        try expectRefusal(mode, .insufficientAuthorization) { fixture in fixture.server.authorize = { _ in false } }
+        try expectRefusal(mode, .insufficientAuthorization) { $0.server.rules.authorize = { _ in false } }
     }
 
     @Test("L2CAP/LE/CFC/BV-13: a credit-based channel is refused for lack of authorization")
@@ -136,7 +136,7 @@ import Testing
     func nobodyIsAskedToAuthorizeALinkThatIsNotGoodEnough(mode: ChannelMode) throws {
         let fixture = try ChannelFixture(requirement: SecurityLevel.authenticated.with(keySize: 16))
         var asked = 0
-        fixture.server.authorize = { _ in
+        fixture.server.rules.authorize = { _ in
             asked += 1
             return false
         }
@@ -158,7 +158,7 @@ import Testing
 
     @Test("L2CAP/LE/CFC/BV-17: a credit-based channel is refused when there are no resources")
     func noResources() throws {
-        try expectRefusal(.creditBased, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
+        try expectRefusal(.creditBased, .insufficientResources) { $0.server.rules.maximumChannelsPerLink = 0 }
         let fixture = try ChannelFixture()
         for source in 0x40..<0x60 { _ = try fixture.accept(.creditBased, source: source) }
         #expect(try fixture.result(.creditBased, sources: [0x60]).result == 4)
@@ -168,7 +168,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-17: some of several enhanced channels are refused when there are no resources")
     func noResourcesForSome() throws {
         let fixture = try ChannelFixture()
-        fixture.server.maximumChannelsPerLink = 4
+        fixture.server.rules.maximumChannelsPerLink = 4
         _ = try fixture.accept(.enhanced, source: 0x40)
         let (result, channels) = try fixture.result(.enhanced, sources: [0x41, 0x42, 0x43, 0x44])
         #expect(result == 4)
@@ -176,7 +176,7 @@ import Testing
         #expect(fixture.incoming.count == 4)
         try fixture.incoming[3].offer([9])
         #expect(fixture.sentFrames(to: 0x43) == [[1, 0, 9]])
-        try expectRefusal(.enhanced, .insufficientResources) { $0.server.maximumChannelsPerLink = 0 }
+        try expectRefusal(.enhanced, .insufficientResources) { $0.server.rules.maximumChannelsPerLink = 0 }
     }
 
     @Test("L2CAP/LE/CFC/BV-20: a credit-based channel is refused when its identifier is in use")
@@ -217,7 +217,7 @@ import Testing
     @Test("L2CAP/ECFC/BV-27: enhanced channels with unacceptable parameters are refused")
     func unacceptableParameters() throws {
         let fixture = try ChannelFixture()
-        fixture.server.minimumPeerMTU = 128
+        fixture.server.rules.minimumPeerMTU = 128
         let (result, channels) = try fixture.result(.enhanced, mtu: 127)
         #expect(result == 0x0B && channels == [0])
         #expect(fixture.incoming.isEmpty)

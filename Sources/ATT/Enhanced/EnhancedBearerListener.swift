@@ -15,10 +15,10 @@ package final class EnhancedBearerListener {
             parameters: EnhancedBearers.parameters,
             requirement: EnhancedBearers.requirement
         )
-        server.isEnhancedOnly = true
-        server.minimumPeerMTU = ATTBearer.minimumEnhancedMTU
-        server.maximumChannelsPerLink = EnhancedBearers.maximumBearers
-        server.authorize = { [weak self] in self?[$0] != nil }
+        server.rules.isEnhancedOnly = true
+        server.rules.minimumPeerMTU = ATTBearer.minimumEnhancedMTU
+        server.rules.maximumChannelsPerLink = EnhancedBearers.maximumBearers
+        server.rules.authorize = { [weak self] in self?[$0] != nil }
         server.onOpen = { [weak self] channel in
             guard let connection = channel.connection, let bearers = self?[connection] else {
                 return channel.disconnect()

@@ -32,7 +32,7 @@ final class PublishedChannels {
             throw ServiceError(.outOfSpace, reason: "no PSM is free: \(error)")
         }
         let psm = server.spsm
-        server.room = { [weak self] in self?.manager.channels.room ?? 0 }
+        server.rules.room = { [weak self] in self?.manager.channels.room ?? 0 }
         server.onOpen = { [weak self] channel in self?.opened(channel, on: psm) }
         published.append(psm)
         return psm.rawValue

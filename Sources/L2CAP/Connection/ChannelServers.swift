@@ -2,32 +2,58 @@ import BluetoothTypes
 
 /// A server that accepts credit-based channels on one SPSM.
 package final class ChannelServer {
+    /// The requests that a server accepts, in addition to its minimum security.
+    package struct Rules {
+        /// The minimum MTU of the peer, in octets. A request with a lower one is refused.
+        package var minimumPeerMTU = 0
+        /// Whether the server accepts only enhanced channels (Core Vol 3 Part A 4.25).
+        package var isEnhancedOnly = false
+        /// The maximum number of channels of this server on one link.
+        package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
+        /// Returns how many more channels the server accepts on all links together; unlimited by default.
+        package var room: () -> Int = { .max }
+        /// Decides whether a peer that meets the requirement may open a channel; by default every peer may.
+        package var authorize: (L2CAPConnection) -> Bool = { _ in true }
+    }
+
     /// The SPSM that the server listens on.
     package let spsm: SPSM
-    /// The parameters of this end of each channel.
-    package let parameters: ChannelParameters
-    /// The minimum security of the link.
-    package let requirement: SecurityLevel
-    /// The minimum MTU of the peer, in octets. A request with a lower one is refused.
-    package var minimumPeerMTU = 0
-    /// Whether the server accepts only enhanced channels (Core Vol 3 Part A 4.25).
-    package var isEnhancedOnly = false
-    /// The maximum number of channels of this server on one link.
-    package var maximumChannelsPerLink = L2CAPConnection.maximumDynamicChannels
-    /// Returns how many more channels the server accepts on all links together; unlimited by default.
-    package var room: () -> Int = { .max }
-    /// Decides whether a peer that meets the requirement may open a channel; by default every peer may.
-    package var authorize: (L2CAPConnection) -> Bool = { _ in true }
+    /// The requests that the server accepts; by default all that its minimum security permits.
+    package var rules = Rules()
     /// Called for each channel that a peer has opened, before anything is received on it.
     package var onOpen: ((L2CAPCreditBasedChannel) -> Void)?
 
     /// The open channels, in the order in which they were opened.
     package private(set) var channels: [L2CAPCreditBasedChannel] = []
 
+    // The parameters of this end of each channel.
+    private let parameters: ChannelParameters
+    // The minimum security of the link.
+    private let requirement: SecurityLevel
+
     init(spsm: SPSM, parameters: ChannelParameters, requirement: SecurityLevel) {
         self.spsm = spsm
         self.parameters = parameters
         self.requirement = requirement
+    }
+
+    /// Decides on a request: checks, in this order, that the server accepts its mode, that the link is secure enough,
+    /// that the peer is authorized, and that there is capacity.
+    ///
+    /// - Parameters:
+    ///   - linkSecurity: The security that the request arrived under.
+    ///   - open: The number of the server's channels on the link.
+    func ruling(
+        on request: SignallingMachine.IncomingRequest,
+        of connection: L2CAPConnection,
+        over linkSecurity: LinkSecurity,
+        open: Int
+    ) -> SignallingMachine.Ruling {
+        guard request.mode == .enhanced || !rules.isEnhancedOnly else { return .refuse(.spsmNotSupported) }
+        if let refusal = linkSecurity.channelRefusal(of: requirement) { return .refuse(refusal) }
+        guard rules.authorize(connection) else { return .refuse(.insufficientAuthorization) }
+        guard request.mtu >= rules.minimumPeerMTU else { return .refuse(.unacceptableParameters) }
+        return .accept(parameters, atMost: max(0, min(rules.maximumChannelsPerLink - open, rules.room())))
     }
 
     func add(_ channel: L2CAPCreditBasedChannel) {
