@@ -43,12 +43,12 @@ package final class DeviceSecurity {
     ///
     /// The first pairing with a peer that claims to have it uses it up, whatever the outcome: its public key would
     /// identify this device behind each of its addresses.
-    package var ownOutOfBand: OwnOutOfBandData? {
+    package private(set) var ownOutOfBand: OwnOutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
     /// Out-of-band data from a peer whose address is not known yet. It applies to every peer without data of its own,
     /// until the next successful pairing with such a peer.
-    package var outOfBandOfNext: OutOfBandData? {
+    package private(set) var outOfBandOfNext: OutOfBandData? {
         didSet { for link in links { link.reconfigure() } }
     }
     /// Called when a pairing has created, changed or removed a bond, or when a bond has proved lost.
@@ -65,7 +65,7 @@ package final class DeviceSecurity {
     private(set) var host: HCIHost?
     package let loop: any EventLoop
     let random: RandomSource
-    let happenings: HappeningSink
+    private let happenings: HappeningSink
     // Weak: the links belong to their owners.
     private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
@@ -153,6 +153,16 @@ package final class DeviceSecurity {
         link.begin()
         return link
     }
+
+    /// Offers out-of-band data of this device to peers, in place of earlier data. ``ownOutOfBand`` has it until a peer
+    /// uses it.
+    package func offerOutOfBand(_ own: OwnOutOfBandData) { ownOutOfBand = own }
+
+    /// Ends the offer of out-of-band data on all links, because a peer has used it.
+    func outOfBandIsUsed() { ownOutOfBand = nil }
+
+    /// Expects the next peer to have this out-of-band data; nil expects nothing of it.
+    package func expectOutOfBand(_ data: OutOfBandData?) { outOfBandOfNext = data }
 
     /// Sets the out-of-band data received from a peer; nil removes it.
     package func setOutOfBand(_ data: OutOfBandData?, from peer: BluetoothAddress) {
@@ -249,6 +259,9 @@ extension DeviceSecurity {
         }
     }
 
+    /// Reports an event on a link.
+    func tell(_ happening: @autoclosure () -> SecurityHappening) { happenings.tell(happening()) }
+
     func ended(_ link: SecureLink) {
         if self.link(link.connection.handle) === link { attached[link.connection.handle] = nil }
         closePrompt(of: link)
@@ -262,12 +275,12 @@ extension DeviceSecurity {
         // Without a prompter the answer is no (AB-A14).
         guard prompter != nil else { return answer(.refuse) }
         lastTicket += 1
-        link.prompt = (lastTicket, answer)
+        link.promptWaits(lastTicket, answer: answer)
         perform(prompts.handle(.ask(PromptQueue.Entry(link: link.number, prompt: prompt, ticket: lastTicket))))
     }
 
     func closePrompt(of link: SecureLink) {
-        link.prompt = nil
+        link.promptIsOver()
         perform(prompts.handle(.close(link: link.number)), ended: link)
     }
 
@@ -278,12 +291,7 @@ extension DeviceSecurity {
             case .close(let number):
                 guard let link = link(number) ?? ended else { continue }
                 prompter?.closePrompt(link.prompted)
-            case .answer(let entry, let answer):
-                guard let link = link(entry.link), let waiting = link.prompt, waiting.ticket == entry.ticket else {
-                    continue
-                }
-                if case .typing = answer {} else { link.prompt = nil }
-                waiting.answer(answer)
+            case .answer(let entry, let answer): link(entry.link)?.answerPrompt(entry.ticket, answer)
             }
         }
     }

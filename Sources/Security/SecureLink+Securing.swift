@@ -18,7 +18,7 @@ extension SecureLink {
         guard isOpen else { return completion(.failure(.linkLost)) }
         // The prompter is a weak reference and may be gone without notice.
         reconfigure()
-        let level = level.joined(with: device.configuration.floor.asked)
+        let level = level.joined(with: requiredByDevice)
         manager.secure(level) { [weak self] result in
             guard let self, case .failure(let error) = result else { return completion(result) }
             switch error {
@@ -65,32 +65,5 @@ extension SecureLink {
             guard let self, case .success = result else { return completion(result) }
             manager.pair(completion: completion)
         }
-    }
-
-    /// Handles a peer that has no key, as central: asks the user whether to pair again, if the policy says so.
-    private func replaceLostBond(_ level: SecurityLevel, _ completion: @escaping Completion) {
-        guard lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
-        let checked: Completion = { [weak self] result in
-            guard case .success = result, let self, !level.isMet(by: manager.encryption) else {
-                return completion(result)
-            }
-            completion(.failure(.tooWeak))
-        }
-        if case .replacing(let waiting) = life.undertaking {
-            life.undertaking = .replacing(waiting + [checked])
-            return
-        }
-        life.undertaking = .replacing([checked])
-        device.ask(.confirmReplacement, of: self) { [weak self] answer in
-            guard let self else { return }
-            guard answer == .accept else { return finishReplacing(.failure(.refusedByPerson)) }
-            manager.pair { [weak self] in self?.finishReplacing($0) }
-        }
-    }
-
-    private func finishReplacing(_ result: Result<Void, SecurityError>) {
-        guard case .replacing(let waiting) = life.undertaking else { return }
-        life.undertaking = .none
-        for completion in waiting { completion(result) }
     }
 }

@@ -9,6 +9,15 @@ import L2CAP
 import Privacy
 import SMP
 
+/// The owner of a ``SecureLink``: the link, with the protocols on it.
+package protocol SecureLinkOwner: AnyObject {
+    /// Called when the security of the link was `old` and has changed.
+    func secureLink(_ secureLink: SecureLink, changedFrom old: LinkSecurity)
+    /// Called when another link to the peer has replaced this one. This link is over, although its disconnection on the
+    /// air may take a while.
+    func secureLinkWasReplaced(_ secureLink: SecureLink)
+}
+
 /// The security of one link: its Security Manager, its bond, and its current protection.
 ///
 /// A level is trusted only if this host requested encryption and the controller reported that it is on (AB-H05). A link
@@ -33,33 +42,36 @@ package final class SecureLink {
         didSet { update() }
     }
     /// The reason why the keys of the last pairing were not stored, after ``SecurityError/keysRefused``.
-    package internal(set) var keysRefusal: BondError?
-    /// Notifies the attribute protocol of changes of ``linkSecurity``, before ``onChange`` is called.
-    package var tellAttributes: ((_ old: LinkSecurity) -> Void)?
-    /// Called after each change of ``linkSecurity``, when the attribute protocol has been notified.
-    package var onChange: ((LinkSecurity) -> Void)?
-    /// Called when a pairing has succeeded, with the bond that it created, if any. The bond has been stored durably.
-    package var onPaired: ((Bond?) -> Void)?
-    /// Called when the peer proves to have no key for the existing bond (behaviour 6.12).
-    package var onBondLost: (() -> Void)?
-    /// Called when a pairing or encryption has failed, whichever side started it.
-    package var onFailure: ((SecurityError) -> Void)?
-    /// Called when another link to the peer has replaced this one. This link is over, although its disconnection on the
-    /// air may take a while.
-    package var onReplaced: (() -> Void)?
+    package private(set) var keysRefusal: BondError?
+    /// Called with each event of the link. At a change of ``linkSecurity``, the owner of the link has been notified.
+    package var onEvent: ((Event) -> Void)?
+    /// The owner of the link, which is notified of what concerns the layers above before ``onEvent`` is called.
+    package weak var owner: (any SecureLinkOwner)?
+
+    /// An event of a link.
+    package enum Event: Hashable, Sendable {
+        /// ``linkSecurity`` has changed; this is the new value.
+        case changed(LinkSecurity)
+        /// A pairing has succeeded, with the bond that it created, if any. The bond has been stored durably.
+        case paired(Bond?)
+        /// The peer has proved to have no key for the existing bond (behaviour 6.12).
+        case bondLost
+        /// A pairing or encryption has failed, whichever side started it.
+        case failed(SecurityError)
+    }
 
     /// The number of the link, unique within the device.
     package let number: UInt64
-    package let device: DeviceSecurity
+    private let device: DeviceSecurity
     /// The identifier of the peer's bond; nil if there is none.
-    var bondIdentifier: BondIdentifier?
+    private(set) var bondIdentifier: BondIdentifier?
     /// The link's prompt, open or waiting.
-    var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
+    private var prompt: (ticket: UInt64, answer: (PairingAnswer) -> Void)?
     /// The stage of the pairing in progress.
-    var pairing = PairingStage.none
+    private(set) var pairing = PairingStage.none
     /// Whether the peer has paired on this link without a bond. Such a pairing proves nothing about an existing bond.
-    var hasPairedWithoutBond = false
-    var life = LinkLife.open(.none)
+    private(set) var hasPairedWithoutBond = false
+    private(set) var life = LinkLife.open(.none)
     private let l2cap: L2CAPConnection
 
     /// Called once, with the outcome of a procedure.
@@ -104,6 +116,9 @@ package final class SecureLink {
     var prompted: PromptedPeer {
         PromptedPeer(link: number, address: peer, name: name ?? bond?.name, identifier: bond?.identifier ?? identifier)
     }
+
+    /// The security that the configuration of the device requires of all links.
+    var requiredByDevice: SecurityLevel { device.configuration.floor.asked }
 
     /// The response to a peer that no longer has the bond.
     package var lostBonds: SecurityPolicy.LostBonds {
@@ -177,13 +192,13 @@ extension SecureLink {
         let old = linkSecurity
         guard new != old else { return }
         l2cap.linkSecurity = new
-        tellAttributes?(old)
-        onChange?(new)
+        owner?.secureLink(self, changedFrom: old)
+        onEvent?(.changed(new))
     }
 
     /// Reports an event on the link.
     func tell(_ kind: @autoclosure () -> SecurityHappening.Kind) {
-        device.happenings.tell(SecurityHappening(kind(), peer: peer, link: connection.handle))
+        device.tell(SecurityHappening(kind(), peer: peer, link: connection.handle))
     }
 
     /// Ends a link whose security was lost (Core Vol 3 Part C 10.3.2, AB-L07).
@@ -205,7 +220,7 @@ extension SecureLink {
         tell(.gaveWay)
         disconnect(.remoteUserTerminated)
         end()
-        onReplaced?()
+        owner?.secureLinkWasReplaced(self)
     }
 }
 
@@ -240,5 +255,232 @@ extension SecureLink {
         guard bondIdentifier != nil, bond == nil else { return reconfigure() }
         bondIdentifier = nil
         manager.forget()
+    }
+}
+
+// MARK: - Prompts
+
+extension SecureLink {
+    /// Whether a prompt is open or waits for its turn.
+    var hasPrompt: Bool { prompt != nil }
+
+    /// Keeps the handler of a prompt that is to be shown. It replaces that of an earlier prompt.
+    func promptWaits(_ ticket: UInt64, answer: @escaping (PairingAnswer) -> Void) { prompt = (ticket, answer) }
+
+    /// Passes on the user's answer to a prompt, unless the prompt is over. Each prompt has one answer, besides keys
+    /// that are being typed.
+    func answerPrompt(_ ticket: UInt64, _ answer: PairingAnswer) {
+        guard let waiting = prompt, waiting.ticket == ticket else { return }
+        if case .typing = answer {} else { prompt = nil }
+        waiting.answer(answer)
+    }
+
+    /// Forgets the prompt, whose answer no longer matters.
+    func promptIsOver() { prompt = nil }
+}
+
+// MARK: - Lost bonds
+
+extension SecureLink {
+    /// Handles a peer that has no key, as central: asks the user whether to pair again, if the policy says so.
+    func replaceLostBond(_ level: SecurityLevel, _ completion: @escaping Completion) {
+        guard lostBonds == .asked, isOpen else { return completion(.failure(.peerLostKey)) }
+        let checked: Completion = { [weak self] result in
+            guard case .success = result, let self, !level.isMet(by: manager.encryption) else {
+                return completion(result)
+            }
+            completion(.failure(.tooWeak))
+        }
+        if case .replacing(let waiting) = life.undertaking {
+            life.undertaking = .replacing(waiting + [checked])
+            return
+        }
+        life.undertaking = .replacing([checked])
+        device.ask(.confirmReplacement, of: self) { [weak self] answer in
+            guard let self else { return }
+            guard answer == .accept else { return finishReplacing(.failure(.refusedByPerson)) }
+            manager.pair { [weak self] in self?.finishReplacing($0) }
+        }
+    }
+
+    private func finishReplacing(_ result: Result<Void, SecurityError>) {
+        guard case .replacing(let waiting) = life.undertaking else { return }
+        life.undertaking = .none
+        for completion in waiting { completion(result) }
+    }
+}
+
+// MARK: - Actions of the Security Manager
+
+extension SecureLink: SecurityManagerDelegate {
+    package func securityManager(_ manager: SecurityManager, perform action: SecurityManager.Action) {
+        switch action {
+        case .askPermission: manager.permitted(mayBegin())
+        case .ask(let prompt, let answer): ask(prompt, answer)
+        case .closePrompt: device.closePrompt(of: self)
+        // Keypresses of the peer are not displayed.
+        case .peerPressedKey: break
+        // Out-of-band data is used up on every link.
+        case .usedOutOfBand: device.outOfBandIsUsed()
+        case .encrypt(let key): encrypt(with: key)
+        case .store(let keys, let isBonding): manager.stored((try? store(keys, isBonding: isBonding)) != nil)
+        case .encryptionChanged: followEncryption()
+        case .fail(let error): failed(error)
+        case .endLink: if isOpen { disconnect() }
+        }
+    }
+
+    /// Returns the stored keys of the peer.
+    package func securityManagerKeys(_ manager: SecurityManager) -> PeerKeys? { bond?.keys }
+
+    /// Stores the signature counters, which never decrease.
+    package func securityManager(_ manager: SecurityManager, keep keys: PeerKeys) throws {
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { throw SecurityError.keysRefused }
+        do throws(BondError) {
+            try bonds.update(identifier) { bond in
+                bond.keys.localSignCounter = max(bond.keys.localSignCounter, keys.localSignCounter)
+                bond.keys.peerSignCounter = max(bond.keys.peerSignCounter, keys.peerSignCounter)
+            }
+        } catch {
+            tell(.signatureNotKept(error))
+            throw error
+        }
+    }
+}
+
+extension SecureLink {
+    /// Whether the peer has waited long enough after its failures (AB-S12).
+    private func mayBegin() -> Bool {
+        guard device.mayPair(with: peer) else { return false }
+        pairing = .underWay
+        return true
+    }
+
+    /// Prompts the user, unless the policy decides.
+    private func ask(_ prompt: PairingPrompt, _ answer: @escaping (PairingAnswer) -> Void) {
+        if prompt == .confirmReplacement {
+            // A peer that has the key uses it: this one has lost it, or is an impostor (AB-S09).
+            bondIsLost()
+            guard lostBonds == .asked else {
+                pairing = .replacementRefused
+                return answer(.refuse)
+            }
+        }
+        device.ask(prompt, of: self, answer: answer)
+    }
+
+    /// Passes the key to the controller.
+    private func encrypt(with key: EncryptionKey) {
+        let command = LEEnableEncryption(
+            handle: connection.handle,
+            random: key.random,
+            encryptedDiversifier: key.diversifier,
+            longTermKey: PacketBuffer(key.key.littleEndianBytes)
+        )
+        device.send(command) { [weak self] result in
+            guard let self, case .failure = result else { return }
+            manager.encryptionChanged(.failed(.other))
+        }
+    }
+
+    /// Stores the keys of a pairing.
+    func store(_ keys: PeerKeys, isBonding: Bool) throws {
+        let peer = peer
+        if isBonding {
+            guard let bonds = device.bonds else { throw SecurityError.keysRefused }
+            do throws(BondError) {
+                bondIdentifier = try keep(keys, in: bonds).identifier
+            } catch {
+                keysRefusal = error
+                throw error
+            }
+        }
+        pairing = .none
+        hasPairedWithoutBond = !isBonding
+        device.pairingSucceeded(with: peer)
+        tell(.paired(hasBond: isBonding))
+        update()
+        if isBonding, let bond {
+            device.bondChanged(bond.identifier)
+            device.settle(on: self)
+        }
+        onEvent?(.paired(isBonding ? bond : nil))
+    }
+
+    private func keep(_ keys: PeerKeys, in bonds: BondStore) throws(BondError) -> Bond {
+        let address = keys.identityAddress ?? connection.peerAddress.plain
+        // A device that has not proved it has a bonded peer's key gets an identifier of its own, and so does not
+        // replace that bond (AB-S10, behaviour 6.20).
+        let free = identifier.flatMap { bonds.bond($0) == nil ? $0 : nil }
+        var new = Bond(
+            identifier: bond?.identifier ?? free ?? BondIdentifier(random: device.random),
+            address: address,
+            keys: keys,
+            name: name ?? bond?.name
+        )
+        // A peer that paired under its identity address may use that address again. From peers that use private
+        // addresses, identity addresses are ignored (Core Vol 6 Part B 6).
+        new.showsIdentity = connection.peerResolvableAddress == nil && connection.peerAddress.plain == address
+        // The peer's settings as a client, and the cache of its database, outlast the keys.
+        let old = bond.flatMap { bonds.bond($0.identifier) }
+        new.record = old?.record
+        new.cache = old?.cache
+        return try bonds.add(new)
+    }
+
+    /// Propagates a change of encryption to the layers above.
+    private func followEncryption() {
+        if manager.encryption != nil {
+            // A pairing that an attacker started ends when the peer proves its key, and does not count as the peer's
+            // failure.
+            if !manager.isPairing { pairing = .none }
+            bondIsUsed()
+        }
+        update()
+    }
+
+    /// Propagates a failure to the layers above, and records its consequences.
+    private func failed(_ error: SecurityError) {
+        if pairing != .none, error.countsAsFailedPairing { device.pairingFailed(with: peer) }
+        pairing = .none
+        tell(.failed(error))
+        if error == .peerLostKey { bondIsLost() }
+        onEvent?(.failed(error))
+    }
+
+    // MARK: The bond
+
+    private func bondIsUsed() {
+        guard let identifier = bond?.identifier else { return }
+        device.bonds?.use(identifier)
+        device.tellPrivacy()
+        // If the peer was reported to have lost the key, the report came from another device, or the peer has recovered
+        // the key.
+        if bond?.isLost == true, pairing == .none, !hasPairedWithoutBond { changeBond { $0.isLost = false } }
+    }
+
+    private func bondIsLost() {
+        guard let identifier = bond?.identifier else { return }
+        changeBond { $0.isLost = true }
+        tell(.bondLost)
+        device.bondChanged(identifier)
+        onEvent?(.bondLost)
+    }
+
+    private func changeBond(_ change: (inout Bond) -> Void) {
+        guard let identifier = bondIdentifier, let bonds = device.bonds else { return }
+        do throws(BondError) {
+            try bonds.update(identifier, change)
+        } catch {
+            tell(.bondNotKept(error))
+        }
+    }
+}
+
+extension SecurityError {
+    /// Whether the peer has to wait after this error, if it ended a pairing (Core Vol 3 Part H 2.3.6). A link that is
+    /// lost during a pairing counts: it may have been a wrong guess.
+    var countsAsFailedPairing: Bool {
+        self != .cancelled && self != .forgotten
     }
 }

@@ -191,8 +191,12 @@ import Testing
         let third = try #require(bench.connect(addresses[2], 0x42))
         let stranger = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x43))
         var replaced: [UInt64] = []
-        for link in [bench.link, second, third, stranger] { link.onReplaced = { replaced.append(link.number) } }
-        bench.link.onReplaced = {
+        let owners = [bench.link, second, third, stranger].map { link in
+            let owner = bench.owner(of: link)
+            owner.onReplaced = { replaced.append(link.number) }
+            return owner
+        }
+        owners[0].onReplaced = {
             replaced.append(1)
             second.end()
         }
@@ -269,7 +273,7 @@ import Testing
 
     @Test func whatWasGivenAwayIsUsedUp() throws {
         let bench = try SecurityBench(.central)
-        bench.deviceSecurity.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
+        bench.deviceSecurity.offerOutOfBand(try #require(OwnOutOfBandData(random: RandomSource(seed: 1))))
         #expect(bench.deviceSecurity.ownOutOfBand != nil)
         bench.link.securityManager(bench.link.manager, perform: .usedOutOfBand)
         #expect(bench.deviceSecurity.ownOutOfBand == nil && bench.link.manager.outOfBand.own == nil)

@@ -47,6 +47,7 @@ enum ProtectedPDU: CaseIterable {
         let client: GATTClient
         let listener: ChannelServer
         let handle: UInt16
+        private let owner: StandInOwner
         private var reads = 0
         private var writes = 0
         private var values = 0
@@ -70,9 +71,10 @@ enum ProtectedPDU: CaseIterable {
             )
             session = server.attach(bearer)
             client = GATTClient(bearer: bearer)
+            owner = StandInOwner(of: bench.link)
             server.delegate = self
             client.onValue = { [unowned self] _, _, _ in values += 1 }
-            bench.link.tellAttributes = { [unowned self] old in
+            owner.onChange = { [unowned self] old in
                 client.linkSecurityChanged()
                 session.linkSecurityChanged(from: old)
             }

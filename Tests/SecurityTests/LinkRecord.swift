@@ -23,23 +23,22 @@ extension SecureLink {
 final class LinkRecord {
     let bench: SecurityBench
     let person: Person
+    private let owner: StandInOwner
     private var notes: [String] = []
 
     /// - Parameter isStaffed: Whether there is a user, who leaves every prompt open.
     init(_ bench: SecurityBench, isStaffed: Bool = true) {
         self.bench = bench
         person = Person(Person.Slip(loop: bench.peer.loop))
+        owner = StandInOwner(of: bench.link)
         person.decide = { [unowned self] prompt in
             note("asked \(prompt)")
             return nil
         }
         if isStaffed { bench.deviceSecurity.prompter = person }
         let link = bench.link
-        link.onChange = { [unowned self] _ in note("changed") }
-        link.onPaired = { [unowned self] in note($0 == nil ? "paired" : "bonded") }
-        link.onFailure = { [unowned self] in note("failed: \(Self.text($0))") }
-        link.onBondLost = { [unowned self] in note("lost") }
-        link.onReplaced = { [unowned self] in note("replaced") }
+        link.onEvent = { [unowned self] in note(Self.text($0)) }
+        owner.onReplaced = { [unowned self] in note("replaced") }
         bench.deviceSecurity.onBondChange = { [unowned self] _ in note("bond changed") }
         _ = take()
     }
@@ -75,10 +74,19 @@ final class LinkRecord {
             (link.isOpen, "open"), (link.pairing == .underWay, "pairing"),
             (link.pairing == .replacementRefused, "refused"), (link.hasPairedWithoutBond, "paired without"),
             (link.isReplacing, "replacing"),
-            (link.prompt != nil, "prompt"), (link.bondIdentifier != nil, "known"),
+            (link.hasPrompt, "prompt"), (link.bondIdentifier != nil, "known"),
         ]
         let words = flags.filter(\.0).map(\.1) + [bond].compactMap(\.self)
         return "\(words.joined(separator: " ")); \(Self.text(link.linkSecurity)); \(Self.channelText(bench.protection))"
+    }
+
+    private static func text(_ event: SecureLink.Event) -> String {
+        switch event {
+        case .changed: "changed"
+        case .paired(let bond): bond == nil ? "paired" : "bonded"
+        case .failed(let error): "failed: \(text(error))"
+        case .bondLost: "lost"
+        }
     }
 
     private static func text(_ error: SecurityError) -> String {

@@ -62,12 +62,17 @@ import Testing
                 preferredMTU: 23
             )
             let client = GATTClient(bearer: bearer)
-            link.tellAttributes = { _ in client.linkSecurityChanged() }
-            var told: [LinkSecurity] = []
-            link.onChange = {
-                told.append($0)
-                #expect($0 == link.linkSecurity && client.linkSecurity == $0)
-                #expect(bench.protection == $0)
+            let owner = bench.owner(of: link)
+            var (old, told): ([LinkSecurity], [LinkSecurity]) = ([], [])
+            owner.onChange = {
+                old.append($0)
+                client.linkSecurityChanged()
+            }
+            link.onEvent = {
+                guard case .changed(let new) = $0 else { return }
+                told.append(new)
+                #expect(new == link.linkSecurity && client.linkSecurity == new)
+                #expect(bench.protection == new)
             }
             for stage in Stage.allCases {
                 if stage == .encrypted { bench.change(1) }
@@ -76,11 +81,12 @@ import Testing
                     let isAuthorized = !link.isAuthorized
                     for step in 0..<3 {
                         let before = link.linkSecurity
-                        told = []
+                        (old, told) = ([], [])
                         if step == 0 { bench.deviceSecurity.configuration = configuration }
                         if step == 1 { link.isAuthorized = isAuthorized }
                         if step == 2 { link.update() }
                         #expect(told == (link.linkSecurity == before ? [] : [link.linkSecurity]))
+                        #expect(old == (link.linkSecurity == before ? [] : [before]))
                     }
                     let expected = Self.rights(level, stage, floor, isAuthorized)
                     #expect(link.linkSecurity == expected, "\(String(describing: level)) \(stage) \(floor)")
@@ -242,7 +248,7 @@ import Testing
         bond.isLost = isLost
         let bench = try SecurityBench(.central, bond: bond)
         let before = try #require(bench.link.bond).lastUse
-        bench.link.hasPairedWithoutBond = hasPairedWithout
+        if hasPairedWithout { try bench.link.store(bond.keys, isBonding: false) }
         bench.change(1)
         let now = try #require(bench.link.bond)
         #expect(now.isLost == (isLost && hasPairedWithout) && now.lastUse > before)

@@ -87,7 +87,7 @@ import Testing
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         var results: [Result<Void, SecurityError>] = []
         var lost = 0
-        bench.link.onBondLost = { lost += 1 }
+        bench.link.onEvent = { if $0 == .bondLost { lost += 1 } }
         bench.link.prepare { results.append($0) }
         bench.change(0, .pinOrKeyMissing)
         #expect(results.first?.error == .peerLostKey && lost == 1)
@@ -198,7 +198,8 @@ import Testing
         bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         bench.change(1)
         var replaced = 0
-        bench.link.onReplaced = { replaced += 1 }
+        let owner = bench.owner(of: bench.link)
+        owner.onReplaced = { replaced += 1 }
         #expect(bench.connect(addresses[0], 0x41) == nil)
         #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
         #expect(bench.link.linkSecurity.isEncrypted)
@@ -220,7 +221,8 @@ import Testing
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[0])
         var replaced = 0
-        bench.link.onReplaced = { replaced += 1 }
+        let owner = bench.owner(of: bench.link)
+        owner.onReplaced = { replaced += 1 }
         var failure: SecurityError?
         bench.link.secure(.encrypted) { failure = $0.error }
         let newcomer = try #require(bench.connect(addresses[1], 0x41))

@@ -64,6 +64,14 @@ package struct SecurityBench {
     package final class Links {
         package var all: [SecureLink?] = []
         fileprivate var channels: [L2CAPConnection] = []
+        fileprivate var owners: [StandInOwner] = []
+    }
+
+    /// Becomes the owner of a link, for as long as the bench exists.
+    package func owner(of link: SecureLink) -> StandInOwner {
+        let owner = StandInOwner(of: link)
+        links.owners.append(owner)
+        return owner
     }
 
     /// Makes another link, as peripheral.

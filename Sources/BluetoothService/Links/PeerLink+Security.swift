@@ -14,19 +14,23 @@ extension PeerLink {
     func followSecurity() {
         secured.identifier = BondIdentifier(peer)
         secured.name = system.peers[peer]?.name
-        secured.onChange = { [weak self] security in
-            guard let self else { return }
-            system.observers.tell(.links, .secured(security), of: subject)
-            informationChanged()
-        }
-        secured.onPaired = { [weak self] bond in if bond != nil { self?.bonded() } }
-        secured.onBondLost = { [weak self] in self?.tellOfLostBond() }
-        secured.onFailure = { [weak self] in self?.tellOfFailure(of: $0) }
+        secured.onEvent = { [weak self] in self?.handle($0) }
         // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
         // pair; only the user notices (behaviour 6.1).
         client.onInsufficientSecurity = { [weak self] in self?.secured.secure(after: $0, completion: $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
         if let record = secured.bond?.record { served?.restore(record) }
+    }
+
+    private func handle(_ event: SecureLink.Event) {
+        switch event {
+        case .changed(let security):
+            system.observers.tell(.links, .secured(security), of: subject)
+            informationChanged()
+        case .paired(let bond): if bond != nil { bonded() }
+        case .bondLost: tellOfLostBond()
+        case .failed(let error): tellOfFailure(of: error)
+        }
     }
 
     /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.

@@ -10,13 +10,13 @@ extension BluetoothSystem {
     /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
     package func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
-        security.ownOutOfBand = own
+        security.offerOutOfBand(own)
         return own.shared
     }
 
     /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
     /// does not have this data.
     package func expectOutOfBand(_ data: OutOfBandData) {
-        security.outOfBandOfNext = data
+        security.expectOutOfBand(data)
     }
 }

@@ -43,6 +43,7 @@ package final class AccessLink {
     package var onParametersChanged: (() -> Void)?
 
     private weak var owner: (any LinkDevice)?
+    private let loop: any EventLoop
     private var update = ParameterUpdateMachine()
     private var updateTimer: ScheduledTask?
     private var updateCompletion: ((Result<Void, GAPError>) -> Void)?
@@ -67,6 +68,7 @@ package final class AccessLink {
     init?(_ connection: HCIConnection, ownAddress: BluetoothAddress, on owner: any LinkDevice) {
         self.connection = connection
         self.owner = owner
+        loop = owner.loop
         l2cap = L2CAPConnection(
             link: connection,
             role: connection.role == .central ? .central : .peripheral,
@@ -77,10 +79,7 @@ package final class AccessLink {
             return nil
         }
         self.secureLink = secureLink
-        secureLink.onReplaced = { [weak self] in
-            guard let self else { return }
-            self.owner?.replaced(self)
-        }
+        secureLink.owner = self
         l2cap.parameterPolicy = { [weak self] in self?.parameterPolicy($0) ?? false }
         l2cap.onParametersAccepted = { [weak self] parameters in
             guard let self else { return }
@@ -108,10 +107,10 @@ package final class AccessLink {
         if let attributes { return attributes }
         let bearer = ATTBearer(
             channel: l2cap.register(.attribute, maximumPayload: mtu),
-            loop: secureLink.device.loop,
+            loop: loop,
             preferredMTU: mtu
         )
-        let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: secureLink.device.loop, listener: $0) }
+        let enhanced = listener.map { EnhancedBearers(connection: l2cap, loop: loop, listener: $0) }
         let made = LinkAttributes(bearer, enhanced, server: server, secureLink: secureLink)
         attributes = made
         tellTiming()
@@ -272,4 +271,16 @@ package final class AccessLink {
         l2cap.close()
         onEnd?(end)
     }
+}
+
+// MARK: - Security
+
+extension AccessLink: SecureLinkOwner {
+    /// Called when the security of the link has changed.
+    package func secureLink(_ secureLink: SecureLink, changedFrom old: LinkSecurity) {
+        attributes?.linkSecurityChanged(from: old)
+    }
+
+    /// Called when another link to the peer has replaced this one.
+    package func secureLinkWasReplaced(_ secureLink: SecureLink) { owner?.replaced(self) }
 }

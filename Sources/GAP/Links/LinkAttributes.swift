@@ -8,7 +8,7 @@ import Security
 /// security of the link.
 package final class LinkAttributes {
     /// The bearer on the fixed channel.
-    package let bearer: ATTBearer
+    package var bearer: ATTBearer { client.bearer }
     /// The client of the peer's server.
     package let client: GATTClient
     /// The local server's session with the peer; nil without a server.
@@ -35,7 +35,6 @@ package final class LinkAttributes {
     private weak var server: GATTServer?
 
     init(_ bearer: ATTBearer, _ enhanced: EnhancedBearers?, server: GATTServer?, secureLink: SecureLink) {
-        self.bearer = bearer
         self.enhanced = enhanced
         self.server = server
         client = GATTClient(bearer: bearer)
@@ -59,14 +58,13 @@ package final class LinkAttributes {
 
     /// Connects GATT, which has no access to keys, to the security of the link.
     private func follow(_ secureLink: SecureLink) {
-        secureLink.tellAttributes = { [weak self] in self?.changed(from: $0) }
         client.sign = { [weak secureLink] in secureLink?.manager.sign($0) }
         session?.verifySignature = { [weak secureLink] in secureLink?.manager.verify($0, signature: $1) ?? false }
         session?.onSecurityNeeded = { [weak secureLink] in secureLink?.secure($0) { _ in } }
     }
 
     /// Called when the security of the link has changed.
-    private func changed(from old: LinkSecurity) {
+    func linkSecurityChanged(from old: LinkSecurity) {
         client.linkSecurityChanged()
         session?.linkSecurityChanged(from: old)
         openEnhancedBearers()

@@ -20,7 +20,7 @@ extension Explorer {
             throw .bonds(error)
         }
         if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
-            device.deviceSecurity.ownOutOfBand = own
+            device.deviceSecurity.offerOutOfBand(own)
             Console.line("out of band: \(own.shared.digits)")
         }
         return store
@@ -31,7 +31,8 @@ extension Explorer {
         let link = access.secureLink
         device.deviceSecurity.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
         link.name = plan.name
-        link.onPaired = { bond in
+        link.onEvent = { event in
+            guard case .paired(let bond) = event else { return }
             Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
         }
         // A request that the peer refuses for insufficient security is repeated once the link is secure.

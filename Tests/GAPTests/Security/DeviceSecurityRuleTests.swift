@@ -41,12 +41,12 @@ import Testing
         security.prompter = device.person
         #expect(manager.configuration.ioCapability != .noInputNoOutput && manager.consent == .asked)
         #expect(manager.outOfBand.own == nil && manager.outOfBand.peer == nil)
-        security.ownOutOfBand = OwnOutOfBandData(random: RandomSource(seed: 1))
+        security.offerOutOfBand(try #require(OwnOutOfBandData(random: RandomSource(seed: 1))))
         #expect(manager.outOfBand.own?.shared == security.ownOutOfBand?.shared && manager.outOfBand.own != nil)
         let next = try outOfBand(2)
-        security.outOfBandOfNext = next
+        security.expectOutOfBand(next)
         #expect(manager.outOfBand.peer == next)
-        security.outOfBandOfNext = nil
+        security.expectOutOfBand(nil)
         #expect(manager.outOfBand.peer == nil)
         // Without a store, no bonding is promised.
         #expect(manager.configuration.bonds)
@@ -60,7 +60,7 @@ import Testing
         try pair.connect()
         let link = try #require(pair.central.link).secureLink
         let (own, others, next) = (try outOfBand(1), try outOfBand(2), try outOfBand(3))
-        pair.central.deviceSecurity.outOfBandOfNext = next
+        pair.central.deviceSecurity.expectOutOfBand(next)
         pair.central.deviceSecurity.setOutOfBand(others, from: Self.stranger)
         #expect(link.manager.outOfBand.peer == next)
         pair.central.deviceSecurity.setOutOfBand(own, from: link.peer)
@@ -100,7 +100,7 @@ import Testing
         let peer = BluetoothAddress(1, kind: .publicDevice)
         for address in [peer, Self.stranger] { security.setOutOfBand(try outOfBand(1), from: address) }
         let next = try outOfBand(2)
-        security.outOfBandOfNext = next
+        security.expectOutOfBand(next)
         security.pairingSucceeded(with: peer)
         #expect(security.outOfBandOfNext == next && security.outOfBand(from: peer).peer == next)
         security.pairingSucceeded(with: peer)

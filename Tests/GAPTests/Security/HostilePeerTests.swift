@@ -244,7 +244,7 @@ import Testing
         let pair = try SecurePair()
         let (device, other) = (pair.device(role), pair.device(role == .central ? .peripheral : .central))
         let own = try #require(OwnOutOfBandData(random: RandomSource(seed: 9)))
-        device.deviceSecurity.ownOutOfBand = own
+        device.deviceSecurity.offerOutOfBand(own)
         var shown: [[UInt8]] = []
         device.device.gate.change = { packet in
             if let command = packet.securityCommand, command.first == 0x0C { shown.append(command) }

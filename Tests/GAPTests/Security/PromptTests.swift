@@ -106,7 +106,7 @@ import Testing
         let random = RandomSource(seed: 9)
         for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
             let data = try #require(OwnOutOfBandData(random: random))
-            device.deviceSecurity.ownOutOfBand = data
+            device.deviceSecurity.offerOutOfBand(data)
             other.deviceSecurity.setOutOfBand(data.shared, from: device.device.address)
         }
         try pair.connect()
@@ -129,8 +129,8 @@ import Testing
         let random = RandomSource(seed: 9)
         for (device, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
             let data = try #require(OwnOutOfBandData(random: random))
-            device.deviceSecurity.ownOutOfBand = data
-            other.deviceSecurity.outOfBandOfNext = data.shared
+            device.deviceSecurity.offerOutOfBand(data)
+            other.deviceSecurity.expectOutOfBand(data.shared)
         }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)

@@ -79,10 +79,14 @@ final class SecureDevice: GATTServerDelegate {
         self.link = link
         let attributes = link.openAttributes(mtu: 247, server: server)
         (client, session) = (attributes.client, attributes.session)
-        link.secureLink.onChange = { [unowned self] in securities.append($0) }
-        link.secureLink.onFailure = { [unowned self] in failures.append($0) }
-        link.secureLink.onBondLost = { [unowned self] in lostBonds += 1 }
-        link.secureLink.onPaired = { [unowned self] in paired.append($0) }
+        link.secureLink.onEvent = { [unowned self] event in
+            switch event {
+            case .changed(let linkSecurity): securities.append(linkSecurity)
+            case .failed(let error): failures.append(error)
+            case .bondLost: lostBonds += 1
+            case .paired(let bond): paired.append(bond)
+            }
+        }
         let ended = link.onEnd
         link.onEnd = { [unowned self] reason in
             ended?(reason)
