@@ -82,7 +82,7 @@ package final class GenericAccessService {
     /// Called when a client has changed the appearance.
     package var onAppearanceChange: ((UInt16) -> Void)?
     /// The current key material of encrypted advertising data; nil if the characteristic was omitted.
-    package internal(set) var keyMaterial: EncryptedDataKeyMaterial?
+    package private(set) var keyMaterial: EncryptedDataKeyMaterial?
     /// Called when a client whose link is authenticated but not authorized reads the key material. Answer whether this
     /// read is allowed (10.5).
     ///
@@ -90,12 +90,12 @@ package final class GenericAccessService {
     package var authorize: ((GATTServerSession, _ answer: @escaping (_ isAllowed: Bool) -> Void) -> Void)?
 
     /// The handle of the key material; nil if the characteristic was omitted.
-    let keyMaterialHandle: UInt16?
+    private let keyMaterialHandle: UInt16?
     /// Whether the indication of a change is pending for lack of room.
-    var owesIndication = false
+    private var owesIndication = false
     /// The client that may read the rest of the key material without another authorization: 24 octets take two requests
     /// at the minimum MTU.
-    weak var reader: GATTServerSession?
+    private weak var reader: GATTServerSession?
     private let nameHandle: UInt16
     private let appearanceHandle: UInt16
 
@@ -164,6 +164,70 @@ package final class GenericAccessService {
         appearance = UInt16(octets[0]) | UInt16(octets[1]) << 8
         onAppearanceChange?(appearance)
         return nil
+    }
+}
+
+/// The key material of the device's encrypted advertising data (Core Vol 3 Part C 12.6). Clients can read it over
+/// authenticated and authorized links, but not write it.
+extension GenericAccessService {
+    /// Changes the key material and indicates it to the subscribed clients whose links are authenticated and
+    /// authorized.
+    ///
+    /// Does nothing if the characteristic was omitted. Data already being advertised is not encrypted again.
+    package func change(_ material: EncryptedDataKeyMaterial, on server: GATTServer) {
+        guard keyMaterialHandle != nil, material != keyMaterial else { return }
+        keyMaterial = material
+        reader = nil
+        owesIndication = true
+        indicateKeyMaterial(on: server)
+    }
+
+    /// Indicates a change that is pending for lack of room. The owner of the server calls this when there is room
+    /// again.
+    package func indicateKeyMaterial(on server: GATTServer) {
+        guard owesIndication, let keyMaterialHandle, let keyMaterial else { return }
+        let clients = server.sessions.filter(\.linkSecurity.isAuthorized)
+        owesIndication = !server.update(keyMaterial.octets, of: keyMaterialHandle, for: clients)
+    }
+
+    /// Answers a read for which the server has already checked authentication. As the user may take time to decide, the
+    /// link is checked again afterwards.
+    private func answerKeyMaterial(_ request: GATTReadRequest) {
+        let isContinued = request.offset > 0 && request.session === reader
+        if isContinued || request.session.linkSecurity.isAuthorized { return tellKeyMaterial(request) }
+        guard let authorize else { return request.respond(.failure(.insufficientAuthorization)) }
+        authorize(request.session) { [weak self] isAllowed in
+            guard isAllowed, let self else { return request.respond(.failure(.insufficientAuthorization)) }
+            if let refusal = request.session.linkSecurity.attributeRefusal(of: .authenticated) {
+                return request.respond(.failure(refusal))
+            }
+            reader = request.session
+            tellKeyMaterial(request)
+        }
+    }
+
+    private func tellKeyMaterial(_ request: GATTReadRequest) {
+        guard let keyMaterial else { return request.respond(.failure(.unlikelyError)) }
+        request.respond(with: keyMaterial.octets)
+    }
+}
+
+extension GATTReadRequest {
+    /// Responds with the requested part of a value.
+    fileprivate func respond(with value: PacketBuffer) {
+        respond(offset > value.count ? .failure(.invalidOffset) : .success(value.suffix(after: offset)))
+    }
+}
+
+extension CharacteristicDefinition {
+    /// The service itself handles authorization, which may depend on the user.
+    fileprivate static var encryptedDataKeyMaterial: CharacteristicDefinition {
+        CharacteristicDefinition(
+            GATTUUID.encryptedDataKeyMaterial,
+            properties: [.read, .indicate],
+            permissions: AttributePermissions(read: .authenticated),
+            indication: .authenticated
+        )
     }
 }
 
