@@ -292,7 +292,7 @@ import Testing
         #expect(machine.handle(.want(Self.settings)) == [])
         #expect(machine.handle(.stopped) == [.start(Self.settings)])
         #expect(machine.handle(.started) == [.reportStarted])
-        #expect(machine.state == .scanning(Self.settings))
+        #expect(machine.state == .running(Self.settings))
         #expect(machine.handle(.reset) == [])
         #expect(machine.handle(.want(nil)) == [])
     }

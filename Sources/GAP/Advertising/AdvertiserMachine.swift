@@ -6,18 +6,6 @@ import HCIHost
 /// It keeps the wanted advertisement going through changes of the data, through connections, which end advertising
 /// (Core Vol 6 Part B 4.4.2.3), from the fast interval to the slow one, and until its time limit.
 struct AdvertiserMachine {
-    /// The state of the command sequence.
-    enum State: Equatable {
-        case off
-        /// The start commands are in progress. `wanted` holds later requests.
-        case starting(AdvertisingConfiguration)
-        case advertising(AdvertisingConfiguration)
-        /// The stop command is in progress.
-        case stopping
-        /// The controller cannot advertise in addition to its current links. Retried when a link ends.
-        case blocked
-    }
-
     enum Event {
         /// The wanted advertisement changed; nil to stop.
         case want(AdvertisingConfiguration?)
@@ -62,156 +50,96 @@ struct AdvertiserMachine {
     /// The delay before a retry when the controller was unable to advertise.
     static let retryDelay: Duration = .seconds(1)
 
-    private(set) var state = State.off
-    private(set) var wanted: AdvertisingConfiguration?
-    /// Whether advertising is paused.
-    private(set) var isPaused = false
+    private var activity = RadioActivity<AdvertisingConfiguration>()
     private var phase = AdvertisingTempo.Phase.fast
+
+    var state: RadioActivity<AdvertisingConfiguration>.State { activity.state }
+    var wanted: AdvertisingConfiguration? { activity.wanted }
+    /// Whether advertising is paused.
+    var isPaused: Bool { activity.isPaused }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .want(let advertisement): want(advertisement)
-        case .started: started()
-        case .failed(let error, let isPassing): failed(error, isPassing: isPassing)
-        case .stopped: state == .stopping ? ended() : []
+        case .started: actions(activity.started())
+        case .failed(let error, let isPassing): actions(activity.failed(isPassing: isPassing), error)
+        case .stopped: actions(activity.stopped())
         case .terminated(let end): terminated(end)
-        case .tryAgain: state == .blocked && !isPaused ? ended() : []
+        case .tryAgain: actions(activity.retry())
         case .fastPhaseOver: fastPhaseOver()
         case .limitReached: limitReached()
-        case .addressExpired: addressExpired()
-        case .pause: pause()
-        case .resume: resume()
+        case .addressExpired: wanted == nil ? [] : actions(activity.restart())
+        case .pause: actions(activity.pause())
+        case .resume: actions(activity.resume())
         case .reset: reset()
         }
     }
 
     private mutating func want(_ advertisement: AdvertisingConfiguration?) -> [Action] {
         guard advertisement != wanted else {
-            if case .advertising(wanted) = state { return [.reportStarted] }
+            if case .running(wanted) = state { return [.reportStarted] }
             return state == .blocked ? [.reportStarted] : []
         }
         // Changed data with the same timing continues in the current phase, with the same limit.
         let isNew = wanted?.tempo != advertisement?.tempo || wanted?.limit != advertisement?.limit
-        wanted = advertisement
-        var actions: [Action] = []
+        var timers: [Action] = []
         if let advertisement, isNew {
             phase = .fast
-            actions.append(.startTimers(advertisement))
+            timers = [.startTimers(advertisement)]
         } else if advertisement == nil {
-            actions.append(.endTimers)
+            timers = [.endTimers]
         }
-        switch state {
-        case .off, .blocked: return actions + (isPaused ? [] : ended())
-        case .advertising: return actions + stop()
-        case .starting, .stopping: return actions
-        }
-    }
-
-    private mutating func pause() -> [Action] {
-        isPaused = true
-        switch state {
-        case .off, .blocked: return [.reportPaused]
-        case .advertising: return stop()
-        case .starting, .stopping: return []
-        }
-    }
-
-    private mutating func resume() -> [Action] {
-        isPaused = false
-        return state == .off || state == .blocked ? ended() : []
-    }
-
-    private mutating func started() -> [Action] {
-        guard case .starting(let advertisement) = state else { return [] }
-        state = .advertising(advertisement)
-        guard wanted == advertisement else { return stop() }
-        return [.reportStarted] + (isPaused ? stop() : [])
-    }
-
-    private mutating func failed(_ error: GAPError, isPassing: Bool) -> [Action] {
-        guard case .starting(let advertisement) = state else { return [] }
-        guard wanted == advertisement else {
-            state = .off
-            return ended()
-        }
-        if isPassing {
-            // The failure is not reported: advertising starts when the controller has room (behaviour 7.26).
-            state = .blocked
-            return [.startRetry, .reportStarted] + (isPaused ? [.reportPaused] : [])
-        }
-        state = .off
-        wanted = nil
-        return [.endTimers, .reportFailed(error)] + (isPaused ? [.reportPaused] : [])
+        return timers + actions(activity.want(advertisement))
     }
 
     private mutating func terminated(_ end: AdvertisingEnd) -> [Action] {
         let goesOn = wanted.map { end == .connected && $0.outlastsConnections } ?? false
         switch state {
-        case .advertising(let advertisement):
+        case .running(let advertisement):
             // The connection may belong to an advertisement that is no longer wanted.
-            return wanted == advertisement && !goesOn ? finish(end) : ended()
+            guard wanted == advertisement, !goesOn else { return actions(activity.next()) }
+            activity.finish()
+            return [.endTimers, .reportEnded(end)]
         case .stopping where wanted != nil && !goesOn:
             // The set was about to restart, for instance for its slow phase, and ended meanwhile.
-            wanted = nil
+            activity.discard()
             return [.endTimers, .reportEnded(end)]
         case .off, .starting, .stopping, .blocked: return []
         }
     }
 
-    /// Ends the wanted advertisement.
-    private mutating func finish(_ end: AdvertisingEnd) -> [Action] {
-        state = .off
-        wanted = nil
-        return [.endTimers, .reportEnded(end)]
-    }
-
     private mutating func limitReached() -> [Action] {
         guard wanted != nil else { return [] }
-        wanted = nil
-        let actions: [Action] = [.endTimers, .reportEnded(.timeOver)]
-        switch state {
-        case .off, .blocked: return actions + (isPaused ? [] : ended())
-        case .advertising: return actions + stop()
-        case .starting, .stopping: return actions
-        }
+        return [.endTimers, .reportEnded(.timeOver)] + actions(activity.want(nil))
     }
 
     private mutating func fastPhaseOver() -> [Action] {
         guard let wanted, wanted.tempo.slow != nil, phase == .fast else { return [] }
         phase = .slow
-        return restart()
-    }
-
-    private mutating func addressExpired() -> [Action] {
-        wanted == nil ? [] : restart()
-    }
-
-    private mutating func restart() -> [Action] {
-        guard case .advertising = state else { return [] }
-        return stop()
+        return actions(activity.restart())
     }
 
     private mutating func reset() -> [Action] {
-        state = .off
-        wanted = nil
-        isPaused = false
+        activity = RadioActivity()
         phase = .fast
         return [.endTimers]
     }
 
-    private mutating func stop() -> [Action] {
-        state = .stopping
-        return [.stop]
-    }
-
-    /// Called when the set is off; starts what is wanted.
-    private mutating func ended() -> [Action] {
-        guard let wanted, !isPaused else {
-            state = .off
-            return isPaused ? [.reportPaused] : []
+    private func actions(
+        _ steps: [RadioActivity<AdvertisingConfiguration>.Step],
+        _ error: GAPError? = nil
+    ) -> [Action] {
+        steps.flatMap { step -> [Action] in
+            switch step {
+            case .start(let advertisement): [.start(advertisement, phase)]
+            case .stop: [.stop]
+            case .started: [.reportStarted]
+            // The failure is not reported: advertising starts when the controller has room (behaviour 7.26).
+            case .blocked: [.startRetry, .reportStarted]
+            case .failed: [.endTimers] + (error.map { [.reportFailed($0)] } ?? [])
+            case .paused: [.reportPaused]
+            }
         }
-        state = .starting(wanted)
-        return [.start(wanted, phase)]
     }
 }
 

@@ -6,7 +6,7 @@ import Privacy
 
 /// Manages the advertising sets of a device, with legacy or extended commands as suits the controller (Core Vol 4 Part
 /// E 7.8.5 to 7.8.9, 7.8.52 to 7.8.60).
-package final class HostAdvertiser: AdvertisingUser {
+package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     /// The maximum number of sets, whatever the controller supports. Advertising handles range up to 0xEF (Core Vol 4
     /// Part E 7.8.53).
     package static let maximumSets = 64
@@ -154,12 +154,6 @@ package final class HostAdvertiser: AdvertisingUser {
 // MARK: - Private addresses
 
 extension HostAdvertiser {
-    /// Pauses all sets, and notifies `privacy` once they are off.
-    package func pause() { pause(.privacy) }
-
-    /// Resumes all sets, unless they are paused for another reason too.
-    package func resume() { resume(.privacy) }
-
     func pause(_ holder: RadioHolders.Holder) {
         holders.add(holder)
         isPaused = true

@@ -65,13 +65,13 @@ package final class HostAdvertisingSet {
     var isOnAir: Bool {
         switch machine.state {
         case .off, .blocked: false
-        case .starting, .advertising, .stopping: true
+        case .starting, .running, .stopping: true
         }
     }
 
     /// Whether the current advertisement is connectable.
     var isConnectable: Bool {
-        if case .advertising(let advertisement) = machine.state { advertisement.kind.isConnectable } else { false }
+        if case .running(let advertisement) = machine.state { advertisement.kind.isConnectable } else { false }
     }
 
     /// Replaces the current advertisement; nil stops the set. An advertisement that the specification or the controller

@@ -7,7 +7,7 @@ import Privacy
 
 /// Establishes connections with legacy or extended commands as suits the controller, updates their parameters and ends
 /// them.
-package final class Connector: ConnectingUser {
+package final class Connector: ConnectingUser, HeldRadioUser {
     /// The scan and connection parameters of new connections.
     package var settings = ConnectionSettings.specification
     /// Decides on a peer's Connection Parameters Request of the link layer. Called only with legal parameters.
@@ -402,12 +402,6 @@ extension Connector {
         how.phys = settings.phys
         scanner.seek(how)
     }
-
-    /// Pauses connecting, and notifies `privacy` once the controller has stopped.
-    package func pause() { pause(.privacy) }
-
-    /// Resumes connecting, unless it is paused for another reason too.
-    package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {
         holders.add(holder)

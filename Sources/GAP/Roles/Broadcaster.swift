@@ -3,9 +3,15 @@ import BluetoothTypes
 /// The Broadcaster role: sends data by non-connectable advertising (Core Vol 3 Part C 9.1.1).
 package final class Broadcaster {
     /// Called when the broadcast has started.
-    package var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)? {
+        get { advertising.onStarted }
+        set { advertising.onStarted = newValue }
+    }
     /// Called when the broadcast could not be started.
-    package var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)? {
+        get { advertising.onFailed }
+        set { advertising.onFailed = newValue }
+    }
     /// Called when the broadcast has reached its time limit.
     package var onEnded: (() -> Void)?
 
@@ -14,8 +20,6 @@ package final class Broadcaster {
     /// Creates a broadcaster, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
-        advertising.onStarted = { [weak self] in self?.onStarted?() }
-        advertising.onFailed = { [weak self] in self?.onFailed?($0) }
         advertising.onEnded = { [weak self] _ in self?.onEnded?() }
     }
 

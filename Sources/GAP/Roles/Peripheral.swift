@@ -51,20 +51,26 @@ package final class Peripheral {
     }
 
     /// Called when the mode has been entered.
-    package var onStarted: (() -> Void)?
+    package var onStarted: (() -> Void)? {
+        get { advertising.onStarted }
+        set { advertising.onStarted = newValue }
+    }
     /// Called when the mode cannot be entered.
-    package var onFailed: ((GAPError) -> Void)?
+    package var onFailed: ((GAPError) -> Void)? {
+        get { advertising.onFailed }
+        set { advertising.onFailed = newValue }
+    }
     /// Called when the mode has ended by itself: a device connected, or the time limit was reached.
-    package var onEnded: ((AdvertisingEnd) -> Void)?
+    package var onEnded: ((AdvertisingEnd) -> Void)? {
+        get { advertising.onEnded }
+        set { advertising.onEnded = newValue }
+    }
 
     private let advertising: HostAdvertisingSet
 
     /// Creates a peripheral, which is off, with its own advertising set.
     package init(_ access: GenericAccess) {
         advertising = access.advertiser.addSet()
-        advertising.onStarted = { [weak self] in self?.onStarted?() }
-        advertising.onFailed = { [weak self] in self?.onFailed?($0) }
-        advertising.onEnded = { [weak self] in self?.onEnded?($0) }
     }
 
     /// Enters a mode in place of the current one.

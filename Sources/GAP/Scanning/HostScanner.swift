@@ -5,7 +5,7 @@ import HCIHost
 import Privacy
 
 /// Scans for advertisements with legacy or extended commands as suits the controller.
-package final class HostScanner: RadioUser {
+package final class HostScanner: HeldRadioUser {
     /// Called with each advertisement received.
     package var onSighting: ((Sighting) -> Void)?
     /// Called when the wanted scan has started.
@@ -191,15 +191,9 @@ extension HostScanner {
     var isBusy: Bool {
         switch machine.state {
         case .off, .blocked: false
-        case .starting, .scanning, .stopping: true
+        case .starting, .running, .stopping: true
         }
     }
-
-    /// Pauses scanning, and notifies `privacy` once the controller has stopped.
-    package func pause() { pause(.privacy) }
-
-    /// Resumes scanning, unless it is paused for another reason too.
-    package func resume() { resume(.privacy) }
 
     func pause(_ holder: RadioHolders.Holder) {
         holders.add(holder)
@@ -328,13 +322,13 @@ extension HostScanner {
 
     /// Restarts the watch, if it expired when no other commands could be tried.
     func watchForSilence() {
-        guard watchTimer == nil, case .scanning(let settings) = machine.state else { return }
+        guard watchTimer == nil, case .running(let settings) = machine.state else { return }
         beginWatch(settings)
     }
 
     /// Whether an unfiltered scan is running and has recently received a packet.
     var hearsNow: Bool {
-        guard case .scanning(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
+        guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
             return false
         }
         return loop.now - lastHeard <= Self.moment

@@ -1,17 +1,6 @@
 /// The state machine that starts and stops the controller's scan, one sequence of commands after the other (Core Vol 4
 /// Part E 7.8.10, 7.8.11, 7.8.64, 7.8.65).
 struct ScannerMachine {
-    enum State: Equatable {
-        case off
-        /// The start commands are in progress. `wanted` holds later requests.
-        case starting(ScanSettings)
-        case scanning(ScanSettings)
-        /// The stop command is in progress.
-        case stopping
-        /// The controller was temporarily unable to scan, as some are while connecting. Retried after a delay.
-        case blocked
-    }
-
     enum Event {
         /// The wanted scan changed; nil to stop.
         case want(ScanSettings?)
@@ -48,84 +37,48 @@ struct ScannerMachine {
     /// The delay before a retry when the controller was unable to scan.
     static let retryDelay = Duration.seconds(1)
 
-    private(set) var state = State.off
-    private(set) var wanted: ScanSettings?
-    private var isPaused = false
+    private var activity = RadioActivity<ScanSettings>()
+
+    var state: RadioActivity<ScanSettings>.State { activity.state }
+    var wanted: ScanSettings? { activity.wanted }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .want(let settings): return want(settings)
-        case .started:
-            guard case .starting(let settings) = state else { return [] }
-            state = .scanning(settings)
-            guard wanted == settings else { return stop() }
-            return [.reportStarted] + (isPaused ? stop() : [])
-        case .failed(let error, let isPassing): return failed(error, isPassing: isPassing)
-        case .stopped: return state == .stopping ? ended() : []
-        case .retry: return state == .blocked && !isPaused ? ended() : []
-        case .limitReached(let hasStopped): return limitReached(hasStopped: hasStopped)
-        case .pause: return pause()
-        case .resume: return resume()
-        case .reset:
-            (state, wanted, isPaused) = (.off, nil, false)
-            return []
+        case .want(let settings): settings == wanted ? [] : actions(activity.want(settings))
+        case .started: actions(activity.started())
+        case .failed(let error, let isPassing): actions(activity.failed(isPassing: isPassing), error)
+        case .stopped: actions(activity.stopped())
+        case .retry: actions(activity.retry())
+        case .limitReached(let hasStopped): limitReached(hasStopped: hasStopped)
+        case .pause: actions(activity.pause())
+        case .resume: actions(activity.resume())
+        case .reset: reset()
         }
-    }
-
-    private mutating func want(_ settings: ScanSettings?) -> [Action] {
-        guard settings != wanted else { return [] }
-        wanted = settings
-        switch state {
-        case .off, .blocked: return isPaused ? [] : ended()
-        case .scanning: return stop()
-        case .starting, .stopping: return []
-        }
-    }
-
-    private mutating func pause() -> [Action] {
-        isPaused = true
-        switch state {
-        case .off, .blocked: return [.reportPaused]
-        case .scanning: return stop()
-        case .starting, .stopping: return []
-        }
-    }
-
-    private mutating func resume() -> [Action] {
-        isPaused = false
-        return state == .off || state == .blocked ? ended() : []
-    }
-
-    private mutating func failed(_ error: GAPError, isPassing: Bool) -> [Action] {
-        guard case .starting(let settings) = state else { return [] }
-        guard wanted == settings else { return ended() }
-        if isPassing {
-            state = .blocked
-            return [.startRetry] + (isPaused ? [.reportPaused] : [])
-        }
-        (state, wanted) = (.off, nil)
-        return [.reportFailed(error)] + (isPaused ? [.reportPaused] : [])
     }
 
     private mutating func limitReached(hasStopped: Bool) -> [Action] {
-        guard case .scanning(let settings) = state else { return [] }
-        guard wanted == settings else { return hasStopped ? ended() : stop() }
-        wanted = nil
-        return [.reportEnded] + (hasStopped ? ended() : stop())
+        guard case .running(let settings) = state else { return [] }
+        let isWanted = wanted == settings
+        if isWanted { activity.discard() }
+        let steps = hasStopped ? activity.next() : activity.restart()
+        return (isWanted ? [.reportEnded] : []) + actions(steps)
     }
 
-    private mutating func stop() -> [Action] {
-        state = .stopping
-        return [.stop]
+    private mutating func reset() -> [Action] {
+        activity = RadioActivity()
+        return []
     }
 
-    /// Called when the controller is not scanning; starts what is wanted.
-    private mutating func ended() -> [Action] {
-        guard let wanted, !isPaused else {
-            state = .off
-            return isPaused ? [.reportPaused] : []
+    private func actions(_ steps: [RadioActivity<ScanSettings>.Step], _ error: GAPError? = nil) -> [Action] {
+        steps.compactMap { step in
+            switch step {
+            case .start(let settings): .start(settings)
+            case .stop: .stop
+            case .started: .reportStarted
+            case .blocked: .startRetry
+            case .failed: error.map { .reportFailed($0) }
+            case .paused: .reportPaused
+            }
         }
-        state = .starting(wanted)
-        return [.start(wanted)]
     }
 }

@@ -1,0 +1,17 @@
+import Privacy
+
+/// A user of the radio that can be paused for several reasons at once.
+protocol HeldRadioUser: RadioUser {
+    /// Adds a reason to pause. Notifies privacy once the controller has stopped.
+    func pause(_ holder: RadioHolders.Holder)
+    /// Removes a reason, and resumes if none is left.
+    func resume(_ holder: RadioHolders.Holder)
+}
+
+extension HeldRadioUser {
+    /// Pauses while addresses or the resolving list change.
+    package func pause() { pause(.privacy) }
+
+    /// Resumes after a change of addresses or of the resolving list.
+    package func resume() { resume(.privacy) }
+}
