@@ -1,0 +1,5 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// BLOCK

@@ -1,0 +1,13 @@
+import BluetoothService
+import BluetoothSimulation
+import CoreBluetooth
+import Foundation
+import Radio
+import Testing
+
+/// An app in the central role.
+private final class Finder: NSObject, Sendable {}
+
+private func test(world: SimulatedWorld, phone: SimulatedDevice, sensor: SimulatedDevice, app: SimulatedApp) async throws {
+    // BLOCK
+}
