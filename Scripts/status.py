@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts the claims of the tests, and keeps the table in README.md true.
+"""Counts the claims of the tests, and keeps the tables in README.md and Documentation/Proofs.md true.
 
-    Scripts/status.py            prints the table
-    Scripts/status.py --write    puts it into README.md
-    Scripts/status.py --check    fails if README.md differs
+    Scripts/status.py            prints the longer table, that of Documentation/Proofs.md
+    Scripts/status.py --write    puts the tables into both documents
+    Scripts/status.py --check    fails if one of them differs
 
 A test states what it proves by identifiers (proofs.py): "behaviour 2.2" is a rule of Apple's system, "AB-L01" a defence
 against abuse, "GATT/SR/GAR/BV-01" (GATT, SM, L2CAP, GAP) a case of the qualification test suites. citations.py reads
@@ -16,7 +16,7 @@ import citations
 import proofs
 import qualification
 
-README = pathlib.Path("README.md")
+README, PROOFS = pathlib.Path("README.md"), pathlib.Path("Documentation/Proofs.md")
 BEGIN, END = "<!-- status: begin -->", "<!-- status: end -->"
 KINDS = {
     "Behaviours of Apple's system": citations.BEHAVIOURS,
@@ -24,7 +24,7 @@ KINDS = {
 }
 
 
-def table() -> str:
+def table(is_short: bool = False) -> str:
     rows = [
         ("Swift tests, in virtual time", len(proofs.swift_tests())),
         ("Tests with foreign peers", len(proofs.python_tests())),
@@ -32,7 +32,8 @@ def table() -> str:
     rows += [(name, len(rules.proved())) for name, rules in KINDS.items()]
     counts = qualification.counts()
     rows.append(("Qualification cases", share(sum(done for _, done, _ in counts), sum(total for *_, total in counts))))
-    rows += [(f"- of {profile}", share(done, total)) for profile, done, total in counts]
+    if not is_short:
+        rows += [(f"- of {profile}", share(done, total)) for profile, done, total in counts]
     lines = ["| What the tests prove | Count |", "| --- | ---: |"] + [f"| {name} | {count} |" for name, count in rows]
     return "\n".join([BEGIN, *lines, END])
 
@@ -42,19 +43,21 @@ def share(part: int, whole: int) -> str:
 
 
 def main() -> int:
-    new = table()
     if "--write" not in sys.argv and "--check" not in sys.argv:
-        print(new)
+        print(table())
         return 0
-    text = README.read_text()
-    start, end = text.index(BEGIN), text.index(END) + len(END)
-    if "--check" in sys.argv:
-        if text[start:end] != new:
-            print("README.md: the status table is out of date; run Scripts/status.py --write")
-            return 1
-        return 0
-    README.write_text(text[:start] + new + text[end:])
-    return 0
+    stale = False
+    for document, new in [(README, table(is_short=True)), (PROOFS, table())]:
+        text = document.read_text()
+        start, end = text.index(BEGIN), text.index(END) + len(END)
+        if text[start:end] == new:
+            continue
+        if "--check" in sys.argv:
+            print(f"{document}: the status table is out of date; run Scripts/status.py --write")
+            stale = True
+        else:
+            document.write_text(text[:start] + new + text[end:])
+    return int(stale)
 
 
 if __name__ == "__main__":
