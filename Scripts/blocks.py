@@ -9,7 +9,7 @@
 Each block has a language. An HTML comment in the line above the block says more about it:
 
     <!-- block: program NAME -->         swift: a whole main.swift, which `swift run NAME` in a script runs
-    <!-- block: tests NAME -->           swift: a whole file of tests, which `swift test` in a script runs
+    <!-- block: tests NAME -->           swift: a whole file of tests, which `swift test` in the script NAME runs
     <!-- block: manifest -->             swift: a whole Package.swift
     <!-- block: in NAME -->              swift: a fragment, which Scripts/preambles/NAME.swift has in place of `// BLOCK`
     <!-- block: script NAME -->          sh: commands that are run, not only checked; `swift` runs the blocks above
@@ -179,7 +179,7 @@ def commands(script: str) -> Iterator[list[str]]:
                 command = []
             elif set(word) <= set("<>&|"):
                 skips = True
-                if command and command[-1].isdigit():
+                if command and command[-1] in ("1", "2"):
                     command.pop()
             elif command or not re.match(r"^\w+=", word):
                 command.append(word)
@@ -192,12 +192,14 @@ def check(root: Path = Path()) -> list[str]:
     for block in blocks:
         if block.kind in ("output", "shape") and not block.name.startswith("harald ") and ("script", block.name) not in runnable:
             found.append(f"{block.place}: there is no script {block.name}")
-    names = [(block.name, block.place) for block in blocks if block.kind in ("program", "tests", "script")]
-    seen: dict[str, str] = {}
-    for name, place in names:
-        if name in seen:
-            found.append(f"{place}: {name} is also the name of the block at {seen[name]}")
-        seen[name] = place
+    seen: dict[tuple[bool, str], str] = {}
+    for block in blocks:
+        if block.kind in ("program", "tests", "script"):
+            # The tests of a script have its name.
+            key = (block.kind == "script", block.name)
+            if key in seen:
+                found.append(f"{block.place}: {block.name} is also the name of the block at {seen[key]}")
+            seen[key] = block.place
     return found
 
 

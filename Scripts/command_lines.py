@@ -9,7 +9,6 @@ from typing import Any, Iterator
 
 # Options that every command has.
 COMMON = {"--help", "-h", "--version"}
-TAKES_THE_REST = {"allRemainingInput", "postTerminator", "allUnrecognized"}
 
 
 def description(tool: Path) -> dict[str, Any]:
@@ -37,6 +36,9 @@ def faults(arguments: list[str], command: dict[str, Any], partial: bool = False)
         named = {each["commandName"]: each for each in command["subcommands"]}
         if words and words[0] in named:
             command = named[words.pop(0)]
+        elif words and words[0].isupper():
+            # A placeholder.
+            return
         elif words and not words[0].startswith("-"):
             yield f"{path} has no command {words[0]}"
             return
