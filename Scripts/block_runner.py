@@ -80,7 +80,11 @@ def parse_commands(chosen: list[Block], document: str) -> list[str]:
 def compilations(chosen: list[Block]) -> list:
     swift = [block for block in chosen if block.language == "swift" and block.kind != "not checked"]
     fragments = [block for block in swift if block.kind == "in"]
-    jobs = [lambda block=block: compile_one(block) for block in swift if block.kind != "in"]
+    # The tests of one name are one file.
+    suites: dict[str, list[Block]] = {}
+    for block in swift:
+        suites.setdefault(block.name if block.kind == "tests" else block.place, []).append(block)
+    jobs = [lambda parts=parts: compile_one(parts) for parts in suites.values() if parts[0].kind != "in"]
     # One compilation for all fragments: most of the time goes into loading modules.
     return ([lambda: compile_fragments(fragments)] if fragments else []) + jobs
 
@@ -115,11 +119,12 @@ def compile_fragments(fragments: list[Block]) -> list[str]:
     return swiftc("fragments", ["-typecheck", "-parse-as-library", *SETTINGS, *modules(), *map(str, files)])
 
 
-def compile_one(block: Block) -> list[str]:
+def compile_one(parts: list[Block]) -> list[str]:
+    block = parts[0]
     folder = WORK / f"{Path(block.path).stem}-{block.line}"
     folder.mkdir()
     name = "main.swift" if block.kind == "program" else "Package.swift" if block.kind == "manifest" else "File.swift"
-    (folder / name).write_text(located(block))
+    (folder / name).write_text("".join(map(located, parts)))
     source = str(folder / name)
     if block.kind == "manifest":
         return swiftc(block.place, ["-typecheck", "-I", manifest_modules(), "-package-description-version", "6.2.0", source])

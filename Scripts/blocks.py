@@ -9,7 +9,8 @@
 Each block has a language. An HTML comment in the line above the block says more about it:
 
     <!-- block: program NAME -->         swift: a whole main.swift, which `swift run NAME` in a script runs
-    <!-- block: tests NAME -->           swift: a whole file of tests, which `swift test` in the script NAME runs
+    <!-- block: tests NAME -->           swift: a whole file of tests, which `swift test` in the script NAME
+                                         runs; blocks of the same name are one file
     <!-- block: manifest -->             swift: a whole Package.swift
     <!-- block: in NAME -->              swift: a fragment, which Scripts/preambles/NAME.swift has in place of `// BLOCK`
     <!-- block: script NAME -->          sh: commands that are run, not only checked; `swift` runs the blocks above
@@ -194,8 +195,7 @@ def check(root: Path = Path()) -> list[str]:
             found.append(f"{block.place}: there is no script {block.name}")
     seen: dict[tuple[bool, str], str] = {}
     for block in blocks:
-        if block.kind in ("program", "tests", "script"):
-            # The tests of a script have its name.
+        if block.kind in ("program", "script"):
             key = (block.kind == "script", block.name)
             if key in seen:
                 found.append(f"{block.place}: {block.name} is also the name of the block at {seen[key]}")
