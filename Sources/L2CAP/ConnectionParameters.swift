@@ -56,3 +56,11 @@ package enum ParameterUpdateOutcome: Hashable, Sendable {
     /// The link is closed.
     case closed
 }
+
+/// The GAP role of this end of a link.
+package enum L2CAPRole: Sendable {
+    /// The central, which decides on connection parameters.
+    case central
+    /// The peripheral, which may request connection parameters.
+    case peripheral
+}

@@ -1,3 +1,6 @@
+import HCI
+import HCIHost
+
 /// Assigns the radio in turns if the controller cannot advertise, scan and connect at once, whatever it claims (quirk
 /// 9).
 ///
@@ -76,4 +79,14 @@ struct RadioTurns {
     }
 
     private func others(_ role: Role) -> [Role] { Role.allCases.filter { $0 != role } }
+}
+
+/// A problem of a user of the radio with the controller.
+enum ControllerTrouble {
+    /// The controller refused a command that names the given optional PHYs.
+    case refused(HCICommandError, uses: LEPHYs)
+    /// A scan without a filter receives nothing.
+    case silent
+    /// The controller is known not to run two activities at once.
+    case needsTurn(RadioTurns.Role)
 }

@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// The state of a client's request for a more secure link.
 ///
 /// The owner is asked once for everything that waits. Procedures wait in their own queues. Commands keep waiting even
@@ -52,4 +54,14 @@ enum SecurityWish: Hashable {
         }
         return true
     }
+}
+
+/// The outcome of an attempt to make a link more secure on behalf of a client.
+package enum SecuringOutcome: Hashable, Sendable {
+    /// The link is more secure.
+    case secured
+    /// No attempt was made: nothing would help, or no user can be asked.
+    case untried
+    /// The attempt failed with this error.
+    case failed(UnderlyingError)
 }
