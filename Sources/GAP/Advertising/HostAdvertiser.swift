@@ -154,14 +154,14 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
 // MARK: - Private addresses
 
 extension HostAdvertiser {
-    func pause(_ holder: RadioHolders.Holder) {
+    package func pause(_ holder: RadioHolders.Holder) {
         holders.add(holder)
         isPaused = true
         for set in activeSets { set.handle(.pause) }
         reviewPause()
     }
 
-    func resume(_ holder: RadioHolders.Holder) {
+    package func resume(_ holder: RadioHolders.Holder) {
         guard holders.remove(holder) else { return }
         isPaused = false
         for set in activeSets { set.handle(.resume) }

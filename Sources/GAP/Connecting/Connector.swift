@@ -403,12 +403,12 @@ extension Connector {
         scanner.seek(how)
     }
 
-    func pause(_ holder: RadioHolders.Holder) {
+    package func pause(_ holder: RadioHolders.Holder) {
         holders.add(holder)
         handle(.pause)
     }
 
-    func resume(_ holder: RadioHolders.Holder) {
+    package func resume(_ holder: RadioHolders.Holder) {
         if holders.remove(holder) { handle(.resume) }
     }
 }

@@ -1,7 +1,7 @@
 import Privacy
 
 /// A user of the radio that can be paused for several reasons at once.
-protocol HeldRadioUser: RadioUser {
+package protocol HeldRadioUser: RadioUser {
     /// Adds a reason to pause. Notifies privacy once the controller has stopped.
     func pause(_ holder: RadioHolders.Holder)
     /// Removes a reason, and resumes if none is left.
@@ -17,8 +17,8 @@ extension HeldRadioUser {
 }
 
 /// The reasons for which a user of the radio is paused. It resumes when the last one is removed.
-struct RadioHolders {
-    enum Holder {
+package struct RadioHolders {
+    package enum Holder {
         /// The address or the resolving list is changing.
         case privacy
         /// Another user has its turn.

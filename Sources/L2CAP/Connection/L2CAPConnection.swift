@@ -44,9 +44,9 @@ package final class L2CAPConnection {
     /// The servers that accept credit-based channels from the peer.
     private let servers: ChannelServers
     private let loop: any EventLoop
-    private var signalling: SignallingMachine
-    private var signallingTimers: [UInt8: ScheduledTask] = [:]
-    private var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
+    private(set) var signalling: SignallingMachine
+    private(set) var signallingTimers: [UInt8: ScheduledTask] = [:]
+    private(set) var completions: [SignallingMachine.Ticket: (SignallingMachine.Outcome) -> Void] = [:]
     private var lastTicket: SignallingMachine.Ticket = 0
     private var isOpen = true
     // Whether data is being delivered that arrived before the connection began to listen.
