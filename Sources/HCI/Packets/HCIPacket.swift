@@ -22,3 +22,11 @@ package struct HCIPacket: Hashable, Sendable {
         self.bytes = bytes
     }
 }
+
+/// The direction of a packet.
+package enum HCIDirection: Hashable, Sendable {
+    /// From the host to the controller.
+    case hostToController
+    /// From the controller to the host.
+    case controllerToHost
+}

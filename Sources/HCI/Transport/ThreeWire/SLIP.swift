@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// SLIP framing of a byte stream (Core Vol 4 Part D 3; RFC 1055, except that a delimiter also starts each frame).
 enum SLIP {
     static let delimiter: UInt8 = 0xC0
@@ -74,5 +76,22 @@ struct SLIPDecoder {
         }
         state = .inFrame
         if frame.count > maximumLength { (state, frame) = (.lost, []) }
+    }
+}
+
+/// A probe for the three-wire protocol, used before a transport exists.
+package struct SLIPFrames {
+    /// The octets of the SYNC message, which starts the protocol.
+    package static var sync: PacketBuffer {
+        PacketBuffer(SLIP.encode(ThreeWirePacket(.linkControl, ThreeWireMessage.sync.payload).frame))
+    }
+
+    private var decoder = SLIPDecoder(maximumLength: ThreeWirePacket.maximumLength)
+
+    package init() {}
+
+    /// Decodes octets, split at any position, and returns whether they complete a valid packet.
+    package mutating func hasPacket(in octets: [UInt8]) -> Bool {
+        decoder.take(octets).contains { (try? ThreeWirePacket(frame: $0)) != nil }
     }
 }
