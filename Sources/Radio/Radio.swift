@@ -171,7 +171,7 @@ public final class Radio {
             // The receiver stays locked on to its frame; the new one only disturbs it.
             guard !reception.isCorrupted else { return }
             if isDrowned(reception.transmission, reception.strength, at: node.position, node.id, from: loop.now) {
-                node.reception?.isCorrupted = true
+                node.disturb()
             }
             return
         }
@@ -190,8 +190,7 @@ public final class Radio {
             !interference.isEmpty
             && isDrowned(transmission, strength, at: node.position, node.id, from: transmission.start)
         let isCorrupted = tuning.crcInit != frame.crcInit || isDisturbed || happens(quality.corruptionRate)
-        node.reception = .init(transmission: transmission, strength: strength, isCorrupted: isCorrupted)
-        transmission.receivers.append(node)
+        node.lock(on: transmission, strength: strength, isCorrupted: isCorrupted)
     }
 
     /// Handles the last bit of a frame.
@@ -199,13 +198,11 @@ public final class Radio {
         let channel = Int(transmission.frame.channel)
         active[channel].removeAll { $0 === transmission }
         let sender = transmission.sender
-        sender.state = .sleeping
+        sender.endTransmission()
         // Ends the reception at every receiver before calling the first one, which may send or retune.
         var heard: [(RadioNode, RadioNode.Reception)] = []
         for node in transmission.receivers {
-            guard let reception = node.reception, reception.transmission === transmission else { continue }
-            node.reception = nil
-            heard.append((node, reception))
+            if let reception = node.endReception(of: transmission) { heard.append((node, reception)) }
         }
         for sniffer in sniffers { sniffer.finish(transmission) }
         sender.onSent?()

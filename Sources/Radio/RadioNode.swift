@@ -62,8 +62,8 @@ public final class RadioNode {
     /// Called when a transmission has ended. The node is asleep by then.
     public var onSent: (() -> Void)?
 
-    var state = State.sleeping
-    var reception: Reception?
+    private(set) var state = State.sleeping
+    private(set) var reception: Reception?
     private var used = AirTime()
     private let radio: Radio
 
@@ -125,6 +125,31 @@ public final class RadioNode {
         used.sending += frame.airTimeMicroseconds
         used.framesSent += 1
         radio.transmit(frame, from: self, power: power)
+    }
+
+    // MARK: The radio
+
+    /// Locks the receiver on to a frame, of which the first bit has arrived.
+    func lock(on transmission: Transmission, strength: Double, isCorrupted: Bool) {
+        reception = Reception(transmission: transmission, strength: strength, isCorrupted: isCorrupted)
+        transmission.lock(self)
+    }
+
+    /// Corrupts the frame being received.
+    func disturb() {
+        reception?.isCorrupted = true
+    }
+
+    /// Ends the reception of a frame, whose last bit has arrived; nil if the node no longer receives it.
+    func endReception(of transmission: Transmission) -> Reception? {
+        guard let reception, reception.transmission === transmission else { return nil }
+        self.reception = nil
+        return reception
+    }
+
+    /// Ends the transmission. The node is asleep now.
+    func endTransmission() {
+        state = .sleeping
     }
 
     func receive(_ frame: ReceivedFrame) {

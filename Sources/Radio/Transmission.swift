@@ -10,7 +10,7 @@ final class Transmission {
     let start: Instant
     let end: Instant
     /// The nodes that locked on to the frame. Some may have stopped receiving since.
-    var receivers: [RadioNode] = []
+    private(set) var receivers: [RadioNode] = []
 
     init(_ frame: RadioFrame, from sender: RadioNode, power: Double, start: Instant) {
         self.frame = frame
@@ -19,6 +19,11 @@ final class Transmission {
         self.start = start
         position = sender.position
         end = start.advanced(byMicroseconds: frame.airTimeMicroseconds)
+    }
+
+    /// Adds a node that has locked on to the frame.
+    func lock(_ node: RadioNode) {
+        receivers.append(node)
     }
 
     /// The end of preamble and access address. A receiver that cannot make them out does not notice the frame.
