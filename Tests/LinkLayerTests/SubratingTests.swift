@@ -64,8 +64,8 @@ import Testing
         peer: LEFeatures? = nil
     ) -> LinkControl {
         var machine = LinkControlTests.machine(role, features: features ?? self.features)
-        machine.remoteFeatures = peer ?? self.features
-        if let acceptable { machine.acceptableSubrate = acceptable }
+        machine.peer.learn(peer ?? self.features)
+        if let acceptable { machine.subrating.accept(acceptable) }
         return machine
     }
 
@@ -105,7 +105,7 @@ import Testing
         #expect(machine.timing.timeout == 400 && machine.timing.latency == 1 && machine.local == nil)
         #expect(machine.subrateAcknowledged().isEmpty)
         // The central's last request is what it accepts from the peripheral from now on (5.1.20).
-        #expect(machine.acceptableSubrate == request(2...10, latency: 1, continuation: 30))
+        #expect(machine.subrating.acceptable == request(2...10, latency: 1, continuation: 30))
     }
 
     @Test func thePeripheralAsksAndTakesWhatTheCentralDecides() {

@@ -17,18 +17,20 @@ struct DataLength: Hashable {
     static let minimumTimeCoded: UInt16 = 2_704
 
     /// connMaxTxOctets, from 27 to 251.
-    var localTxOctets = Self.minimumOctets
+    private(set) var localTxOctets = Self.minimumOctets
     /// connMaxTxTime, in microseconds, from 328 to 17,040.
-    var localTxTime = Self.minimumTime
+    private(set) var localTxTime = Self.minimumTime
     /// connMaxRxOctets, from 27 to 251.
-    var localRxOctets: UInt16
+    let localRxOctets: UInt16
     /// connMaxRxTime, in microseconds, from 328 to 17,040.
-    var localRxTime: UInt16
+    let localRxTime: UInt16
     /// connRemoteMaxTxOctets and so on: as reported by the peer, or the minimum before.
     private(set) var remoteTxOctets = Self.minimumOctets
     private(set) var remoteTxTime = Self.minimumTime
     private(set) var remoteRxOctets = Self.minimumOctets
     private(set) var remoteRxTime = Self.minimumTime
+    /// The values last sent to the peer.
+    private var told: LengthExchange?
 
     init(rxOctets: UInt16, rxTime: UInt16) {
         localRxOctets = rxOctets
@@ -49,8 +51,22 @@ struct DataLength: Hashable {
         phy.modulation == .coded ? max(time, Self.minimumTimeCoded) : time
     }
 
+    /// Allows the transmission of payloads up to this length, as the host has requested.
+    mutating func allowTransmission(octets: UInt16, time: UInt16) {
+        (localTxOctets, localTxTime) = (octets, time)
+    }
+
+    /// Whether the peer has the current values of this device.
+    var isTold: Bool { told == exchange }
+
+    /// Returns the values of this device, which are sent to the peer.
+    mutating func tell() -> LengthExchange {
+        told = exchange
+        return exchange
+    }
+
     /// The values to send to the peer.
-    var exchange: LengthExchange {
+    private var exchange: LengthExchange {
         var pdu = LengthExchange()
         pdu.maxRxOctets = localRxOctets
         pdu.maxRxTime = localRxTime

@@ -65,12 +65,12 @@ extension LinkControl {
 
     mutating func startPing() {
         if let remoteFeatures, !remoteFeatures.contains(.ping) { return }
-        local = .ping
+        procedures.start(.ping)
         send(.pingRequest)
     }
 
     mutating func takePingResponse() {
-        if local == .ping { local = nil }
+        _ = procedures.end(.ping)
     }
 
     // MARK: Outputs

@@ -5,28 +5,26 @@ extension LinkControl {
     // MARK: Version exchange (Core Vol 6 Part B 5.1.5)
 
     mutating func startVersion() {
-        if let remoteVersion {
-            report(.version(.success, remoteVersion))
+        if let version = peer.version {
+            report(.version(.success, version))
             return
         }
         // The version is sent only once; a peer that has rejected it is not asked again.
-        guard !versionSent else { return report(.version(.unsupportedRemoteFeature, .init())) }
-        local = .version
+        guard !peer.isTold else { return report(.version(.unsupportedRemoteFeature, .init())) }
+        procedures.start(.version)
         sendVersion()
     }
 
     /// Each device sends its version only once.
     mutating func takeVersion(_ pdu: VersionIndication) {
-        guard remoteVersion == nil else { return }
-        remoteVersion = pdu
-        if !versionSent { sendVersion() }
-        guard local == .version else { return }
-        local = nil
-        report(.version(.success, pdu))
+        guard peer.version == nil else { return }
+        peer.learn(pdu)
+        if !peer.isTold { sendVersion() }
+        if procedures.end(.version) { report(.version(.success, pdu)) }
     }
 
     private mutating func sendVersion() {
-        versionSent = true
+        peer.tell()
         send(.version(setup.version))
     }
 
@@ -37,22 +35,21 @@ extension LinkControl {
             report(.features(.success, remoteFeatures))
             return
         }
-        local = .features
+        procedures.start(.features)
         let pdu = FeatureExchange(setup.features)
         send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
     }
 
     mutating func takeFeatureRequest(_ pdu: FeatureExchange) {
-        remoteFeatures = pdu.features
+        peer.learn(pdu.features)
         // The first octet contains the features common to both devices, the others those of the sender.
         let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
         send(.featureResponse(.init(LEFeatures(rawValue: common))))
     }
 
     mutating func takeFeatureResponse(_ pdu: FeatureExchange) {
-        guard local == .features else { return }
-        local = nil
-        remoteFeatures = pdu.features
+        guard procedures.end(.features) else { return }
+        peer.learn(pdu.features)
         report(.features(.success, pdu.features))
     }
 
@@ -63,7 +60,7 @@ extension LinkControl {
             report(.clockAccuracy(.unsupportedRemoteFeature, .init(code: 0)))
             return
         }
-        local = .clockAccuracy
+        procedures.start(.clockAccuracy)
         send(.clockAccuracyRequest(.init(setup.accuracy.code)))
     }
 
@@ -74,7 +71,7 @@ extension LinkControl {
         if isRequest {
             send(.clockAccuracyResponse(.init(setup.accuracy.code)))
         } else {
-            local = nil
+            procedures.end()
             report(.clockAccuracy(.success, accuracy))
         }
     }
@@ -83,14 +80,12 @@ extension LinkControl {
 
     mutating func startLength(_ octets: UInt16, _ time: UInt16) {
         let before = dataLength
-        dataLength.localTxOctets = octets
-        dataLength.localTxTime = time
+        dataLength.allowTransmission(octets: octets, time: time)
         if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
         // The peer has these values already, from an earlier request or response of the controller.
-        guard toldLength != dataLength.exchange else { return }
-        local = .length
-        toldLength = dataLength.exchange
-        send(.lengthRequest(dataLength.exchange))
+        guard !dataLength.isTold else { return }
+        procedures.start(.length)
+        send(.lengthRequest(dataLength.tell()))
         reportLength(ifNot: before)
     }
 
@@ -99,17 +94,16 @@ extension LinkControl {
         let before = dataLength
         dataLength.take(pdu)
         if isRequest {
-            toldLength = dataLength.exchange
-            send(.lengthResponse(dataLength.exchange))
+            send(.lengthResponse(dataLength.tell()))
         } else {
-            local = nil
+            procedures.end()
         }
         reportLength(ifNot: before)
     }
 
     /// Reports the data length to the host if the effective values have changed.
     private mutating func reportLength(ifNot before: DataLength) {
-        let (tx, rx) = (phy(txPHY), phy(rxPHY))
+        let (tx, rx) = (txPHY.radioPHY, rxPHY.radioPHY)
         let isSame =
             before.txOctets == dataLength.txOctets && before.rxOctets == dataLength.rxOctets
             && before.txTime(tx) == dataLength.txTime(tx) && before.rxTime(rx) == dataLength.rxTime(rx)

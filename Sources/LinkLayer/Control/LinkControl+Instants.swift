@@ -16,7 +16,7 @@ extension LinkControl {
             if isCentral { return sendConnectionUpdate(parameters, isOwn: true) }
             return report(.parameters(.unsupportedRemoteFeature))
         }
-        local = isCentral ? .parametersAwaitingResponse(parameters) : .parametersAwaitingIndication
+        procedures.start(isCentral ? .parametersAwaitingResponse(parameters) : .parametersAwaitingIndication)
         var pdu = parameters
         pdu.referenceCounter = counter
         send(.connectionParameterRequest(pdu))
@@ -37,13 +37,13 @@ extension LinkControl {
     mutating func takeParameterResponse(_ pdu: ConnectionParameterRequest) {
         guard case .parametersAwaitingResponse(let asked) = local else { return }
         guard pdu.isValid else {
-            local = nil
+            procedures.end()
             refuse(.connectionParamRsp, .invalidLinkLayerParameters)
             return report(.parameters(.invalidLinkLayerParameters))
         }
         var agreed = asked
         if (asked.intervalMin...asked.intervalMax).contains(pdu.intervalMax) { agreed.intervalMax = pdu.intervalMax }
-        isAnswered = true
+        procedures.noteAnswer()
         sendConnectionUpdate(agreed, isOwn: true)
     }
 
@@ -76,14 +76,14 @@ extension LinkControl {
             refuse(.connectionParamReq, .unsupportedRemoteFeature)
             return
         }
-        remote = .parametersAwaitingHost(pdu)
+        procedures.join(.parametersAwaitingHost(pdu))
         report(.parameterRequest(pdu))
     }
 
     private mutating func agree(to parameters: ConnectionParameterRequest, asked: ConnectionParameterRequest) {
-        remote = nil
+        procedures.leave()
         if isCentral { return sendConnectionUpdate(parameters, isOwn: false) }
-        remote = .parametersAwaitingIndication
+        procedures.join(.parametersAwaitingIndication)
         var pdu = parameters
         pdu.referenceCounter = asked.referenceCounter
         send(.connectionParameterResponse(pdu))
@@ -99,7 +99,7 @@ extension LinkControl {
     /// Rejects the peer's parameter request on behalf of the host. Returns nil if the host was not asked.
     mutating func decline(_ reason: HCIStatus) -> [Action]? {
         guard case .parametersAwaitingHost = remote else { return nil }
-        remote = nil
+        procedures.leave()
         refuse(.connectionParamReq, reason)
         return take()
     }
@@ -154,28 +154,22 @@ extension LinkControl {
             actions.append(.end(.instantPassed))
         } else {
             schedule(change, at: instant, isOwn: isOwn)
-            guard instant == counter else { return }
-            pending = nil
-            apply(change.late)
+            if let change = procedures.take(at: counter) { apply(change.late) }
         }
     }
 
     mutating func schedule(_ change: Change, at instant: UInt16, isOwn: Bool) {
-        pending = (instant, change)
-        if isOwn { local = .awaitingInstant } else { remote = .awaitingInstant }
+        procedures.schedule(change, at: instant, isOwn: isOwn)
     }
 
     /// Applies a change whose instant has come.
     mutating func apply(_ change: Change) {
-        let isOwn = local == .awaitingInstant
-        if isOwn { local = nil }
-        isAnswered = false
-        if remote == .awaitingInstant { remote = nil }
+        let isOwn = procedures.endAtInstant()
         switch change {
         case .timing(let pdu):
             let new = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
             let isSame = new == timing
-            if new.interval != timing.interval { endSubrating() }
+            if new.interval != timing.interval { subrating.end() }
             timing = new
             actions.append(.applyTiming(pdu))
             if isOwn || !isSame { report(.parameters(.success)) }
@@ -201,7 +195,7 @@ extension LinkControl {
         }
         guard let own = kindUnderWay else { return true }
         let error = collisionCode(own, kind)
-        if isAnswered { actions.append(.end(error)) } else { refuse(opcode, error) }
+        if procedures.isAnswered { actions.append(.end(error)) } else { refuse(opcode, error) }
         return false
     }
 

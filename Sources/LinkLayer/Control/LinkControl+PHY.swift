@@ -8,7 +8,7 @@ extension LinkControl {
             report(.phy(.unsupportedRemoteFeature))
             return
         }
-        local = isCentral ? .phyAwaitingResponse(tx: tx, rx: rx) : .phyAwaitingIndication
+        procedures.start(isCentral ? .phyAwaitingResponse(tx: tx, rx: rx) : .phyAwaitingIndication)
         send(.phyRequest(.init(tx: tx, rx: rx)))
     }
 
@@ -22,7 +22,7 @@ extension LinkControl {
                 return
             }
             // The central's procedure takes precedence over this device's own (5.3).
-            remote = .phyAwaitingIndication
+            procedures.join(.phyAwaitingIndication)
             send(.phyResponse(ours))
             return
         }
@@ -31,7 +31,7 @@ extension LinkControl {
 
     mutating func takePHYResponse(_ pdu: PHYPreferences) {
         guard isCentral, case .phyAwaitingResponse(let tx, let rx) = local else { return }
-        isAnswered = true
+        procedures.noteAnswer()
         decidePHY(tx: tx, rx: rx, peer: pdu, isOwn: true)
     }
 
@@ -45,7 +45,7 @@ extension LinkControl {
         if pdu.changesNothing {
             send(.phyUpdate(pdu))
             if isOwn {
-                (local, isAnswered) = (nil, false)
+                procedures.end()
                 report(.phy(.success))
             }
             return
@@ -59,7 +59,7 @@ extension LinkControl {
         guard remote == .phyAwaitingIndication || local == .phyAwaitingIndication else { return }
         let isOwn = remote != .phyAwaitingIndication
         if pdu.changesNothing {
-            if isOwn { local = nil } else { remote = nil }
+            if isOwn { procedures.end() } else { procedures.leave() }
             if isOwn { report(.phy(.success)) }
             return
         }
@@ -74,25 +74,19 @@ extension LinkControl {
 
     /// Applies the PHYs at the instant. The host is notified if it requested the change, or if a PHY has changed.
     mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
-        let before = (txPHY, rxPHY)
-        let times = (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY)))
-        txPHY = tx ?? txPHY
-        rxPHY = rx ?? rxPHY
-        if isOwn || before.0 != txPHY || before.1 != rxPHY { report(.phy(.success)) }
+        let (before, times) = (phys, effectiveTimes)
+        phys.change(tx: tx, rx: rx)
+        if isOwn || before != phys { report(.phy(.success)) }
         // The minimum times are longer on the Coded PHY.
-        if times != (dataLength.txTime(phy(txPHY)), dataLength.rxTime(phy(rxPHY))) { report(.dataLength) }
+        if times != effectiveTimes { report(.dataLength) }
+    }
+
+    /// The maximum durations of PDUs on the current PHYs, in microseconds.
+    private var effectiveTimes: [UInt16] {
+        [dataLength.txTime(txPHY.radioPHY), dataLength.rxTime(rxPHY.radioPHY)]
     }
 
     // MARK: Values
-
-    /// Returns the PHY of the simulated radio for an HCI PHY, with S=8 for Coded.
-    func phy(_ phy: LEPHY) -> RadioPHY {
-        switch phy {
-        case .le2M: .le2M
-        case .coded: .codedS8
-        default: .le1M
-        }
-    }
 
     private func choice(_ common: LEPHYs, current: LEPHY) -> LEPHY? {
         let best: LEPHY? =

@@ -52,33 +52,33 @@ extension LinkControl {
     mutating func takeRefusal(of opcode: ControlOpcode?, _ error: HCIStatus) {
         switch (local, opcode) {
         case (.features?, .featureReq?), (.features?, .peripheralFeatureReq?), (.features?, nil):
-            local = nil
+            procedures.end()
             report(.features(error, []))
         case (.length?, .lengthReq?), (.length?, nil), (.ping?, .pingReq?), (.ping?, nil):
-            local = nil
+            procedures.end()
         case (.version?, .versionInd?):
-            local = nil
+            procedures.end()
             report(.version(error, .init()))
         case (.clockAccuracy?, .clockAccuracyReq?), (.clockAccuracy?, nil):
-            local = nil
+            procedures.end()
             report(.clockAccuracy(error, .init(code: 0)))
         case (.subrateAwaitingIndication?, .subrateReq?), (.subrateAwaitingIndication?, nil):
-            local = nil
+            procedures.end()
             report(.subrate(error, subrate))
         case (.parametersAwaitingResponse(let wanted)?, .connectionParamReq?),
             (.parametersAwaitingResponse(let wanted)?, nil):
-            local = nil
+            procedures.end()
             takeParameterRefusal(error, wanted: wanted)
         case (.phyAwaitingResponse?, .phyReq?), (.phyAwaitingIndication?, .phyReq?),
             (.phyAwaitingResponse?, nil), (.phyAwaitingIndication?, nil):
-            local = nil
+            procedures.end()
             report(.phy(error))
         case (.parametersAwaitingIndication?, .connectionParamReq?), (.parametersAwaitingIndication?, nil):
-            local = nil
+            procedures.end()
             report(.parameters(error))
         default:
-            if opcode == .connectionParamRsp, remote == .parametersAwaitingIndication { remote = nil }
-            if opcode == .phyRsp, remote == .phyAwaitingIndication { remote = nil }
+            if opcode == .connectionParamRsp { procedures.leave(.parametersAwaitingIndication) }
+            if opcode == .phyRsp { procedures.leave(.phyAwaitingIndication) }
         }
     }
 }

@@ -6,17 +6,17 @@ extension LinkControl {
     mutating func startSubrate(_ wanted: SubrateRequest) {
         guard peerHasSubrating else { return report(.subrate(.unsupportedRemoteFeature, subrate)) }
         guard isCentral else {
-            local = .subrateAwaitingIndication
+            procedures.start(.subrateAwaitingIndication)
             return send(.subrateRequest(wanted))
         }
-        acceptableSubrate = wanted
+        subrating.accept(wanted)
         var pdu = SubrateIndication()
         pdu.factor = wanted.factorMax
         pdu.latency = wanted.maxLatency
         pdu.continuation = min(wanted.continuation, wanted.factorMax - 1)
         pdu.timeout = wanted.timeout
         announce(pdu)
-        local = .subrateAwaitingAcknowledgement
+        procedures.start(.subrateAwaitingAcknowledgement)
     }
 
     /// Whether the peer supports subrating and its host has enabled it.
@@ -26,7 +26,7 @@ extension LinkControl {
         var pdu = pdu
         // A nearby event: the peripheral resolves the counter's wraparound from the two highest bits.
         pdu.base = counter
-        announcedSubrate = pdu
+        subrating.announce(pdu)
         send(.subrateIndication(pdu))
         actions.append(.announceSubrate(pdu))
     }
@@ -41,9 +41,11 @@ extension LinkControl {
         guard remote == nil, pending == nil, !isChanging else {
             return refuse(.subrateReq, .differentTransactionCollision)
         }
-        guard let agreed = agreement(on: pdu) else { return refuse(.subrateReq, .invalidLinkLayerParameters) }
+        guard let agreed = subrating.agreement(on: pdu, timing) else {
+            return refuse(.subrateReq, .invalidLinkLayerParameters)
+        }
         announce(agreed)
-        remote = .subrateAwaitingAcknowledgement
+        procedures.join(.subrateAwaitingAcknowledgement)
     }
 
     /// Whether a procedure of this device is in progress that changes the link.
@@ -54,10 +56,78 @@ extension LinkControl {
         }
     }
 
+    /// Applies the central's decision (5.1.19). AB-L04: invalid parameters end the link.
+    mutating func takeSubrateIndication(_ pdu: SubrateIndication) {
+        guard pdu.isPossible(with: timing) else {
+            actions.append(.end(.invalidLinkLayerParameters))
+            return
+        }
+        apply(pdu, isOwn: procedures.end(.subrateAwaitingIndication))
+    }
+
+    /// Applies the announced subrating, which the peripheral has acknowledged.
+    mutating func subrateAcknowledged() -> [Action] {
+        guard let pdu = subrating.acknowledge() else { return [] }
+        let isOwn = procedures.end(.subrateAwaitingAcknowledgement)
+        procedures.leave(.subrateAwaitingAcknowledgement)
+        apply(pdu, isOwn: isOwn)
+        startNext()
+        return flush()
+    }
+
+    private mutating func apply(_ pdu: SubrateIndication, isOwn: Bool) {
+        var known = pdu
+        known.base = subrate.base
+        let isSame = known == subrate && timing.latency == pdu.latency && timing.timeout == pdu.timeout
+        subrating.adopt(known)
+        (timing.latency, timing.timeout) = (pdu.latency, pdu.timeout)
+        actions.append(.applySubrate(pdu))
+        if isOwn || !isSame { report(.subrate(.success, known)) }
+    }
+}
+
+/// The subrating of a link, as its two devices negotiate it.
+struct SubrateNegotiation {
+    /// The current subrating. Its base event is not used here.
+    private(set) var current = SubrateIndication()
+    /// The subrating that the peripheral has yet to acknowledge.
+    private var announced: SubrateIndication?
+    /// The parameters that a central accepts from the peripheral.
+    private(set) var acceptable: SubrateRequest
+
+    init(acceptable: SubrateRequest) {
+        self.acceptable = acceptable
+    }
+
+    /// Accepts these parameters from now on: the central's last request is what it accepts from the peripheral (Core
+    /// Vol 6 Part B 5.1.20).
+    mutating func accept(_ range: SubrateRequest) {
+        acceptable = range
+    }
+
+    mutating func announce(_ subrate: SubrateIndication) {
+        announced = subrate
+    }
+
+    /// Removes and returns the announced subrating, which the peripheral has acknowledged.
+    mutating func acknowledge() -> SubrateIndication? {
+        defer { announced = nil }
+        return announced
+    }
+
+    mutating func adopt(_ subrate: SubrateIndication) {
+        current = subrate
+    }
+
+    /// Ends subrating. A change of the interval makes every event a used one (5.1.1).
+    mutating func end() {
+        (current.factor, current.continuation) = (1, 0)
+    }
+
     /// Returns parameters within the limits of both devices; nil if there are none. The factor is the largest with
     /// which the supervision timeout allows for two attempts at an event.
-    private func agreement(on asked: SubrateRequest) -> SubrateIndication? {
-        let own = acceptableSubrate
+    func agreement(on asked: SubrateRequest, _ timing: LinkTiming) -> SubrateIndication? {
+        let own = acceptable
         guard asked.maxLatency <= own.maxLatency, asked.timeout <= own.timeout else { return nil }
         let events = Int64(asked.maxLatency) + 1
         let longest = (Int64(asked.timeout) * 10_000 - 1) / (2 * timing.intervalMicroseconds * events)
@@ -72,50 +142,15 @@ extension LinkControl {
         pdu.timeout = asked.timeout
         return pdu
     }
+}
 
-    /// Applies the central's decision (5.1.19). AB-L04: invalid parameters end the link.
-    mutating func takeSubrateIndication(_ pdu: SubrateIndication) {
-        guard isPossible(pdu) else {
-            actions.append(.end(.invalidLinkLayerParameters))
-            return
-        }
-        let isOwn = local == .subrateAwaitingIndication
-        if isOwn { local = nil }
-        apply(pdu, isOwn: isOwn)
-    }
-
-    private func isPossible(_ pdu: SubrateIndication) -> Bool {
-        let events = Int64(pdu.factor) * (Int64(pdu.latency) + 1)
-        return (1...Int64(SubrateRequest.maximumFactor)).contains(events) && pdu.factor >= 1
-            && pdu.continuation < pdu.factor
-            && (10...3_200).contains(pdu.timeout)
-            && Int64(pdu.timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
-    }
-
-    /// Applies the announced subrating, which the peripheral has acknowledged.
-    mutating func subrateAcknowledged() -> [Action] {
-        guard let pdu = announcedSubrate else { return [] }
-        announcedSubrate = nil
-        let isOwn = local == .subrateAwaitingAcknowledgement
-        if isOwn { local = nil }
-        if remote == .subrateAwaitingAcknowledgement { remote = nil }
-        apply(pdu, isOwn: isOwn)
-        startNext()
-        return flush()
-    }
-
-    private mutating func apply(_ pdu: SubrateIndication, isOwn: Bool) {
-        var known = pdu
-        known.base = subrate.base
-        let isSame = known == subrate && timing.latency == pdu.latency && timing.timeout == pdu.timeout
-        subrate = known
-        (timing.latency, timing.timeout) = (pdu.latency, pdu.timeout)
-        actions.append(.applySubrate(pdu))
-        if isOwn || !isSame { report(.subrate(.success, known)) }
-    }
-
-    /// Ends subrating. A change of the interval makes every event a used one (5.1.1).
-    mutating func endSubrating() {
-        (subrate.factor, subrate.continuation) = (1, 0)
+extension SubrateIndication {
+    /// Whether the subrating is valid on a link with this timing.
+    fileprivate func isPossible(with timing: LinkTiming) -> Bool {
+        let events = Int64(factor) * (Int64(latency) + 1)
+        return (1...Int64(SubrateRequest.maximumFactor)).contains(events) && factor >= 1
+            && continuation < factor
+            && (10...3_200).contains(timeout)
+            && Int64(timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
     }
 }

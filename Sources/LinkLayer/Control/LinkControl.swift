@@ -144,31 +144,18 @@ struct LinkControl {
     static let responseTimeout = Duration.seconds(40)
 
     let setup: Setup
-    var local: Local?
-    var remote: Remote?
+    var procedures = LinkProcedures()
     var encryption = EncryptionMachine()
     /// PDUs of the peer postponed until the encryption procedure ends.
     var postponed = Deque<PacketBuffer>()
-    var requests = Deque<Request>()
-    var pending: (instant: UInt16, change: Change)?
-    /// Whether the peer has responded in this device's procedure that now waits for its instant.
-    var isAnswered = false
-    var versionSent = false
-    var remoteVersion: VersionIndication?
-    var remoteFeatures: LEFeatures?
+    private(set) var requests = Deque<Request>()
+    var peer = PeerFacts()
     var dataLength: DataLength
-    /// The data length last sent to the peer.
-    var toldLength: LengthExchange?
-    var txPHY = LEPHY.le1M
-    var rxPHY = LEPHY.le1M
+    var phys: LinkPHYs
     var timing: LinkTiming
-    /// The current subrating. Its base event is not used here.
-    var subrate = SubrateIndication()
-    /// The subrating that the peripheral has yet to acknowledge.
-    var announcedSubrate: SubrateIndication?
-    var acceptableSubrate: SubrateRequest
+    var subrating: SubrateNegotiation
     /// The event being prepared or in progress.
-    var counter: UInt16 = 0
+    private(set) var counter: UInt16 = 0
     /// Incremented whenever a control PDU is sent or received, which restarts the response timeout.
     private(set) var progress = 0
     var actions: [Action] = []
@@ -176,12 +163,21 @@ struct LinkControl {
     init(_ setup: Setup, timing: LinkTiming) {
         self.setup = setup
         self.timing = timing
-        acceptableSubrate = setup.acceptableSubrate
+        subrating = SubrateNegotiation(acceptable: setup.acceptableSubrate)
         dataLength = setup.dataLength
-        (txPHY, rxPHY) = (setup.firstPHY, setup.firstPHY)
+        phys = LinkPHYs(setup.firstPHY)
     }
 
     var isCentral: Bool { setup.role == .central }
+    var local: Local? { procedures.local }
+    var remote: Remote? { procedures.remote }
+    var pending: (instant: UInt16, change: Change)? { procedures.pending }
+    /// The features of the peer; nil before it has reported them.
+    var remoteFeatures: LEFeatures? { peer.features }
+    var txPHY: LEPHY { phys.tx }
+    var rxPHY: LEPHY { phys.rx }
+    /// The current subrating. Its base event is not used here.
+    var subrate: SubrateIndication { subrating.current }
 
     /// Whether the peer owes a PDU, so that the response timeout runs.
     var awaitsPeer: Bool {
@@ -243,9 +239,8 @@ struct LinkControl {
     /// Applies the change whose instant is the event with this counter, if there is one.
     mutating func begin(counter: UInt16) -> [Action] {
         self.counter = counter
-        guard let pending, pending.instant == counter else { return [] }
-        self.pending = nil
-        apply(pending.change)
+        guard let change = procedures.take(at: counter) else { return [] }
+        apply(change)
         startNext()
         return flush()
     }
@@ -339,4 +334,12 @@ struct LinkControl {
     mutating func report(_ report: Report) {
         actions.append(.report(report))
     }
+}
+
+/// The role of this device in a connection (Core Vol 6 Part B 4.5).
+enum LinkRole: Hashable {
+    /// The device that initiated the connection, and that determines its timing.
+    case central
+    /// The device that advertised.
+    case peripheral
 }
