@@ -60,7 +60,7 @@ extension VirtualController: AdvertiserOwner {
     }
 
     func advertiserChangedAddress(_ advertiser: Advertiser) {
-        privacy.list.note(advertiser.set.ownAddress, towards: advertiser.set.target)
+        privacy.note(advertiser.set.ownAddress, towards: advertiser.set.target)
         // With the old DID, a scanner could link the new address to the old one.
         if !advertiser.set.isLegacy { renewDataIdentifier(advertiser) }
     }

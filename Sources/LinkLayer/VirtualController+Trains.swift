@@ -83,7 +83,7 @@ extension VirtualController: SynchronizerOwner {
     /// Returns this device's identity address behind an address; nil if the address is not this device's.
     private func identity(behind address: BluetoothAddress) -> BluetoothAddress? {
         if address == configuration.publicAddress || address == randomAddress { return address }
-        guard address.randomKind == .resolvable, privacy.isResolving, privacy.list.isOwn(address) else { return nil }
+        guard address.randomKind == .resolvable, privacy.isOwn(address) else { return nil }
         return randomAddress ?? configuration.publicAddress
     }
 

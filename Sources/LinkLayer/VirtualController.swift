@@ -196,7 +196,7 @@ package final class VirtualController {
         advertiser = makeAdvertiser(AdvertisingSet())
         advertisers.removeAll()
         trains.removeAll()
-        scanner.settings = ScanParameters()
+        scanner.configure(ScanParameters())
         advertisingCommands = .none
         host.reset()
         randomAddress = nil

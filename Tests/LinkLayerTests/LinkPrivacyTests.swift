@@ -23,9 +23,9 @@ import Testing
     /// towards it.
     private func privacy(isResolving: Bool) throws -> LinkPrivacy {
         let privacy = LinkPrivacy(size: 4, loop: loop, random: RandomSource(seed: 1))
-        try privacy.list.add(Self.phone, peerKey: key(1), localKey: key(2))
-        try privacy.list.add(Self.watch, peerKey: key(3), localKey: .zero)
-        privacy.isResolving = isResolving
+        try privacy.addPeer(Self.phone, peerKey: key(1), localKey: key(2))
+        try privacy.addPeer(Self.watch, peerKey: key(3), localKey: .zero)
+        privacy.enableResolution(isResolving)
         return privacy
     }
 
@@ -121,7 +121,7 @@ import Testing
     /// Core Vol 4 Part E 7.8.44, 7.8.45, and the defaults that a reset restores.
     @Test func a_reset_leaves_what_there_was_in_the_beginning() throws {
         let privacy = try privacy(isResolving: true)
-        privacy.lifetimes = .seconds(7)...(.seconds(9))
+        privacy.limitLifetimes(to: .seconds(7)...(.seconds(9)))
         #expect(privacy.rules.lifetimes == .seconds(7)...(.seconds(9)) && privacy.rules.now == loop.now)
         privacy.reset()
         #expect(privacy.lifetimes == .seconds(900)...(.seconds(900)) && !privacy.isResolving)

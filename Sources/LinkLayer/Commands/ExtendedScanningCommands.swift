@@ -22,7 +22,7 @@ extension VirtualController {
         else { return .invalidParameters }
         if let error = checkFilterPolicy(command.filterPolicy) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        scanner.settings = ScanParameters(command)
+        scanner.configure(ScanParameters(command))
         return .success
     }
 
@@ -42,14 +42,14 @@ extension VirtualController {
         let own = ownAddress(scanner.settings.parameters.ownAddressKind)
         guard own.fallback != nil else { return .invalidParameters }
         // Enabling an active scan again clears the duplicate filter and restarts the duration.
-        scanner.own = own
-        if !scanner.settings.isExtended { scanner.settings = scanner.settings.asExtended }
+        if !scanner.settings.isExtended { scanner.configure(scanner.settings.asExtended) }
         scanner.start(
             ScanTiming(
                 filter: command.filterDuplicates,
                 duration: isTimed ? duration : nil,
                 period: isPeriodic ? period : nil
-            )
+            ),
+            as: own
         )
         return .success
     }

@@ -41,25 +41,12 @@ extension CommandTable {
 
     private mutating func addPeriodicListCommands() {
         add(LEAddDeviceToPeriodicAdvertiserList.self) { controller, command in
-            controller.changePeriodicList(command.address, command.sid) { list, entry in
-                guard !list.contains(entry) else { return .invalidParameters }
-                guard list.count < Synchronizer.listSize else { return .memoryCapacityExceeded }
-                list.append(entry)
-                return .success
-            }
+            controller.changePeriodicList(command.address, command.sid, controller.synchronizer.addToList)
         }
         add(LERemoveDeviceFromPeriodicAdvertiserList.self) { controller, command in
-            controller.changePeriodicList(command.address, command.sid) { list, entry in
-                guard let index = list.firstIndex(of: entry) else { return .unknownAdvertisingIdentifier }
-                list.remove(at: index)
-                return .success
-            }
+            controller.changePeriodicList(command.address, command.sid, controller.synchronizer.removeFromList)
         }
-        add(LEClearPeriodicAdvertiserList.self) { controller, _ in
-            guard controller.synchronizer.wanted == nil else { return HCIStatus.commandDisallowed }
-            controller.synchronizer.list = []
-            return .success
-        }
+        add(LEClearPeriodicAdvertiserList.self) { controller, _ in controller.synchronizer.clearList() }
         add(LEReadPeriodicAdvertiserListSize.self) { _, _ in .init(size: UInt8(Synchronizer.listSize)) }
     }
 }
@@ -89,10 +76,10 @@ extension VirtualController {
     fileprivate func changePeriodicList(
         _ address: BluetoothAddress,
         _ sid: UInt8,
-        _ change: (inout [Synchronizer.Entry], Synchronizer.Entry) -> HCIStatus
+        _ change: (Synchronizer.Entry) -> HCIStatus
     ) -> HCIStatus {
         guard synchronizer.wanted == nil else { return .commandDisallowed }
         guard address.kind.rawValue <= 1, sid <= 0x0F else { return .invalidParameters }
-        return change(&synchronizer.list, Synchronizer.Entry(advertiser: address.device, sid: sid))
+        return change(Synchronizer.Entry(advertiser: address.device, sid: sid))
     }
 }

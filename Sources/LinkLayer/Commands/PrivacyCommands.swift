@@ -8,18 +8,18 @@ extension CommandTable {
     mutating func addPrivacyCommands() {
         add(LEAddDeviceToResolvingList.self) { controller, command in controller.addToResolvingList(command) }
         add(LERemoveDeviceFromResolvingList.self) { controller, command in
-            controller.changeResolvingList(command.peerIdentity) { $0.remove(command.peerIdentity) }
+            controller.changeResolvingList(command.peerIdentity) { $0.removePeer(command.peerIdentity) }
         }
         add(LEClearResolvingList.self) { controller, _ in
             guard !controller.isResolvingListInUse else { return HCIStatus.commandDisallowed }
-            controller.privacy.list.clear()
+            controller.privacy.removePeers()
             return .success
         }
         add(LEReadResolvingListSize.self) { controller, _ in .init(size: controller.configuration.resolvingListSize) }
         add(LESetPrivacyMode.self) { controller, command in
             guard command.mode.rawValue <= 1 else { return HCIStatus.invalidParameters }
             return controller.changeResolvingList(command.peerIdentity) {
-                $0.set(command.mode, for: command.peerIdentity)
+                $0.setMode(command.mode, for: command.peerIdentity)
             }
         }
         addAddressCommands()
@@ -53,19 +53,19 @@ extension CommandTable {
         }
         add(LESetAddressResolutionEnable.self) { controller, command in
             guard !controller.usesAddresses else { return HCIStatus.commandDisallowed }
-            controller.privacy.isResolving = command.isEnabled
+            controller.privacy.enableResolution(command.isEnabled)
             return .success
         }
         add(LESetResolvablePrivateAddressTimeout.self) { controller, command in
             guard (0x0001...0x0E10).contains(command.timeout) else { return HCIStatus.invalidParameters }
             let time = Duration.seconds(Int64(command.timeout))
-            controller.privacy.lifetimes = time...time
+            controller.privacy.limitLifetimes(to: time...time)
             return .success
         }
         add(LESetResolvablePrivateAddressTimeoutV2.self) { controller, command in
             let (least, most) = (command.timeoutMin, command.timeoutMax)
             guard least >= 0x0001, least <= most, most <= 0x0E10 else { return HCIStatus.invalidParameters }
-            controller.privacy.lifetimes = .seconds(Int64(least))...(.seconds(Int64(most)))
+            controller.privacy.limitLifetimes(to: .seconds(Int64(least))...(.seconds(Int64(most))))
             return .success
         }
     }
@@ -90,7 +90,7 @@ extension VirtualController {
             let peerKey = Key128(littleEndian: command.peerIRK), let localKey = Key128(littleEndian: command.localIRK)
         else { return .invalidParameters }
         do throws(ResolvingList.Refusal) {
-            try privacy.list.add(peer, peerKey: peerKey, localKey: localKey)
+            try privacy.addPeer(peer, peerKey: peerKey, localKey: localKey)
             return .success
         } catch {
             switch error {
@@ -103,10 +103,10 @@ extension VirtualController {
     /// Changes the list for a peer that must be on it.
     fileprivate func changeResolvingList(
         _ peer: BluetoothAddress,
-        _ change: (inout ResolvingList) -> Bool
+        _ change: (LinkPrivacy) -> Bool
     ) -> HCIStatus {
         guard !isResolvingListInUse else { return .commandDisallowed }
         guard peer.isIdentity else { return .invalidParameters }
-        return change(&privacy.list) ? .success : .unknownConnection
+        return change(privacy) ? .success : .unknownConnection
     }
 }

@@ -23,7 +23,7 @@ extension VirtualController {
         else { return .invalidParameters }
         if let error = checkFilterPolicy(command.filterPolicy) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        scanner.settings = ScanParameters(command)
+        scanner.configure(ScanParameters(command))
         return .success
     }
 
@@ -35,8 +35,7 @@ extension VirtualController {
         let own = ownAddress(scanner.settings.parameters.ownAddressKind)
         guard command.filterDuplicates.rawValue <= 1, own.fallback != nil else { return .invalidParameters }
         // Enabling an active scan again clears the duplicate filter.
-        scanner.own = own
-        scanner.start(ScanTiming(filter: command.filterDuplicates))
+        scanner.start(ScanTiming(filter: command.filterDuplicates), as: own)
         return .success
     }
 }

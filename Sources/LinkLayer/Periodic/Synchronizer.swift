@@ -32,7 +32,7 @@ final class Synchronizer {
         case told(ConnectionHandle, serviceData: UInt16)
     }
 
-    var list: [Entry] = []
+    private var list: [Entry] = []
     /// The host's pending command; nil if none is pending.
     private(set) var wanted: LEPeriodicAdvertisingCreateSync?
     private var followers: [UInt16: (follower: PeriodicFollower, reason: Reason)] = [:]
@@ -84,6 +84,30 @@ final class Synchronizer {
         followers = [:]
         list = []
         wanted = nil
+    }
+
+    /// Adds a set to the periodic advertiser list, which must not change while it is in use (Core Vol 4 Part E 7.8.70).
+    func addToList(_ entry: Entry) -> HCIStatus {
+        guard wanted == nil else { return .commandDisallowed }
+        guard !list.contains(entry) else { return .invalidParameters }
+        guard list.count < Self.listSize else { return .memoryCapacityExceeded }
+        list.append(entry)
+        return .success
+    }
+
+    /// Removes a set from the list (7.8.71).
+    func removeFromList(_ entry: Entry) -> HCIStatus {
+        guard wanted == nil else { return .commandDisallowed }
+        guard let index = list.firstIndex(of: entry) else { return .unknownAdvertisingIdentifier }
+        list.remove(at: index)
+        return .success
+    }
+
+    /// Clears the list (7.8.72).
+    func clearList() -> HCIStatus {
+        guard wanted == nil else { return .commandDisallowed }
+        list = []
+        return .success
     }
 
     /// Starts to look for a train.

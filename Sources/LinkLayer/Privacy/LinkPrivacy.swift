@@ -39,11 +39,11 @@ final class LinkPrivacy {
     /// The default lifetime of a private address (Core Vol 4 Part E 7.8.45).
     static let initialTimeout = Duration.seconds(900)
 
-    var list: ResolvingList
+    private(set) var list: ResolvingList
     /// Whether private addresses of peers are resolved. Own ones are generated regardless (7.8.44).
-    var isResolving = false
+    private(set) var isResolving = false
     /// The range of lifetimes of a private address.
-    var lifetimes = LinkPrivacy.initialTimeout...LinkPrivacy.initialTimeout
+    private(set) var lifetimes = LinkPrivacy.initialTimeout...LinkPrivacy.initialTimeout
 
     private let loop: any EventLoop
     private let random: RandomSource
@@ -61,6 +61,45 @@ final class LinkPrivacy {
         lifetimes = Self.initialTimeout...Self.initialTimeout
     }
 
+    // MARK: Commands of the host
+
+    /// Adds a peer in network privacy mode. A key of zero counts as none.
+    func addPeer(_ peer: BluetoothAddress, peerKey: Key128, localKey: Key128) throws(ResolvingList.Refusal) {
+        try list.add(peer, peerKey: peerKey, localKey: localKey)
+    }
+
+    /// Removes a peer. Returns false if it is not on the list.
+    func removePeer(_ peer: BluetoothAddress) -> Bool {
+        list.remove(peer)
+    }
+
+    /// Removes all peers from the resolving list (7.8.40).
+    func removePeers() {
+        list.clear()
+    }
+
+    /// Sets the privacy mode of a peer. Returns false if it is not on the list.
+    func setMode(_ mode: LEPrivacyMode, for peer: BluetoothAddress) -> Bool {
+        list.set(mode, for: peer)
+    }
+
+    /// Resolves private addresses from now on, or no longer (Core Vol 4 Part E 7.8.44).
+    func enableResolution(_ isEnabled: Bool) {
+        isResolving = isEnabled
+    }
+
+    /// Limits the lifetimes of the private addresses generated from now on (7.8.45).
+    func limitLifetimes(to range: ClosedRange<Duration>) {
+        lifetimes = range
+    }
+
+    // MARK: Addresses
+
+    /// Records the address shown on the air to a peer.
+    func note(_ address: BluetoothAddress, towards peer: BluetoothAddress) {
+        list.note(address, towards: peer)
+    }
+
     /// The rules for generating private addresses at this instant.
     var rules: RotatingAddress.Rules { .init(now: loop.now, lifetimes: lifetimes, random: random) }
 
@@ -75,11 +114,14 @@ final class LinkPrivacy {
         }
     }
 
+    /// Whether an address was generated with one of this device's own keys. False while addresses are not resolved.
+    func isOwn(_ address: BluetoothAddress) -> Bool { isResolving && list.isOwn(address) }
+
     /// Determines the target of directed advertising.
     func judge(_ target: BluetoothAddress, _ own: OwnAddressParameters) -> DirectedTarget {
         if target == own.fallback { return .own(target) }
         guard target.randomKind == .resolvable else { return .foreign }
-        guard isResolving, list.isOwn(target) else { return .unresolved }
+        guard isOwn(target) else { return .unresolved }
         return .ownPrivate(own.fallback?.identity ?? target)
     }
 
@@ -119,4 +161,21 @@ extension BluetoothAddress.Kind {
     var isIdentity: Bool { self == .publicIdentity || self == .randomIdentity }
     /// The kind of a target address that the controller could not resolve (Core Vol 4 Part E 7.7.65.13).
     static let unresolved = BluetoothAddress.Kind(rawValue: 0xFE)
+}
+
+/// The identities of the two devices of a link, behind the addresses used to make it.
+struct LinkIdentities: Hashable {
+    /// The address by which the peer identifies this device; nil if the peer has a key for that.
+    var own: BluetoothAddress?
+    /// The private address that this controller has generated for itself, if any.
+    var ownPrivate: BluetoothAddress?
+    var peer: HeardDevice
+
+    /// The peer's private address, if it was resolved.
+    var peerPrivate: BluetoothAddress? { peer.isResolved ? peer.address : nil }
+
+    /// Whether a link with these addresses would be between the same two devices.
+    func areThose(of own: BluetoothAddress?, and peer: BluetoothAddress) -> Bool {
+        self.peer.identity.device == peer.device && (own == nil || self.own == nil || own == self.own)
+    }
 }

@@ -28,11 +28,11 @@ class PrimaryListener: RadioClaimant {
         var task: ScheduledTask
     }
 
-    let arbiter: RadioArbiter
     let loop: any EventLoop
     let random: RandomSource
-    let power: Double
-    let accuracy: ClockAccuracy
+    private let arbiter: RadioArbiter
+    private let power: Double
+    private let accuracy: ClockAccuracy
     private(set) var isEnabled = false
     private(set) var phase = Phase.window
 

@@ -30,9 +30,9 @@ final class Scanner: PrimaryListener {
     }
 
     /// The parameters set by the host.
-    var settings = ScanParameters()
+    private(set) var settings = ScanParameters()
     /// The own address on the air, set when scanning starts.
-    var own = OwnAddressParameters()
+    private var own = OwnAddressParameters()
 
     /// Whether scanning is enabled, including the pauses between two periods.
     private(set) var isActive = false
@@ -55,8 +55,15 @@ final class Scanner: PrimaryListener {
         super.init(arbiter: arbiter, loop: loop, random: random, power: power, accuracy: accuracy)
     }
 
-    func start(_ timing: ScanTiming) {
+    /// Adopts the parameters for the next start.
+    func configure(_ settings: ScanParameters) {
+        self.settings = settings
+    }
+
+    /// Starts scanning, or starts it again.
+    func start(_ timing: ScanTiming, as own: OwnAddressParameters) {
         stop()
+        self.own = own
         isActive = true
         self.timing = timing
         duplicates = timing.filter == .disabled ? nil : DuplicateFilter()
