@@ -1,7 +1,15 @@
 import BluetoothTypes
+import HCI
 
 /// The filter accept list (Core Vol 6 Part B 4.3.1).
 struct AcceptList {
+    /// A command of the host (Core Vol 4 Part E 7.8.15 to 7.8.17).
+    enum Change {
+        case clear
+        case add(BluetoothAddress)
+        case remove(BluetoothAddress)
+    }
+
     private struct Entry: Hashable {
         var value: UInt64
         var isRandom: Bool
@@ -27,6 +35,23 @@ struct AcceptList {
     mutating func remove(_ address: BluetoothAddress) {
         entries.remove(entry(address))
     }
+
+    /// Applies a command of the host.
+    mutating func apply(_ change: Change) -> HCIStatus {
+        switch change {
+        case .clear:
+            clear()
+        case .add(let address):
+            guard Self.isKind(address.kind) else { return .invalidParameters }
+            return add(address) ? .success : .memoryCapacityExceeded
+        case .remove(let address):
+            guard Self.isKind(address.kind) else { return .invalidParameters }
+            remove(address)
+        }
+        return .success
+    }
+
+    private static func isKind(_ kind: BluetoothAddress.Kind) -> Bool { [0x00, 0x01, 0xFF].contains(kind.rawValue) }
 
     mutating func clear() {
         entries.removeAll()

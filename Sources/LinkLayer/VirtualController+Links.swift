@@ -86,7 +86,7 @@ extension VirtualController: InitiatorOwner {
     ) {
         addLink(
             .init(
-                handle: newHandle(),
+                handle: linkTable.newHandle(),
                 role: .central,
                 own: request.initiator,
                 peer: request.advertiser,
@@ -122,10 +122,10 @@ extension VirtualController: InitiatorOwner {
 }
 
 extension VirtualController: LinkOwner {
-    var hostRoom: Int? { hostFlow.room }
+    var hostRoom: Int? { linkTable.flow.room }
 
     func link(_ link: Link, received payload: PacketBuffer, isStart: Bool) {
-        hostFlow.sent(link.handle)
+        linkTable.sent(from: link)
         host.send(ACLPacket(handle: link.handle, boundary: isStart ? .start : .continuation, payload: payload))
     }
 
@@ -135,10 +135,9 @@ extension VirtualController: LinkOwner {
     }
 
     func link(_ link: Link, endedWith reason: HCIStatus) {
-        links.removeAll { $0 === link }
-        hostFlow.closed(link.handle)
+        linkTable.remove(link)
         host.send(DisconnectionComplete(handle: link.handle, reason: reason))
-        passWhatWasHeld()
+        linkTable.passOn()
     }
 
     func link(_ link: Link, reports report: LinkControl.Report) {
@@ -182,14 +181,6 @@ extension VirtualController: LinkOwner {
             EncryptionChangeV2(EncryptionChange(status: status, handle: link.handle, state: state), keySize: keySize)
         )
     }
-
-    /// Passes held data to the host as its buffers allow, with the links taking turns.
-    func passWhatWasHeld() {
-        guard !links.isEmpty else { return }
-        nextToPass %= links.count
-        for link in links[nextToPass...] + links[..<nextToPass] { link.passOn() }
-        nextToPass += 1
-    }
 }
 
 extension VirtualController {
@@ -200,44 +191,6 @@ extension VirtualController {
 
     var knowsAlgorithm2: Bool { configuration.features.contains(.channelSelectionAlgorithm2) }
 
-    /// Creates a link, reports it to the host, and starts it (Core Vol 4 Part E 7.7.65.1, .10, .20).
-    func addLink(_ parameters: Link.Parameters) {
-        let data = parameters.data
-        let timing = LinkTiming(interval: data.interval, latency: data.latency, timeout: data.timeout)
-        let setup = LinkControl.Setup(
-            role: parameters.role,
-            features: configuration.features.union(hostFeatures),
-            version: ownVersion,
-            preferredPHYs: defaultPHYs,
-            phys: supportedPHYs,
-            dataLength: receiveLength,
-            accuracy: .init(code: configuration.clockAccuracy.rawValue),
-            firstPHY: parameters.start.phy,
-            acceptableSubrate: acceptableSubrate,
-            random: random,
-            hostAnswersParameters: { [unowned host] in host.isWanted(LERemoteConnectionParameterRequest.self) },
-            hostHasKeys: { [unowned host] in host.isWanted(LELongTermKeyRequest.self) }
-        )
-        let link = Link(
-            parameters,
-            control: LinkControl(setup, timing: timing),
-            arbiter: arbiter,
-            loop: loop,
-            owner: self
-        )
-        link.transferRules = defaultTransferRules
-        links.append(link)
-        hostFlow.opened(link.handle)
-        reportConnection(link, timing)
-        link.start()
-        // If the host has suggested a longer data length, the controller requests it on its own (Core Vol 6 Part B
-        // 4.5.10).
-        if suggestedOctets > DataLength.minimumOctets, configuration.features.contains(.dataLengthExtension) {
-            _ = link.request(.dataLength(octets: suggestedOctets, time: suggestedTime))
-        }
-        if configuration.quirks.contains(.versionRepeated) { repeatVersion(on: link) }
-    }
-
     var ownVersion: VersionIndication {
         VersionIndication(
             version: configuration.version,
@@ -246,7 +199,7 @@ extension VirtualController {
         )
     }
 
-    private func reportConnection(_ link: Link, _ timing: LinkTiming) {
+    func reportConnection(_ link: Link, _ timing: LinkTiming) {
         let accuracy = link.isCentral ? 0 : link.parameters.peerAccuracy.code
         var event = LEEnhancedConnectionComplete()
         event.handle = link.handle

@@ -39,7 +39,7 @@ extension VirtualController {
             sync: pdu.sync,
             responses: pdu.responses,
             anchor: link.anchor + link.interval * events + .microseconds(pdu.sync.offset),
-            reckonedAt: loop.now,
+            reckonedAt: now,
             // The clocks of three devices are involved. The worse of the two remote ones counts for both.
             uncertainty: ClockAccuracy(code: min(pdu.sync.accuracy.code, pdu.accuracy.code))
         )

@@ -91,7 +91,7 @@ extension VirtualController: SynchronizerOwner {
         let own = identity(behind: request.advertiser)
         addLink(
             .init(
-                handle: newHandle(),
+                handle: linkTable.newHandle(),
                 role: .peripheral,
                 own: request.advertiser,
                 peer: request.initiator,

@@ -37,4 +37,24 @@ package struct VirtualControllerConfiguration: Sendable {
     package init(publicAddress: BluetoothAddress) {
         self.publicAddress = BluetoothAddress(publicAddress.value, kind: .publicDevice)
     }
+
+    /// The PHYs that the features include.
+    var supportedPHYs: LEPHYs {
+        var phys: LEPHYs = .le1M
+        if features.contains(.phy2M) { phys.insert(.le2M) }
+        if features.contains(.phyCoded) { phys.insert(.coded) }
+        return phys
+    }
+
+    /// The data length that the controller's links can receive.
+    var receiveLength: DataLength {
+        guard features.contains(.dataLengthExtension) else {
+            return DataLength(rxOctets: DataLength.minimumOctets, rxTime: DataLength.minimumTime)
+        }
+        let isCoded = features.contains(.phyCoded)
+        return DataLength(
+            rxOctets: DataLength.maximumOctets,
+            rxTime: isCoded ? DataLength.maximumTimeCoded : DataLength.maximumTimeUncoded
+        )
+    }
 }

@@ -81,6 +81,6 @@ import Testing
         let complete = asker.events(LERequestPeerSCAComplete.self)
         #expect(complete.map(\.status) == [.success])
         #expect(complete.map(\.accuracy) == [byCentral ? .ppm250 : .ppm20])
-        #expect(pair.centralLink?.peerAccuracy.code == LEClockAccuracy.ppm250.rawValue)
+        #expect(pair.centralLink?.anchors.peerAccuracy.code == LEClockAccuracy.ppm250.rawValue)
     }
 }

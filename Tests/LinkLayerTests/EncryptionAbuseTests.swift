@@ -11,7 +11,7 @@ import Testing
 @Suite struct EncryptionAbuseTests {
     /// Queues a control PDU, bypassing the procedures.
     private func slip(_ pdu: ControlPDU, into link: Link?) {
-        link?.queue.add(control: pdu.encoded())
+        link?.perform([.send(pdu)])
     }
 
     // MARK: AB-L06
@@ -107,7 +107,7 @@ import Testing
     @Test("AB-L07: plaintext data during an encryption pause are dropped", arguments: [true, false])
     func plainDataInThePauseAreDropped(isAnswered: Bool) throws {
         let pair = try paused()
-        pair.centralLink?.transmitCipher = nil
+        pair.centralLink?.perform([.transmit(nil)])
         if isAnswered {
             slip(.pauseEncryptionResponse, into: pair.centralLink)
             pair.world.run(.milliseconds(200))
@@ -130,7 +130,7 @@ import Testing
     @Test("AB-L07: an encryption pause that never ends ends the link", arguments: [true, false])
     func aPauseWithoutAnEndEndsTheLink(isAnswered: Bool) throws {
         let pair = try paused()
-        pair.centralLink?.transmitCipher = nil
+        pair.centralLink?.perform([.transmit(nil)])
         if isAnswered { slip(.pauseEncryptionResponse, into: pair.centralLink) }
         pair.peripheral.send([9], on: pair.peripheralHandle)
         pair.world.run(.seconds(39))
@@ -162,7 +162,7 @@ import Testing
             )
             node.send(
                 RadioFrame(
-                    channel: link.channel,
+                    channel: link.hopping.channel,
                     accessAddress: link.parameters.data.accessAddress,
                     crcInit: link.parameters.data.crcInit,
                     phy: .le1M,

@@ -169,7 +169,7 @@ import Testing
         let world = World()
         let pair = try Pair(world)
         pair.encrypt()
-        let session = pair.centralLink?.transmitCipher
+        let session = pair.centralLink?.ciphers.transmit
         let overheard = Overheard(world, central: pair.central)
         pair.encrypt(.other)
         #expect(session != nil)
@@ -433,7 +433,7 @@ import Testing
         pair.encrypt()
         let set = WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 500)
         #expect(pair.central.send(set) == .success)
-        pair.peripheralLink?.queue.hold()
+        pair.peripheralLink?.perform([.hold])
         world.run(.milliseconds(4_900))
         #expect(pair.central.events(AuthenticatedPayloadTimeoutExpired.self).isEmpty)
         world.run(.milliseconds(200))

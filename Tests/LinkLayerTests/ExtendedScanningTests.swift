@@ -161,7 +161,7 @@ import Testing
         var channels: [LEPHY: Set<UInt8>] = [:]
         for _ in 0..<10_000 {
             world.run(.microseconds(501))
-            guard scanner.controller.arbiter.owner === scanner.controller.scanner else { continue }
+            guard scanner.controller.radioOwner === scanner.controller.scanner else { continue }
             let listener = scanner.controller.scanner
             time[listener?.primaryPHY ?? .none, default: 0] += 1
             channels[listener?.primaryPHY ?? .none, default: []].insert(listener?.channel ?? 0)

@@ -124,7 +124,7 @@ import Testing
         #expect(flow.resize(length: 0, count: 1) == false)
         #expect(flow.resize(length: 1, count: 0) == false)
         #expect(flow.resize(length: 20, count: 2) == true)
-        flow.isEnabled = true
+        flow.enable(true)
         for handle in [a, b] { flow.opened(handle) }
         for handle in [a, b] {
             #expect(flow.room == 20)

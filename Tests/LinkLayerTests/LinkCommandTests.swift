@@ -268,8 +268,10 @@ import Testing
         let path = try host.read(LEReadRFPathCompensation())
         #expect((path.transmit, path.receive) == (0, 0))
         #expect(host.controller.randomAddress == nil && host.controller.channelMap == .all)
-        #expect(host.controller.hostFlow.room == .max && host.controller.hostFlow.length == 251)
-        #expect(host.controller.defaultPHYs == PHYPreferences(tx: [.le1M, .le2M, .coded], rx: [.le1M, .le2M, .coded]))
+        #expect(host.controller.linkTable.flow.room == .max && host.controller.linkTable.flow.length == 251)
+        #expect(
+            host.controller.defaults.phys == PHYPreferences(tx: [.le1M, .le2M, .coded], rx: [.le1M, .le2M, .coded])
+        )
         // The list has space again, and the event masks have their initial values.
         #expect(host.send(LEAddDeviceToFilterAcceptList(address: .init(2, kind: .publicDevice))) == .success)
         #expect(host.controller.host.mask == .initial && host.controller.host.leMask == .initial)

@@ -64,7 +64,7 @@ import Testing
     @Test("AB-L11: whether a replayed request is answered depends on the policy alone")
     func aRecordedRequestIsAnsweredByPolicyOnly() throws {
         let recording = try Recording()
-        let now = recording.advertiser.controller.advertiser.set.ownAddress
+        let now = recording.advertiser.controller.advertiser.set.air.own
         let bonded = recording.friend.address
         #expect(now != recording.advertiserThen)
         // The request as recorded: no device uses that address any more.
@@ -94,7 +94,7 @@ import Testing
         recording.advertiser.list(stranger, key: .zero, localKey: recording.advertiser.identityKey)
         recording.advertiser.advertise(.legacy, peer: stranger, policy: .acceptListOnly)
         recording.world.run(.milliseconds(100))
-        let now = recording.advertiser.controller.advertiser.set.ownAddress
+        let now = recording.advertiser.controller.advertiser.set.air.own
         #expect(!recording.log.advertisers.contains(recording.advertiser.address))
         #expect(!recording.isAnswered(now, as: recording.friendThen))
     }
@@ -147,7 +147,7 @@ import Testing
             let key = Key128(Block128(high: 0xBAD, low: number))
             let made = RotatingAddress(key, .init(now: .zero, timeout: .seconds(1), random: random)).address
             let requests = attacker.requests
-            attacker.ask(controller.advertiser.set.ownAddress, as: made)
+            attacker.ask(controller.advertiser.set.air.own, as: made)
             for _ in 0..<40 where attacker.requests == requests { recording.world.run(.milliseconds(5)) }
             recording.world.run(.milliseconds(1))
             if number == 100 { #expect(controller.privacy.list.remembered.senders > before + 80) }
@@ -155,7 +155,7 @@ import Testing
         attacker.node.sleep()
         (attacker.node.onFrame, attacker.node.onSent) = (nil, nil)
         #expect(attacker.requests >= count && controller.privacy.list.remembered.senders == limit)
-        #expect(recording.isAnswered(controller.advertiser.set.ownAddress, as: recording.friendThen))
+        #expect(recording.isAnswered(controller.advertiser.set.air.own, as: recording.friendThen))
     }
 
     /// A set that accepted a connection ends; the others stay private.

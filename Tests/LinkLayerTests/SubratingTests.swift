@@ -332,8 +332,8 @@ import Testing
         pair.world.run(.seconds(10))
         let (central, peripheral) = (try #require(pair.centralLink), try #require(pair.peripheralLink))
         for link in [central, peripheral] {
-            #expect(link.subrating.factor == 10)
-            #expect(isMap ? link.channelMap == ChannelMap(bits: 0xFF) : link.control.txPHY == .le2M)
+            #expect(link.subrating.current.factor == 10)
+            #expect(isMap ? link.hopping.map == ChannelMap(bits: 0xFF) : link.control.txPHY == .le2M)
         }
         pair.central.send([1], on: pair.centralHandle)
         pair.world.run(.seconds(1))
@@ -349,7 +349,7 @@ import Testing
         pair.world.run(.seconds(10))
         #expect(pair.central.events(LEConnectionUpdateComplete.self).map(\.interval) == [40])
         #expect((195...205).contains(sent(pair, in: .seconds(10))))
-        #expect(pair.centralLink?.control.subrate.factor == 1 && pair.peripheralLink?.subrating.factor == 1)
+        #expect(pair.centralLink?.control.subrate.factor == 1 && pair.peripheralLink?.subrating.current.factor == 1)
         pair.peripheral.send([1], on: pair.peripheralHandle)
         pair.world.run(.seconds(1))
         #expect(pair.central.data.count == 1)
@@ -360,7 +360,7 @@ import Testing
         let pair = try pair(interval: 6)
         pair.central.send(request(pair.centralHandle, 7))
         pair.world.run(.seconds(520))
-        #expect((pair.centralLink?.event ?? 0) > 65_536 && pair.peripheralLink != nil)
+        #expect((pair.centralLink?.anchors.event ?? 0) > 65_536 && pair.peripheralLink != nil)
         pair.central.send([1], on: pair.centralHandle)
         pair.world.run(.milliseconds(200))
         #expect(pair.peripheral.data.count == 1)
@@ -371,7 +371,9 @@ import Testing
         let pair = try pair(world)
         pair.central.send(request(pair.centralHandle, 4))
         world.run(.seconds(5))
-        #expect(pair.centralLink?.subrating == pair.peripheralLink?.subrating || pair.centralLink == nil)
+        #expect(
+            pair.centralLink?.subrating.current == pair.peripheralLink?.subrating.current || pair.centralLink == nil
+        )
         for number in 0..<16 { pair.central.send([UInt8(number)], on: pair.centralHandle) }
         world.run(.seconds(20))
         #expect(pair.peripheral.data.count == 16)

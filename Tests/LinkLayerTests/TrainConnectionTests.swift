@@ -278,7 +278,7 @@ import Testing
         let link = try #require(peripheral.controller.links.first)
         #expect(link.transferRules == SyncTransferRules(mode: .reports, skip: 3, timeout: 50))
         #expect(peripheral.send(Reset()) == .success)
-        #expect(peripheral.controller.defaultTransferRules == SyncTransferRules())
+        #expect(peripheral.controller.defaults.transferRules == SyncTransferRules())
         central.prepare(set: 3)
         let command = LEPeriodicAdvertisingSetInfoTransfer(handle: handle, serviceData: 0, set: 3)
         #expect(central.send(command) == .commandDisallowed)

@@ -18,20 +18,28 @@ protocol AdvertiserOwner: AnyObject {
     func advertiser(_ advertiser: Advertiser, wasAskedBy scanner: BluetoothAddress)
     /// Returns where the set's periodic advertising is found by a device that receives a PDU of `advertiser` at
     /// `instant`, and the subevents and response slots of the train, if it has any.
-    func advertiser(
-        _ advertiser: Advertiser,
-        announcesTrainAt instant: Instant
-    ) -> (sync: SyncInfo?, responses: ResponseTiming?)
+    func advertiser(_ advertiser: Advertiser, announcesTrainAt instant: Instant) -> AdvertisingSet.Announcement
     /// Called when the set has a new private address.
     func advertiserChangedAddress(_ advertiser: Advertiser)
     /// Called when advertising has ended on its own.
     func advertiser(_ advertiser: Advertiser, ended end: Advertiser.End)
 }
 
+/// The stage of an extended advertising event.
+enum ExtendedStage {
+    /// A PDU of the plan is on the air.
+    case sending(step: Int)
+    /// The next PDU of the plan is due when the timer fires.
+    case pausing(step: Int)
+    /// Listening for a request after AUX_ADV_IND.
+    case listening(channel: UInt8)
+    /// AUX_CONNECT_RSP is due or on the air, in response to a request that ended at `end`.
+    case connecting(ConnectIndication, end: Instant)
+}
+
 /// The advertising of one set (Core Vol 6 Part B 4.4.2), as a sequence of events.
 ///
-/// A legacy event consists of one PDU and its responses on each channel. Extended events are implemented in an
-/// extension.
+/// A legacy event consists of one PDU and its responses on each channel; an extended one is sent by a plan.
 final class Advertiser: RadioClaimant {
     /// The duration of high duty cycle directed advertising (4.4.2.4.3).
     static let highDutyCycleLimit = Duration.milliseconds(1_280)
@@ -69,35 +77,35 @@ final class Advertiser: RadioClaimant {
     var priority: RadioPriority { .advertising }
     let share: RadioShare
     /// The advertised set. Its data may change at any time.
-    var set: AdvertisingSet {
+    private(set) var set: AdvertisingSet {
         didSet { interval = nil }
     }
     /// The channels of the auxiliary PDUs.
-    var secondary: SecondaryChannels
+    private var secondary: SecondaryChannels
     private(set) var isEnabled = false
     /// The number of events since advertising started; saturates at the maximum.
     private(set) var completedEvents: UInt8 = 0
 
-    var state = State.off
-    var timer: ScheduledTask?
+    private var state = State.off
+    private var timer: ScheduledTask?
     /// The extended event in progress, and when it started.
-    var event: (plan: ExtendedEvent, begin: Instant)?
+    private var event: (plan: ExtendedEvent, begin: Instant)?
     private var limit: ScheduledTask?
     private var maximumEvents: UInt8 = 0
     /// The cached ``pace`` of the current set.
     private var interval: Duration?
-    private(set) var eventStart = Instant.zero
+    private var eventStart = Instant.zero
     // The private addresses of the set and its target, if any.
     private var ownPrivate: RotatingAddress?
     private var targetPrivate: RotatingAddress?
     private var pdu: [UInt8] = []
     private var channels: [UInt8] = []
-    let arbiter: RadioArbiter
-    let loop: any EventLoop
+    private let arbiter: RadioArbiter
+    private let loop: any EventLoop
     /// Whether the clock is accurate to 50 ppm.
-    let isPrecise: Bool
+    private let isPrecise: Bool
     private let random: RandomSource
-    unowned let owner: any AdvertiserOwner
+    private unowned let owner: any AdvertiserOwner
 
     init(
         _ set: AdvertisingSet,
@@ -118,7 +126,7 @@ final class Advertiser: RadioClaimant {
     }
 
     /// The time from the start of one event to the next, without the random delay.
-    var pace: Duration {
+    private var pace: Duration {
         let pace = interval ?? set.interval
         interval = pace
         return pace
@@ -126,6 +134,76 @@ final class Advertiser: RadioClaimant {
 
     /// The transmit power in dBm.
     var power: Double { Double(set.txPower) }
+
+    // MARK: The set
+
+    /// Adopts new parameters, with at most this transmit power.
+    func adopt(_ parameters: LESetExtendedAdvertisingParameters, maximumPower: Int8) {
+        set.adopt(parameters, maximumPower: maximumPower)
+    }
+
+    /// Sets advertising data as a whole, as the legacy command does.
+    func setData(_ data: PacketBuffer) {
+        set.setData(data)
+    }
+
+    /// Sets scan response data as a whole, as the legacy command does.
+    func setScanResponse(_ data: PacketBuffer) {
+        set.setScanResponse(data)
+    }
+
+    /// Sets advertising data, which changes the DID. Returns an error if that is impossible.
+    func update(data operation: LEDataOperation, _ data: PacketBuffer) -> HCIStatus? {
+        let before = set.data.bytes
+        let update = DataUpdate(operation: operation, data: data, isEnabled: isEnabled)
+        if let error = set.update(data: update) { return error }
+        renewDataIdentifier()
+        if set.data.bytes != before { dataChanged(.advertisingData) }
+        return nil
+    }
+
+    /// Sets scan response data, which changes the DID. Returns an error if that is impossible.
+    func update(scanResponse operation: LEDataOperation, _ data: PacketBuffer) -> HCIStatus? {
+        let before = set.scanResponse.bytes
+        let update = DataUpdate(operation: operation, data: data, isEnabled: isEnabled)
+        if let error = set.update(scanResponse: update) { return error }
+        renewDataIdentifier()
+        if set.scanResponse.bytes != before { dataChanged(.scanResponseData) }
+        return nil
+    }
+
+    /// Chooses a DID at random.
+    func drawDataIdentifier() {
+        set.identifyData(by: UInt16(truncatingIfNeeded: random.next() >> 52))
+    }
+
+    /// Changes the DID, as required for new data (4.4.2.11).
+    func renewDataIdentifier() {
+        let old = set.dataIdentifier
+        repeat { drawDataIdentifier() } while set.dataIdentifier == old
+    }
+
+    /// Uses another random address from now on.
+    func use(randomAddress address: BluetoothAddress) {
+        set.use(randomAddress: address, isOnAir: isEnabled)
+    }
+
+    /// Requires a new private address with these changes of the data.
+    func changeAddress(with changes: LEAddressChangeReasons) {
+        set.changeAddress(with: changes)
+    }
+
+    /// Announces the set's periodic advertising from the next event on; nil if it has none.
+    func announce(_ train: AdvertisingSet.Announcement?) {
+        set.announce(train)
+    }
+
+    /// Restricts the auxiliary PDUs to the channels of a map.
+    func restrict(to map: ChannelMap) {
+        secondary.restrict(to: map)
+    }
+
+    // MARK: Addresses
 
     /// Sets the addresses on the air.
     ///
@@ -137,15 +215,14 @@ final class Advertiser: RadioClaimant {
         let rules = owner.privacy.rules
         ownPrivate = ownKey.map { RotatingAddress($0, rules) }
         targetPrivate = targetKey.map { RotatingAddress($0, rules) }
-        set.ownAddress = address ?? .none
-        set.isPrivate = ownPrivate != nil
-        set.privateTarget = nil
+        set.show(.init(own: address ?? .none, isPrivate: ownPrivate != nil))
         showPrivateAddresses()
     }
 
-    /// Changes the private address with the next event, before its lifetime is over.
-    func replaceAddress() {
-        ownPrivate?.renew(owner.privacy.rules)
+    /// Changes the private address with the next event, before its lifetime is over, if the host has requested that for
+    /// this kind of data: so that the old and the new data cannot be linked to one device (Core Vol 4 Part E 7.8.122).
+    private func dataChanged(_ reason: LEAddressChangeReasons) {
+        if set.addressChanges.contains(reason) { ownPrivate?.renew(owner.privacy.rules) }
     }
 
     /// Private addresses change only between events, so that a response matches the advertised address.
@@ -154,12 +231,14 @@ final class Advertiser: RadioClaimant {
         let rules = owner.privacy.rules
         let own = ownPrivate?.current(rules)
         let target = targetPrivate?.current(rules)
-        if own ?? set.ownAddress != set.ownAddress || target != set.privateTarget { showPrivateAddresses() }
+        if own ?? set.air.own != set.air.own || target != set.air.target { showPrivateAddresses() }
     }
 
     private func showPrivateAddresses() {
-        if let ownPrivate { set.ownAddress = ownPrivate.address }
-        set.privateTarget = targetPrivate?.address
+        var air = set.air
+        if let ownPrivate { air.own = ownPrivate.address }
+        air.target = targetPrivate?.address
+        set.show(air)
         if ownPrivate != nil { owner.advertiserChangedAddress(self) }
     }
 
@@ -202,7 +281,7 @@ final class Advertiser: RadioClaimant {
 
     // MARK: Events
 
-    func beginEvent() {
+    private func beginEvent() {
         timer = nil
         guard arbiter.claim(self) else {
             state = .awaitsRadio
@@ -235,14 +314,14 @@ final class Advertiser: RadioClaimant {
     }
 
     /// Counts an event whose PDUs have all been sent.
-    func completeEvent() {
+    private func completeEvent() {
         completedEvents = completedEvents == .max ? .max : completedEvents + 1
         if maximumEvents > 0, completedEvents >= maximumEvents { return finish(.limitReached) }
         endEvent()
     }
 
     /// Schedules the next event.
-    func endEvent() {
+    private func endEvent() {
         state = .idle
         event = nil
         let delay = set.isHighDutyCycle ? 0 : random.below(Self.maximumDelay)
@@ -304,14 +383,14 @@ final class Advertiser: RadioClaimant {
         }
     }
 
-    func answers(_ request: ScanRequestPayload) -> Bool {
-        guard set.isScannable, request.advertiser == set.ownAddress else { return false }
+    private func answers(_ request: ScanRequestPayload) -> Bool {
+        guard set.isScannable, request.advertiser == set.air.own else { return false }
         let policy = set.parameters.filterPolicy
         return isWelcome(request.scanner, isFiltered: policy == .scanFromAcceptList || policy == .acceptListOnly)
     }
 
-    func accepts(_ request: ConnectIndication) -> Bool {
-        guard set.isConnectable, request.advertiser == set.ownAddress else { return false }
+    private func accepts(_ request: ConnectIndication) -> Bool {
+        guard set.isConnectable, request.advertiser == set.air.own else { return false }
         let policy = set.parameters.filterPolicy
         return isWelcome(request.initiator, isFiltered: policy == .connectFromAcceptList || policy == .acceptListOnly)
     }
@@ -325,7 +404,7 @@ final class Advertiser: RadioClaimant {
 
     private func respond(_ request: ScanRequestPayload, _ channel: Int) {
         state = .responding(channel: channel)
-        let response = AdvertisingPDU.scanResponse(.init(advertiser: set.ownAddress, data: set.scanResponse.bytes))
+        let response = AdvertisingPDU.scanResponse(.init(advertiser: set.air.own, data: set.scanResponse.bytes))
         owner.advertiser(self, wasAskedBy: request.scanner)
         timer = loop.schedule(after: .microseconds(LinkTiming.interFrameSpace)) { [unowned self] in
             timer = nil
@@ -350,5 +429,158 @@ final class Advertiser: RadioClaimant {
     func radioFree() {
         guard case .awaitsRadio = state else { return }
         beginEvent()
+    }
+
+    // MARK: Extended events (4.4.2.2 to 4.4.2.11)
+
+    private func beginExtendedEvent() {
+        let begin = loop.now
+        var set = set
+        if set.announcement != nil {
+            let start = begin + .microseconds(ExtendedEvent.segmentStart(of: set))
+            set.announce(owner.advertiser(self, announcesTrainAt: start))
+        }
+        play(
+            ExtendedEvent(set, isPrecise: isPrecise, channels: &secondary, place: placement(from: begin)),
+            from: begin
+        )
+    }
+
+    /// Returns a placement that puts the PDUs of a chain at times at which no user of higher priority is expected to
+    /// need the radio.
+    private func placement(from begin: Instant) -> ExtendedEvent.Placement {
+        { [unowned self] start, airTime in
+            let free = arbiter.firstFree(airTime, from: begin + .microseconds(start), for: self)
+            return (free - begin).microseconds
+        }
+    }
+
+    /// Sends the PDUs of a plan, each at its time.
+    private func play(_ plan: ExtendedEvent, from begin: Instant) {
+        event = (plan, begin)
+        prepare(step: 0)
+    }
+
+    private func prepare(step: Int) {
+        guard let event, step < event.plan.steps.count else { return completeEvent() }
+        let start = event.begin + .microseconds(event.plan.steps[step].start)
+        if start <= loop.now { return send(step: step) }
+        state = .extended(.pausing(step: step))
+        timer = loop.schedule(at: start) { [unowned self] in
+            timer = nil
+            send(step: step)
+        }
+    }
+
+    private func send(step: Int) {
+        // A connection event may have taken the radio in the meantime.
+        guard let event, arbiter.claim(self) else { return endEvent() }
+        guard hasTime(for: step, of: event.plan) else { return step == 0 ? postpone(event.plan) : endEvent() }
+        state = .extended(.sending(step: step))
+        arbiter.node.send(event.plan.steps[step].frame, power: power)
+    }
+
+    /// Postpones an event that cannot begin now until the radio is expected to be free, unless the next event is due by
+    /// then.
+    private func postpone(_ plan: ExtendedEvent) {
+        let needed = time(from: 0, of: plan)
+        let begin = arbiter.firstFree(needed, from: loop.now, for: self)
+        guard plan.auxiliary > 0, begin > loop.now, begin < eventStart + pace else { return endEvent() }
+        state = .idle
+        event = nil
+        timer = loop.schedule(at: begin) { [unowned self] in beginEvent() }
+        arbiter.reserve(self, at: begin)
+        arbiter.release(self)
+    }
+
+    /// Whether a PDU can be sent in full. ADV_EXT_IND requires time for AUX_ADV_IND as well, and for the response to a
+    /// request.
+    private func hasTime(for step: Int, of plan: ExtendedEvent) -> Bool {
+        arbiter.isFree(time(from: step, of: plan), from: loop.now, for: self)
+    }
+
+    /// Returns how long the radio is needed once a PDU starts, in microseconds.
+    private func time(from step: Int, of plan: ExtendedEvent) -> Int64 {
+        let steps = plan.steps
+        let last = max(step, plan.auxiliary)
+        let end = steps[last].start + steps[last].frame.airTimeMicroseconds
+        let isFollowed = plan.auxiliary > 0 && step <= plan.auxiliary
+        return end - steps[step].start + (isFollowed ? set.answerTime : 0)
+    }
+
+    /// Whether a connection request has been accepted and is being answered.
+    private var isConnecting: Bool {
+        if case .extended(.connecting) = state { return true }
+        return false
+    }
+
+    /// Whether the next PDU is part of a chain. Other users may have the radio until then.
+    private var isBetweenChainedPDUs: Bool {
+        guard case .extended(.pausing(let step)) = state, let event else { return false }
+        return step > event.plan.auxiliary
+    }
+
+    private func extendedSent(_ stage: ExtendedStage) {
+        guard let event else { return }
+        switch stage {
+        case .sending(let step):
+            let isAuxiliary = event.plan.auxiliary > 0 && step == event.plan.auxiliary
+            if isAuxiliary, set.isConnectable || set.isScannable {
+                listen(behind: event.plan.steps[step].frame)
+            } else {
+                prepare(step: step + 1)
+            }
+        case .connecting(let request, let end):
+            owner.advertiser(self, accepts: request, at: end)
+        case .pausing, .listening:
+            break
+        }
+    }
+
+    private func listen(behind frame: RadioFrame) {
+        state = .extended(.listening(channel: frame.channel))
+        arbiter.node.listen(.advertising(channel: frame.channel, phy: set.parameters.secondaryPHY))
+        let deadline = Duration.microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
+        timer = loop.schedule(after: deadline) { [unowned self] in
+            timer = nil
+            if !arbiter.node.isReceiving { completeEvent() }
+        }
+    }
+
+    private func extendedReceived(_ frame: ReceivedFrame, _ stage: ExtendedStage) {
+        guard case .listening(let channel) = stage, timer == nil else { return }
+        guard !frame.isCorrupted, let pdu = try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu)) else {
+            return completeEvent()
+        }
+        let begin = loop.now + .microseconds(LinkTiming.interFrameSpace)
+        switch pdu {
+        case .scanRequest(let request) where answers(request):
+            owner.advertiser(self, wasAskedBy: request.scanner)
+            let plan = ExtendedEvent(
+                response: set,
+                channel: channel,
+                isPrecise: isPrecise,
+                channels: &secondary,
+                place: placement(from: begin)
+            )
+            play(plan, from: begin)
+        case .connect(let request) where accepts(request) && owner.advertiser(self, canAccept: request):
+            respond(to: request, channel, at: begin)
+        default:
+            completeEvent()
+        }
+    }
+
+    private func respond(to request: ConnectIndication, _ channel: UInt8, at begin: Instant) {
+        var header = ExtendedHeader()
+        header.advertiser = request.advertiser
+        header.target = request.initiator
+        let response = AdvertisingPDU.connectResponse(.init(mode: .nonConnectable, extended: header))
+        let phy = set.parameters.secondaryPHY.radioPHY
+        state = .extended(.connecting(request, end: loop.now))
+        timer = loop.schedule(at: begin) { [unowned self] in
+            timer = nil
+            arbiter.node.send(.advertising(response.encoded(), channel: channel, phy: phy), power: power)
+        }
     }
 }

@@ -120,10 +120,15 @@ struct SecondaryChannels {
     private let selection: ChannelSelection2
     private var counter: UInt16 = 0
     /// The channels that the host allows.
-    var map = ChannelMap.all
+    private(set) var map = ChannelMap.all
 
     init(identifier: UInt32) {
         selection = ChannelSelection2(accessAddress: identifier)
+    }
+
+    /// Restricts the PDUs from now on to the channels of a map.
+    mutating func restrict(to map: ChannelMap) {
+        self.map = map
     }
 
     mutating func next() -> UInt8 {

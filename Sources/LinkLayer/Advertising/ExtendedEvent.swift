@@ -98,12 +98,12 @@ extension AdvertisingSet {
     /// The extended header of AUX_ADV_IND.
     var auxiliaryHeader: ExtendedHeader {
         var header = ExtendedHeader()
-        if !isAnonymous { header.advertiser = ownAddress }
+        if !isAnonymous { header.advertiser = air.own }
         if isDirected { header.target = airTarget }
         header.info = info
-        if canBePeriodic, let syncInfo {
-            header.sync = syncInfo
-            header.controllerData = responses?.controllerData ?? []
+        if canBePeriodic, let announcement, let sync = announcement.sync {
+            header.sync = sync
+            header.controllerData = announcement.responses?.controllerData ?? []
         }
         if parameters.properties.contains(.includeTxPower) { header.txPower = txPower }
         return header
@@ -171,7 +171,7 @@ extension AdvertisingSet {
     /// The extended header of AUX_SCAN_RSP.
     private var responseHeader: ExtendedHeader {
         var header = ExtendedHeader()
-        header.advertiser = ownAddress
+        header.advertiser = air.own
         header.info = info
         return header
     }

@@ -11,11 +11,11 @@ extension CommandTable {
             .init(level: controller.configuration.transmitPower)
         }
         add(LESetAdvertisingData.self) { controller, command in
-            controller.advertiser.set.data.bytes = command.data
+            controller.advertiser.setData(command.data)
             return HCIStatus.success
         }
         add(LESetScanResponseData.self) { controller, command in
-            controller.advertiser.set.scanResponse.bytes = command.data
+            controller.advertiser.setScanResponse(command.data)
             return HCIStatus.success
         }
         add(LESetAdvertisingEnable.self) { controller, command in
@@ -49,7 +49,8 @@ extension VirtualController {
             guard command.intervalMin <= command.intervalMax else { return .invalidParameters }
         }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
-        advertiser.set.parameters = LESetExtendedAdvertisingParameters(command)
+        let parameters = LESetExtendedAdvertisingParameters(command)
+        advertiser.adopt(parameters, maximumPower: configuration.transmitPower)
         return .success
     }
 

@@ -66,7 +66,7 @@ struct CommandTable {
         else {
             return HCIPacket(CommandStatus(status: .unknownCommand, credits: HostPort.credits, opcode: command.opcode))
         }
-        guard controller.advertisingCommands.admit(entry.commands) else { return entry.failure(.commandDisallowed) }
+        guard controller.admits(entry.commands) else { return entry.failure(.commandDisallowed) }
         return entry.handler(controller, command.parameters)
     }
 

@@ -11,28 +11,22 @@ extension CommandTable {
             controller.reset()
             return HCIStatus.success
         }
-        add(LESetRandomAddress.self) { controller, command in
-            // Not allowed while the address is in use (Core Vol 4 Part E 7.8.4).
-            guard !controller.usesRadioForItself else { return HCIStatus.commandDisallowed }
-            guard command.address.value != 0 else { return .invalidParameters }
-            controller.randomAddress = BluetoothAddress(command.address.value, kind: .randomDevice)
-            return .success
-        }
+        add(LESetRandomAddress.self) { controller, command in controller.setRandomAddress(command) }
         addHostCommands()
         addAcceptListCommands()
     }
 
     private mutating func addMaskCommands() {
         add(SetEventMask.self) { controller, command in
-            controller.host.mask = command.mask
+            controller.host.apply(command)
             return HCIStatus.success
         }
         add(SetEventMaskPage2.self) { controller, command in
-            controller.host.maskPage2 = command.mask
+            controller.host.apply(command)
             return HCIStatus.success
         }
         add(LESetEventMask.self) { controller, command in
-            controller.host.leMask = command.mask
+            controller.host.apply(command)
             return HCIStatus.success
         }
     }
@@ -56,11 +50,11 @@ extension CommandTable {
         add(LEReadBufferSize.self) { controller, _ in Self.buffers(of: controller) }
         add(LEReadBufferSizeV2.self) { controller, _ in .init(Self.buffers(of: controller)) }
         add(LEReadLocalSupportedFeatures.self) { controller, _ in
-            .init(features: controller.configuration.features.union(controller.hostFeatures))
+            .init(features: controller.localFeatures)
         }
         // All pages after the first are empty.
         add(LEReadAllLocalSupportedFeatures.self) { controller, _ in
-            .init(page0: controller.configuration.features.union(controller.hostFeatures))
+            .init(page0: controller.localFeatures)
         }
         add(LEReadSupportedStates.self) { _, _ in .init(states: .all) }
         add(LEReadTransmitPower.self) { controller, _ in
@@ -79,25 +73,13 @@ extension CommandTable {
         add(LEReadRFPathCompensation.self) { controller, _ in
             .init(transmit: controller.pathCompensation.transmit, receive: controller.pathCompensation.receive)
         }
-        add(LEWriteRFPathCompensation.self) { controller, command in
-            // ±128 dB (7.8.76).
-            let range: ClosedRange<Int16> = -1_280...1_280
-            guard range.contains(command.transmit), range.contains(command.receive) else {
-                return HCIStatus.invalidParameters
-            }
-            controller.pathCompensation = (command.transmit, command.receive)
-            return .success
-        }
+        add(LEWriteRFPathCompensation.self) { controller, command in controller.writePathCompensation(command) }
         add(LESetHostFeature.self) { controller, command in
             guard command.bitNumber <= 63 else { return HCIStatus.invalidParameters }
             guard controller.links.isEmpty else { return .commandDisallowed }
             let feature = LEFeatures(rawValue: 1 << UInt64(command.bitNumber))
             if feature == .connectionSubratingHost, controller.configuration.features.contains(.connectionSubrating) {
-                if command.isSupported {
-                    controller.hostFeatures.insert(feature)
-                } else {
-                    controller.hostFeatures.remove(feature)
-                }
+                controller.setDefault(.feature(feature, isSupported: command.isSupported))
                 return .success
             }
             // The other host-controlled features are not implemented; clearing their bits is harmless (7.8.115).
@@ -111,26 +93,20 @@ extension CommandTable {
 
     private mutating func addAcceptListCommands() {
         add(LEReadFilterAcceptListSize.self) { controller, _ in .init(size: controller.configuration.acceptListSize) }
-        add(LEClearFilterAcceptList.self) { controller, _ in
-            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
-            controller.acceptList.clear()
-            return .success
-        }
+        add(LEClearFilterAcceptList.self) { controller, _ in controller.changeAcceptList(.clear) }
         add(LEAddDeviceToFilterAcceptList.self) { controller, command in
-            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
-            guard [0x00, 0x01, 0xFF].contains(command.address.kind.rawValue) else { return .invalidParameters }
-            return controller.acceptList.add(command.address) ? .success : .memoryCapacityExceeded
+            controller.changeAcceptList(.add(command.address))
         }
         add(LERemoveDeviceFromFilterAcceptList.self) { controller, command in
-            guard !controller.usesAcceptList else { return HCIStatus.commandDisallowed }
-            guard [0x00, 0x01, 0xFF].contains(command.address.kind.rawValue) else { return .invalidParameters }
-            controller.acceptList.remove(command.address)
-            return .success
+            controller.changeAcceptList(.remove(command.address))
         }
     }
 }
 
 extension VirtualController {
+    /// The features of the controller and those that the host has set.
+    var localFeatures: LEFeatures { configuration.features.union(defaults.features) }
+
     /// Whether the controller advertises, scans or initiates, which fixes its random address.
     var usesRadioForItself: Bool { advertiser.isEnabled || scanner.isActive || initiator.isEnabled }
 

@@ -25,7 +25,7 @@ extension CommandTable {
             guard let link = controller.link(command.handle) else {
                 return .init(status: .unknownConnection, handle: command.handle, timeout: 0)
             }
-            return .init(handle: command.handle, timeout: link.authenticatedPayloadTimeout)
+            return .init(handle: command.handle, timeout: link.payloadWatch.timeout)
         }
         add(WriteAuthenticatedPayloadTimeout.self) { controller, command in
             .init(controller.setAuthenticatedPayloadTimeout(command), handle: command.handle)
@@ -44,21 +44,17 @@ extension VirtualController {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard let key = Key128(littleEndian: command.longTermKey) else { return .invalidParameters }
         guard link.isCentral, link.ending == nil, !link.control.encryptionIsRequested else { return .commandDisallowed }
-        let actions = link.control.requestEncryption(
+        let isQueued = link.requestEncryption(
             key: key,
             random: command.random,
             diversifier: command.encryptedDiversifier
         )
-        guard let actions else { return .controllerBusy }
-        link.perform(actions)
-        return .success
+        return isQueued ? .success : .controllerBusy
     }
 
     fileprivate func answer(_ handle: ConnectionHandle, key: Key128?) -> HCIStatus {
         guard let link = link(handle) else { return .unknownConnection }
-        guard let actions = link.control.answer(key: key) else { return .commandDisallowed }
-        link.perform(actions)
-        return .success
+        return link.answerKeyRequest(key) ? .success : .commandDisallowed
     }
 
     /// The timeout must allow for an event that the peripheral answers (7.3.94).
@@ -67,8 +63,7 @@ extension VirtualController {
         let timing = link.control.timing
         let least = timing.intervalMicroseconds * (1 + Int64(timing.latency))
         guard command.timeout > 0, Int64(command.timeout) * 10_000 >= least else { return .invalidParameters }
-        link.authenticatedPayloadTimeout = command.timeout
-        link.watchPayloads()
+        link.restartPayloadWatch(timeout: command.timeout)
         return .success
     }
 }

@@ -27,7 +27,7 @@ extension CommandTable {
             .init(length: UInt16(ExtendedAdvertisement.maximumData))
         }
         add(LEReadNumberOfSupportedAdvertisingSets.self) { _, _ in
-            .init(count: UInt8(VirtualController.maximumAdvertisingSets))
+            .init(count: UInt8(AdvertisingSets.maximum))
         }
         let opcodes = [
             LEReadMaximumAdvertisingDataLength.opcode, LEReadNumberOfSupportedAdvertisingSets.opcode,
@@ -37,19 +37,12 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// The maximum number of advertising sets.
-    static let maximumAdvertisingSets = 16
-
     fileprivate func setRandomAddress(_ command: LESetAdvertisingSetRandomAddress) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         // A connection request must match the advertised address (7.8.52).
         guard !advertiser.isEnabled || !advertiser.set.isConnectable else { return .commandDisallowed }
         guard command.address.value != 0 else { return .invalidParameters }
-        let address = BluetoothAddress(command.address.value, kind: .randomDevice)
-        advertiser.set.randomAddress = address
-        if advertiser.isEnabled, advertiser.set.parameters.ownAddressKind.isRandom, !advertiser.set.isPrivate {
-            advertiser.set.ownAddress = address
-        }
+        advertiser.use(randomAddress: BluetoothAddress(command.address.value, kind: .randomDevice))
         return .success
     }
 
@@ -58,26 +51,21 @@ extension VirtualController {
     ) -> LESetExtendedAdvertisingParameters.Response {
         let known = advertisers[command.set]
         if let error = check(command, for: known) { return .init(status: error, selectedTxPower: 0) }
-        let advertiser = known ?? makeAdvertiser(AdvertisingSet(command))
-        var set = advertiser.set
-        set.parameters = command
-        set.txPower = min(command.txPower, configuration.transmitPower)
-        if known == nil { set.dataIdentifier = UInt16(truncatingIfNeeded: random.next() >> 52) }
-        advertiser.set = set
-        advertisers[command.set] = advertiser
-        return .init(selectedTxPower: set.txPower)
+        let advertiser = advertiser(for: command)
+        advertiser.adopt(command, maximumPower: configuration.transmitPower)
+        return .init(selectedTxPower: advertiser.set.txPower)
     }
 
     private func check(_ command: LESetExtendedAdvertisingParameters, for known: Advertiser?) -> HCIStatus? {
         if known == nil {
             guard command.set <= 0xEF else { return .invalidParameters }
-            guard advertisers.count < Self.maximumAdvertisingSets else { return .memoryCapacityExceeded }
+            guard !sets.isFull else { return .memoryCapacityExceeded }
         }
         guard known?.isEnabled != true else { return .commandDisallowed }
         if let error = ExtendedParameterRules.check(command, supported: supportedPHYs) { return error }
         if let error = checkOwnAddress(command.ownAddressKind) { return error }
         guard var set = known?.set else { return nil }
-        set.parameters = command
+        set.adopt(command, maximumPower: configuration.transmitPower)
         if trains[command.set]?.isWanted ?? false, !set.canBePeriodic { return .invalidParameters }
         return ExtendedParameterRules.checkData(of: set)
     }
@@ -86,38 +74,12 @@ extension VirtualController {
 
     fileprivate func setData(_ command: LESetExtendedAdvertisingData) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
-        if let error = update.check(advertising: advertiser.set) { return error }
-        let before = advertiser.set.data.bytes
-        if command.operation != .unchanged, let error = update.apply(to: &advertiser.set.data) { return error }
-        if advertiser.isEnabled, let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
-            advertiser.set.data = .init()
-            return error
-        }
-        renewDataIdentifier(advertiser)
-        if advertiser.set.data.bytes != before { dataChanged(.advertisingData, of: advertiser) }
-        return .success
+        return advertiser.update(data: command.operation, command.data) ?? .success
     }
 
     fileprivate func setScanResponse(_ command: LESetExtendedScanResponseData) -> HCIStatus {
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
-        let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: advertiser.isEnabled)
-        if let error = update.check(scanResponse: advertiser.set) { return error }
-        let before = advertiser.set.scanResponse.bytes
-        if let error = update.apply(to: &advertiser.set.scanResponse) { return error }
-        if let error = ExtendedParameterRules.checkLength(of: advertiser.set) {
-            advertiser.set.scanResponse = .init()
-            return error
-        }
-        renewDataIdentifier(advertiser)
-        if advertiser.set.scanResponse.bytes != before { dataChanged(.scanResponseData, of: advertiser) }
-        return .success
-    }
-
-    /// Changes the private address if the host has requested that for this kind of data, so that the old and the new
-    /// data cannot be linked to one device (7.8.122).
-    private func dataChanged(_ reason: LEAddressChangeReasons, of advertiser: Advertiser) {
-        if advertiser.set.addressChanges.contains(reason) { advertiser.replaceAddress() }
+        return advertiser.update(scanResponse: command.operation, command.data) ?? .success
     }
 
     // MARK: Enabling
@@ -161,22 +123,5 @@ extension VirtualController {
             maximumEvents: entry.maxEvents
         )
         trains[entry.set]?.begin(advertiser.set, map: channelMap)
-    }
-
-    // MARK: Removing
-
-    fileprivate func removeSet(_ number: UInt8) -> HCIStatus {
-        guard let advertiser = advertisers[number] else { return .unknownAdvertisingIdentifier }
-        guard !advertiser.isEnabled, !(trains[number]?.isWanted ?? false) else { return .commandDisallowed }
-        (advertisers[number], trains[number]) = (nil, nil)
-        return .success
-    }
-
-    fileprivate func clearSets() -> HCIStatus {
-        let isBusy = advertisers.values.contains(where: \.isEnabled) || trains.values.contains(where: \.isWanted)
-        guard !isBusy else { return .commandDisallowed }
-        advertisers.removeAll()
-        trains.removeAll()
-        return .success
     }
 }

@@ -5,21 +5,11 @@ import HCI
 extension CommandTable {
     mutating func addHostFlowCommands() {
         add(SetControllerToHostFlowControl.self) { controller, command in
-            guard command.kinds <= 3 else { return HCIStatus.invalidParameters }
-            guard controller.links.isEmpty else { return .commandDisallowed }
-            // Synchronous links are not implemented.
-            guard command.kinds <= 1 else { return .unsupportedFeatureOrParameter }
-            controller.hostFlow.isEnabled = command.kinds == 1
-            return .success
+            controller.linkTable.setFlowControl(command)
         }
-        add(HostBufferSize.self) { controller, command in
-            let isPossible = controller.hostFlow.resize(length: command.aclLength, count: command.aclCount)
-            return isPossible ? HCIStatus.success : .invalidParameters
-        }
+        add(HostBufferSize.self) { controller, command in controller.linkTable.resizeBuffers(command) }
         addUnanswered(HostNumberOfCompletedPackets.self) { controller, command in
-            guard controller.hostFlow.returned(command.entries) else { return HCIStatus.invalidParameters }
-            controller.passWhatWasHeld()
-            return .success
+            controller.linkTable.complete(command)
         }
     }
 }

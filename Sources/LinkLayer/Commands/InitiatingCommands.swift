@@ -75,8 +75,7 @@ extension VirtualController {
     }
 
     private func cancel(_ train: PeriodicAdvertiser) -> HCIStatus {
-        guard let wish = train.wish, !train.isRequesting else { return .commandDisallowed }
-        train.wish = nil
+        guard let wish = train.cancelConnection() else { return .commandDisallowed }
         let peer = wish.command.peerAddress
         reportFailedConnection(.unknownConnection, role: .central, peer: peer, train: .init(set: train.set))
         return .success

@@ -19,7 +19,7 @@ extension CommandTable {
             guard let link = controller.link(command.handle) else {
                 return .init(status: .unknownConnection, handle: command.handle, channelMap: [])
             }
-            return .init(handle: command.handle, channelMap: link.channelMap.octets)
+            return .init(handle: command.handle, channelMap: link.hopping.map.octets)
         }
         add(LEReadPHY.self) { controller, command in
             guard let link = controller.link(command.handle) else {
@@ -40,20 +40,19 @@ extension CommandTable {
             guard let map = ChannelMap(octets: command.channelMap), map.isUsable else {
                 return HCIStatus.invalidParameters
             }
-            controller.channelMap = map
-            for link in controller.links where link.isCentral { _ = link.request(.channelMap(map)) }
+            controller.classifyChannels(map)
             return .success
         }
         add(LEReadSuggestedDefaultDataLength.self) { controller, _ in
-            .init(txOctets: controller.suggestedOctets, txTime: controller.suggestedTime)
+            .init(txOctets: controller.defaults.octets, txTime: controller.defaults.time)
         }
         add(LEWriteSuggestedDefaultDataLength.self) { controller, command in
             guard isDataLengthValid(command.txOctets, command.txTime) else { return HCIStatus.invalidParameters }
-            (controller.suggestedOctets, controller.suggestedTime) = (command.txOctets, command.txTime)
+            controller.setDefault(.dataLength(command))
             return .success
         }
         add(LEReadMaximumDataLength.self) { controller, _ in
-            let length = controller.receiveLength
+            let length = controller.configuration.receiveLength
             return .init(
                 txOctets: length.localRxOctets,
                 txTime: length.localRxTime,
@@ -64,7 +63,7 @@ extension CommandTable {
         add(LESetDefaultPHY.self) { controller, command in
             switch controller.preferences(command.preference, command.txPHYs, command.rxPHYs) {
             case .failure(let error): return error.status
-            case .success(let preferences): controller.defaultPHYs = preferences
+            case .success(let preferences): controller.setDefault(.phys(preferences))
             }
             return .success
         }

@@ -28,23 +28,8 @@ extension VirtualController {
         guard !(trains[v1.set]?.isWanted ?? false) else { return .commandDisallowed }
         guard advertiser.set.canBePeriodic, v1.intervalMin >= 6, v1.intervalMin <= v1.intervalMax, command.isUsable
         else { return .invalidParameters }
-        let train = trains[v1.set] ?? makeTrain(v1.set)
-        // A train with subevents has no data of its own (7.8.125).
-        if command.hasSubevents { train.data = AdvertisingSet.HostData() }
-        train.parameters = command.normalized
-        trains[v1.set] = train
+        train(of: v1.set).adopt(command.normalized)
         return .success
-    }
-
-    private func makeTrain(_ set: UInt8) -> PeriodicAdvertiser {
-        PeriodicAdvertiser(
-            set: set,
-            arbiter: arbiter,
-            loop: loop,
-            random: random,
-            accuracy: ClockAccuracy(code: configuration.clockAccuracy.rawValue),
-            owner: self
-        )
     }
 
     fileprivate func setData(_ command: LESetPeriodicAdvertisingData) -> HCIStatus {
@@ -58,19 +43,8 @@ extension VirtualController {
         let isWhole = command.operation == .complete
         guard isWhole || !command.data.isEmpty else { return .invalidParameters }
         guard isWhole || !train.isWanted else { return .commandDisallowed }
-        let before = train.data
-        let update = DataUpdate(operation: command.operation, data: command.data, isEnabled: train.isWanted)
-        if let error = update.apply(to: &train.data) { return error }
-        guard train.isWanted, !hasTime(advertiser, train) else { return .success }
-        train.data = before
-        return .packetTooLong
-    }
-
-    /// Whether an event of the train ends before the next one starts.
-    private func hasTime(_ advertiser: Advertiser, _ train: PeriodicAdvertiser) -> Bool {
-        if train.hasSubevents { return true }
-        let interval = Int64(train.parameters?.v1.intervalMin ?? 0) * SyncInfo.intervalUnit
-        return train.eventTime(on: advertiser.set.parameters.secondaryPHY) < interval
+        let phy = advertiser.set.parameters.secondaryPHY
+        return train.update(command.operation, command.data, on: phy) ?? .success
     }
 
     fileprivate func setEnable(_ command: LESetPeriodicAdvertisingEnable) -> HCIStatus {
@@ -78,26 +52,19 @@ extension VirtualController {
         // These PDUs have no ADI.
         guard !command.enable.contains(.includeInfo) else { return .unsupportedFeatureOrParameter }
         guard command.enable.contains(.enable) else {
-            trains[command.set]?.isWanted = false
-            trains[command.set]?.stop()
-            (advertiser.set.syncInfo, advertiser.set.responses) = (nil, nil)
+            trains[command.set]?.disable()
+            advertiser.announce(nil)
             return .success
         }
         guard let train = trains[command.set], advertiser.set.canBePeriodic, !train.data.isPartial else {
             return .commandDisallowed
         }
-        guard hasTime(advertiser, train) else { return .packetTooLong }
-        train.isWanted = true
-        advertiser.set.syncInfo = SyncInfo()
-        advertiser.set.responses = train.hasSubevents ? ResponseTiming() : nil
+        guard train.hasTime(on: advertiser.set.parameters.secondaryPHY) else { return .packetTooLong }
+        train.enable()
+        let responses = train.hasSubevents ? ResponseTiming() : nil
+        advertiser.announce(AdvertisingSet.Announcement(sync: SyncInfo(), responses: responses))
         // Otherwise the train waits for the advertising of its set (7.8.63).
         if advertiser.isEnabled { train.begin(advertiser.set, map: channelMap) }
         return .success
     }
-}
-
-extension AdvertisingSet {
-    /// Whether the set may have periodic advertising: it must be extended, neither connectable nor scannable, and not
-    /// anonymous (7.8.61).
-    var canBePeriodic: Bool { !isLegacy && !isConnectable && !isScannable && !isAnonymous }
 }

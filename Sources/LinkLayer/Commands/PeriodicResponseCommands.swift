@@ -55,21 +55,6 @@ extension LESetPeriodicAdvertisingParametersV2 {
     }
 }
 
-extension PeriodicAdvertiser {
-    /// Whether the host has configured subevents.
-    var hasSubevents: Bool { parameters?.hasSubevents ?? false }
-
-    /// Returns an error if the data do not fit a subevent.
-    fileprivate func error(in data: LESubeventData) -> HCIStatus? {
-        guard let parameters, data.subevent < parameters.timing.subevents, data.data.count <= 251,
-            UInt16(data.firstSlot) + UInt16(data.slots) <= UInt16(parameters.responseSlots)
-        else { return .invalidParameters }
-        let pdu = AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data.data)).encoded()
-        let time = phy.radioPHY.airTimeMicroseconds(octets: pdu.count)
-        return time <= parameters.timing.requestTime ? nil : .packetTooLong
-    }
-}
-
 extension VirtualController {
     /// The maximum number of subevents per command (7.8.125).
     private static let maximumSubeventsAtOnce = 15
@@ -78,12 +63,7 @@ extension VirtualController {
         guard advertisers[command.set] != nil else { return .unknownAdvertisingIdentifier }
         guard let train = trains[command.set], train.hasSubevents else { return .commandDisallowed }
         guard (1...Self.maximumSubeventsAtOnce).contains(command.subevents.count) else { return .invalidParameters }
-        // Either all subevents are set, or none.
-        for data in command.subevents {
-            if let error = train.error(in: data) { return error }
-        }
-        for data in command.subevents { train.subeventData[data.subevent] = data }
-        return .success
+        return train.supply(command.subevents)
     }
 
     fileprivate func choose(_ command: LESetPeriodicSyncSubevent) -> HCIStatus {

@@ -25,7 +25,7 @@ extension CommandTable {
                 return HCIStatus.unknownAdvertisingIdentifier
             }
             guard !command.enable.contains(.filtersDuplicates) else { return .unsupportedFeatureOrParameter }
-            follower.rules.reports = command.enable.contains(.reports)
+            follower.enableReports(command.enable.contains(.reports))
             return .success
         }
         addPeriodicListCommands()

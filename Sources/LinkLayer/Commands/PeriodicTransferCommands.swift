@@ -17,13 +17,13 @@ extension CommandTable {
                 return .init(.unknownConnection, handle: command.handle)
             }
             let error = rules.error
-            if error == nil { link.transferRules = rules }
+            if error == nil { link.handleTransfers(by: rules) }
             return .init(error ?? .success, handle: command.handle)
         }
         add(LESetDefaultPeriodicAdvertisingSyncTransferParameters.self) { controller, command in
             let rules = SyncTransferRules(mode: command.mode, skip: command.skip, timeout: command.timeout)
             if let error = rules.error { return error }
-            controller.defaultTransferRules = rules
+            controller.setDefault(.transfers(rules))
             return HCIStatus.success
         }
         require(.periodicSyncTransferSender, for: LEPeriodicAdvertisingSyncTransfer.self)
@@ -65,9 +65,9 @@ extension VirtualController {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard let advertiser = advertisers[command.set] else { return .unknownAdvertisingIdentifier }
         guard let train = trains[command.set], train.isRunning else { return .commandDisallowed }
-        var pdu = indication(of: train.syncInfo(at:offset:), at: train.event(after: loop.now), on: link)
+        var pdu = indication(of: train.syncInfo(at:offset:), at: train.event(after: now), on: link)
         let set = advertiser.set
-        (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.ownAddress, LEPHYs(train.phy) ?? [])
+        (pdu.sid, pdu.advertiser, pdu.phy) = (set.parameters.sid, set.air.own, LEPHYs(train.phy) ?? [])
         pdu.responses = train.responses
         return tell(pdu, command.serviceData, on: link)
     }

@@ -27,7 +27,7 @@ extension CommandTable {
             guard let advertiser = controller.advertisers[command.set] else {
                 return HCIStatus.unknownAdvertisingIdentifier
             }
-            advertiser.set.addressChanges = command.reasons
+            advertiser.changeAddress(with: command.reasons)
             return .success
         }
         mark([LESetDataRelatedAddressChanges.opcode], as: .none, feature: .extendedAdvertising)

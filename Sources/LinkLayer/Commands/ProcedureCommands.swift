@@ -74,9 +74,9 @@ extension VirtualController {
         case .failure(let error):
             return error.status
         case .success(let wanted):
-            let status = request(.phy(tx: wanted.tx, rx: wanted.rx), command.handle)
-            if status == .success { link.codedPHY = command.codedOption == .s2 ? .codedS2 : .codedS8 }
-            return status
+            guard link.ending == nil else { return .commandDisallowed }
+            let coding: RadioPHY = command.codedOption == .s2 ? .codedS2 : .codedS8
+            return link.requestPHY(tx: wanted.tx, rx: wanted.rx, coding: coding) ? .success : .controllerBusy
         }
     }
 
@@ -91,16 +91,12 @@ extension VirtualController {
             maxCELength: command.maxCELength
         )
         guard requested.isValid else { return .invalidParameters }
-        guard let actions = link.control.accept(requested.parameters) else { return .commandDisallowed }
-        link.perform(actions)
-        return .success
+        return link.acceptParameters(requested.parameters) ? .success : .commandDisallowed
     }
 
     fileprivate func declineParameters(_ command: LERemoteConnectionParameterRequestNegativeReply) -> HCIStatus {
         guard let link = link(command.handle) else { return .unknownConnection }
         guard command.reason != .success else { return .invalidParameters }
-        guard let actions = link.control.decline(command.reason) else { return .commandDisallowed }
-        link.perform(actions)
-        return .success
+        return link.declineParameters(command.reason) ? .success : .commandDisallowed
     }
 }

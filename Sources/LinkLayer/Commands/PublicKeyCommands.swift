@@ -22,15 +22,9 @@ extension CommandTable {
 }
 
 extension VirtualController {
-    /// Generates a key pair and reports its public key. It is never the debug key of the specification, whose private
-    /// key is public (AB-S03).
+    /// Generates a key pair and reports its public key.
     fileprivate func drawKeyPair() -> HCIStatus {
-        var pair: P256KeyPair?
-        repeat {
-            pair = P256KeyPair(random: random.bytes)
-        } while pair?.publicKey.isDebugKey == true
-        guard let pair else { return .hardwareFailure }
-        keyPair = pair
+        guard let pair = generateKeyPair() else { return .hardwareFailure }
         host.send(
             LEReadLocalP256PublicKeyComplete(
                 x: PacketBuffer(pair.publicKey.x.reversed()),

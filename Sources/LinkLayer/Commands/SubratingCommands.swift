@@ -13,7 +13,7 @@ extension CommandTable {
                 timeout: command.supervisionTimeout
             )
             guard range.isValid else { return HCIStatus.invalidParameters }
-            controller.acceptableSubrate = range
+            controller.setDefault(.subrate(range))
             return .success
         }
         add(LESubrateRequest.self) { controller, command in controller.requestSubrate(command) }

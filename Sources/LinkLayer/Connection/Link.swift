@@ -1,176 +1,135 @@
 import BluetoothTypes
+import Cryptography
 import EventLoops
 import HCI
 import Radio
-
-/// The callbacks of a link to its controller.
-protocol LinkOwner: AnyObject {
-    /// The number of data octets that the host accepts now; nil if it has no buffer.
-    var hostRoom: Int? { get }
-    /// Called with a received fragment of an L2CAP PDU.
-    func link(_ link: Link, received payload: PacketBuffer, isStart: Bool)
-    /// Called when packets of the host have reached the peer.
-    func link(_ link: Link, completed packets: Int)
-    /// Called when a control procedure has an event for the host.
-    func link(_ link: Link, reports report: LinkControl.Report)
-    /// Called when the authenticated payload timeout has expired.
-    func linkIsSilent(_ link: Link)
-    /// Called when the peer has transferred a periodic advertising train.
-    func link(_ link: Link, heardOf train: PeriodicSyncIndication)
-    /// Called when the link has ended.
-    func link(_ link: Link, endedWith reason: HCIStatus)
-}
 
 /// A connection, with its anchor points, its events on the radio and its transmit queue (Core Vol 6 Part B 4.5).
 ///
 /// It drives the state machines ``ConnectionEvent``, ``Acknowledgement``, ``TransmitQueue`` and ``LinkControl``.
 final class Link: RadioClaimant {
-    /// The parameters with which a link is made.
-    struct Parameters {
-        var handle: ConnectionHandle
-        var role: LinkRole
-        var own: BluetoothAddress
-        var peer: BluetoothAddress
-        var data: ConnectionData
-        var usesAlgorithm2: Bool
-        var ownAccuracy: ClockAccuracy
-        var peerAccuracy: ClockAccuracy
-        var transmitPower: Double
-        /// How much this device's sleep clock runs slow, in parts per million.
-        var drift = 0.0
-        /// The instant and PHY from which the first transmit window is counted.
-        var start: LinkStart
-        /// The identities of the two devices behind private addresses.
-        var identities: LinkIdentities
-        /// The periodic advertising train from which the link was made, if any.
-        var train = LinkTrain.none
-    }
+    /// How late a PDU may start after an inter frame space, in microseconds: 2 for the active clocks (Core Vol 6 Part B
+    /// 4.2.1), and what a receiver needs for detection.
+    static let responseMargin: Int64 = 4
 
     let parameters: Parameters
-    let arbiter: RadioArbiter
-    let shares: LinkShares
-    let loop: any EventLoop
-    unowned let owner: any LinkOwner
+    private let arbiter: RadioArbiter
+    private let shares: LinkShares
+    private let loop: any EventLoop
+    private unowned let owner: any LinkOwner
 
-    var control: LinkControl
-    var queue = TransmitQueue()
-    var acknowledgement = Acknowledgement()
-    /// The rest of the last PDU for which the host has had no buffer yet. There is never more than one PDU.
-    var held: (payload: PacketBuffer, isStart: Bool)?
-    var channels: ChannelSelection
-    var channelMap: ChannelMap
-    /// The accuracy of the peer's sleep clock, as last reported.
-    var peerAccuracy: ClockAccuracy
-    /// The coding used for transmission on the Coded PHY.
-    var codedPHY = RadioPHY.codedS8
-    /// The authenticated payload timeout, in units of 10 ms. It is initially 30 s.
-    var authenticatedPayloadTimeout: UInt16 = 3_000
-    /// The ciphers of an encrypted link; nil without encryption.
-    var transmitCipher: PacketCipher?
-    var receiveCipher: PacketCipher?
-    var payloadWatch = PayloadWatch.off
+    private(set) var control: LinkControl
+    private(set) var queue = TransmitQueue()
+    private(set) var acknowledgement = Acknowledgement()
+    private(set) var ciphers: LinkCiphers
+    private(set) var payloadWatch = PayloadWatch()
+    private(set) var stage = LinkStage.new
+    private(set) var anchors: AnchorPoints
+    private(set) var hopping: ChannelHopping
+    private(set) var subrating = LinkSubrating()
     /// How to handle periodic advertising trains that the peer transfers.
-    var transferRules = SyncTransferRules()
+    private(set) var transferRules: SyncTransferRules
     /// The strength of the last correctly received PDU, in dBm.
-    var rssi: Int8 = 127
-
-    var stage = LinkStage.new
-    // The event being prepared or in progress: as the wrapping counter on the air, and without wrapping.
-    var counter: UInt16 = 0
-    var event = 0
-    /// Which events are used; as central, also those that will be once the peripheral has acknowledged the change.
-    var subrating = SubratedEvents()
-    var nextSubrating: SubratedEvents?
-    /// The number of continuation events still to use after an event with data, and whether this event has data.
-    var continuing = 0
-    var hasTraffic = false
-    var channel: UInt8 = 0
-    /// The expected start of the event.
-    var anchor: Instant
-    /// The transmit window: how much later than ``anchor`` the central may start.
-    var window: Duration
-    /// When the central was last received at an anchor point.
-    var lastSync: Instant
-    var missed = 0
+    private(set) var rssi: Int8 = 127
+    private(set) var ending: LinkEnding?
+    /// The rest of the last PDU for which the host has had no buffer yet. There is never more than one PDU.
+    private(set) var held: (payload: PacketBuffer, isStart: Bool)?
+    /// The coding used for transmission on the Coded PHY.
+    private var codedPHY = RadioPHY.codedS8
+    /// The number of events in a row in which the peer was not received.
+    private(set) var missed = 0
     /// The MD bit of the last received PDU.
-    var peerHasMore = false
-
-    // Supervision, procedures and the end.
-    var presence: PeerPresence
-    var supervision: ScheduledTask?
-    var procedureTimer: ScheduledTask?
-    var procedureProgress = 0
-    var acceptedOctets = Int(DataLength.minimumOctets)
-    var ending: LinkEnding?
+    private var peerHasMore = false
+    /// The longest payload that the peer may ever have been allowed to send.
+    private var acceptedOctets = Int(DataLength.minimumOctets)
+    private var supervision: LinkSupervision
+    private var procedureTimer = ProcedureTimer()
 
     init(
         _ parameters: Parameters,
         control: LinkControl,
+        transferRules: SyncTransferRules,
         arbiter: RadioArbiter,
         loop: any EventLoop,
         owner: any LinkOwner
     ) {
         self.parameters = parameters
         self.control = control
+        self.transferRules = transferRules
         self.arbiter = arbiter
         shares = LinkShares(of: parameters.handle, at: arbiter)
         self.loop = loop
         self.owner = owner
-        let data = parameters.data
-        channels =
-            parameters.usesAlgorithm2
-            ? .algorithm2(.init(accessAddress: data.accessAddress)) : .algorithm1(.init(hop: data.hop))
-        channelMap = data.channelMap
-        peerAccuracy = parameters.peerAccuracy
-        let offset = Duration.microseconds(
-            parameters.start.windowDelay + Int64(data.windowOffset) * LinkTiming.unit
-        )
-        anchor = parameters.start.end + offset.drifting(parameters.drift)
-        window = .microseconds(Int64(data.windowSize) * LinkTiming.unit)
-        lastSync = parameters.start.end
-        presence = .awaited(since: parameters.start.end)
-    }
-
-    var owesAnswer: Bool {
-        if case .owesAnswer = ending { return true }
-        return false
+        hopping = parameters.hopping
+        ciphers = LinkCiphers(isCentral: parameters.role == .central)
+        anchors = AnchorPoints(parameters)
+        supervision = LinkSupervision(since: parameters.start.end)
     }
 
     var handle: ConnectionHandle { parameters.handle }
-    /// Whether the peer has been received.
-    var isEstablished: Bool { presence.isEstablished }
-    /// When the peer was last received; before that, when the link was made.
-    var lastHeard: Instant { presence.last }
     var isCentral: Bool { parameters.role == .central }
+    /// Whether the peer has been received.
+    var isEstablished: Bool { supervision.isEstablished }
+    /// When the peer was last received; before that, when the link was made.
+    var lastHeard: Instant { supervision.lastHeard }
+    /// The expected start of the event being prepared or in progress.
+    var anchor: Instant { anchors.anchor }
+    /// The counter of that event on the air.
+    var counter: UInt16 { anchors.counter }
+    /// The connection interval as measured by this device's clock.
+    var interval: Duration { anchors.interval(control.timing) }
+    /// The PHY for transmission.
+    var txPHY: RadioPHY { control.txPHY.radioPHY(coding: codedPHY) }
+    /// The PHY for reception.
+    var rxPHY: RadioPHY { control.rxPHY.radioPHY(coding: codedPHY) }
+
     var share: RadioShare { shares.listening }
     /// A link that has heard nothing for half of its supervision timeout is in danger.
     var priority: RadioPriority {
-        let isInDanger = loop.now.nanoseconds(since: lastHeard) >= limitNanoseconds / 2
+        let isInDanger = supervision.isInDanger(at: loop.now, control.timing)
         return .connection(urgency: missed + (isInDanger ? RadioPriority.danger : 0))
     }
-    var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.factor) }
-    /// The connection interval as measured by this device's clock.
-    var interval: Duration { control.timing.intervalDuration.drifting(parameters.drift) }
-    /// The PHY for transmission.
-    var txPHY: RadioPHY { radioPHY(control.txPHY) }
-    /// The PHY for reception.
-    var rxPHY: RadioPHY { radioPHY(control.rxPHY) }
+    var period: Int64? { control.timing.intervalMicroseconds * Int64(subrating.current.factor) }
+
+    // MARK: Start and end
 
     /// Starts the supervision and schedules the first event.
     func start() {
-        superviseUntil(lastHeard + limit)
+        supervise(until: supervision.deadline(control.timing))
         prepareEvent()
     }
 
     /// Ends the link at once, without notifying the peer or the host.
     func drop() {
-        let tasks = [stage.timer, supervision, procedureTimer, payloadWatch.timer]
-        for task in tasks.compactMap({ $0 }) { loop.cancel(task) }
-        (stage, supervision, procedureTimer, payloadWatch) = (.ended, nil, nil, .off)
+        if let timer = stage.timer { loop.cancel(timer) }
+        stage = .ended
+        supervision.stop(on: loop)
+        procedureTimer.stop(on: loop)
+        payloadWatch.stop(on: loop)
         held = nil
         arbiter.remove(self)
         arbiter.retire(handle)
     }
+
+    private func end(_ reason: HCIStatus) {
+        drop()
+        owner.link(self, endedWith: reason)
+    }
+
+    private func supervise(until deadline: Instant) {
+        supervision.restart(at: deadline, on: loop) { [unowned self] in
+            let deadline = supervision.deadline(control.timing)
+            if deadline > loop.now { return supervise(until: deadline) }
+            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
+        }
+    }
+
+    /// Restarts the supervision timer, so that a shorter timeout takes effect at once.
+    private func restartSupervision() {
+        supervise(until: max(supervision.deadline(control.timing), loop.now))
+    }
+
+    // MARK: Commands of the host
 
     /// Queues a data packet of the host.
     func send(_ payload: PacketBuffer, isStart: Bool) {
@@ -180,45 +139,460 @@ final class Link: RadioClaimant {
 
     /// Starts or queues a control procedure. Returns false if too many are queued already.
     func request(_ request: LinkControl.Request) -> Bool {
-        guard let actions = control.request(request) else { return false }
+        carryOut(control.request(request))
+    }
+
+    /// Requests a change of PHYs, and uses this coding whenever the Coded PHY is used for transmission. Returns false
+    /// if too many procedures are queued already.
+    func requestPHY(tx: LEPHYs, rx: LEPHYs, coding: RadioPHY) -> Bool {
+        guard request(.phy(tx: tx, rx: rx)) else { return false }
+        codedPHY = coding
+        return true
+    }
+
+    /// Requests encryption with a key, as central. Returns false if too many procedures are queued already.
+    func requestEncryption(key: Key128, random: UInt64, diversifier: UInt16) -> Bool {
+        carryOut(control.requestEncryption(key: key, random: random, diversifier: diversifier))
+    }
+
+    /// Answers the request for a key, as peripheral; nil if the host has none. Returns false if the host was not asked.
+    func answerKeyRequest(_ key: Key128?) -> Bool {
+        carryOut(control.answer(key: key))
+    }
+
+    /// Accepts the peer's request for connection parameters. Returns false if the host was not asked.
+    func acceptParameters(_ parameters: ConnectionParameterRequest) -> Bool {
+        carryOut(control.accept(parameters))
+    }
+
+    /// Declines the peer's request for connection parameters. Returns false if the host was not asked.
+    func declineParameters(_ reason: HCIStatus) -> Bool {
+        carryOut(control.decline(reason))
+    }
+
+    private func carryOut(_ actions: [LinkControl.Action]?) -> Bool {
+        guard let actions else { return false }
         perform(actions)
         return true
     }
 
-    func radioPHY(_ phy: LEPHY) -> RadioPHY {
-        switch phy {
-        case .le2M: .le2M
-        case .coded: codedPHY
-        default: .le1M
+    /// Changes the authenticated payload timeout, in units of 10 ms, and restarts it.
+    func restartPayloadWatch(timeout: UInt16) {
+        payloadWatch.stop(on: loop)
+        payloadWatch = PayloadWatch(timeout: timeout)
+        startPayloadWatch()
+    }
+
+    /// Handles periodic advertising trains by these rules from now on.
+    func handleTransfers(by rules: SyncTransferRules) {
+        transferRules = rules
+    }
+
+    // MARK: The content of PDUs
+
+    /// Processes a PDU with a correct CRC: the acknowledgement in its header first, then its payload.
+    private func take(_ header: DataHeader, _ payload: PacketBuffer) {
+        let outcome = acknowledgement.receive(
+            sequence: header.sequence,
+            nextExpected: header.nextExpected,
+            hasRoom: hasRoom(for: header.content, payload)
+        )
+        if outcome.isAcknowledged { complete() }
+        guard outcome.isNew, stage.isAwake else { return }
+        guard let payload = open(header, payload) else { return end(.terminatedByMICFailure) }
+        deliver(header.content, payload)
+    }
+
+    /// Whether a new PDU can be accepted. This throttles a peer that sends requests without accepting the responses,
+    /// and one that sends more than the host can buffer (AB-L05, AB-L09).
+    private func hasRoom(for content: DataHeader.Content, _ payload: PacketBuffer) -> Bool {
+        switch content {
+        case .control: queue.hasRoom && control.hasRoom
+        case .reserved: true
+        case .start, .continuation: payload.isEmpty || takesData
         }
     }
 
-    // MARK: Supervision (4.5.2)
+    /// Whether received data can be accepted. While the link is being terminated, data are accepted and discarded.
+    private var takesData: Bool { ending != nil || held == nil && owner.hostRoom != nil }
 
-    /// The time after which a silent link ends: six intervals until the first PDU has been received, then the
-    /// supervision timeout.
-    var limit: Duration { .nanoseconds(limitNanoseconds) }
-
-    private var limitNanoseconds: Int64 {
-        1_000 * (isEstablished ? control.timing.timeoutMicroseconds : control.timing.intervalMicroseconds * 6)
+    private func complete() {
+        guard let outgoing = queue.acknowledged() else { return }
+        if outgoing.endsPacket { owner.link(self, completed: 1) }
+        if outgoing.content == .control, outgoing.payload.first == ControlOpcode.subrateInd.rawValue {
+            return perform(control.subrateAcknowledged())
+        }
+        let isTermination = outgoing.payload.first == ControlOpcode.terminateInd.rawValue
+        guard outgoing.content == .control, isTermination, case .awaitsAcknowledgement(let reason) = ending else {
+            return
+        }
+        end(reason)
     }
 
-    private func superviseUntil(_ deadline: Instant) {
-        supervision = loop.schedule(at: deadline) { [unowned self] in
-            let deadline = lastHeard + limit
-            if deadline > loop.now { return superviseUntil(deadline) }
-            end(ending?.reason ?? (isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished))
+    private func deliver(_ content: DataHeader.Content, _ payload: PacketBuffer) {
+        // AB-L07: data that cannot come from an honest peer are not delivered.
+        guard content == .control || payload.isEmpty || control.admitsData else { return end(.terminatedByMICFailure) }
+        switch content {
+        case .reserved:
+            // AB-L01: the PDU has been acknowledged, so that the link continues; its payload is ignored.
+            break
+        case .control:
+            perform(control.receive(payload))
+        case .start, .continuation:
+            // Empty PDUs contain no data, and nothing is delivered while the link is being terminated.
+            guard !payload.isEmpty, ending == nil else { return }
+            held = (payload, content == .start)
+            passOn()
         }
     }
 
-    /// Restarts the supervision timer, so that a shorter timeout takes effect at once.
-    func restartSupervision() {
-        if let supervision { loop.cancel(supervision) }
-        superviseUntil(max(lastHeard + limit, loop.now))
+    /// Passes held data to the host as its buffers allow.
+    func passOn() {
+        while let (payload, isStart) = held, ending == nil, let room = owner.hostRoom {
+            let rest = payload.suffix(after: room)
+            held = rest.isEmpty ? nil : (rest, false)
+            owner.link(self, received: payload.prefix(upTo: room), isStart: isStart)
+        }
     }
 
-    func end(_ reason: HCIStatus) {
-        drop()
-        owner.link(self, endedWith: reason)
+    /// Carries out the actions of the control procedures.
+    func perform(_ actions: [LinkControl.Action]) {
+        for action in actions { perform(action) }
+        updateProcedureTimer()
+    }
+
+    private func perform(_ action: LinkControl.Action) {
+        switch action {
+        case .send(let pdu): add(pdu, ending: pdu.opcode == .terminateInd ? .localHostTerminated : nil)
+        case .terminate(let reason): add(.terminate(.init(reason)), ending: reason)
+        case .hold: queue.hold()
+        case .release: queue.release()
+        case .transmit(let session): ciphers.encrypt(with: session)
+        case .receive(let session):
+            ciphers.decrypt(with: session)
+            payloadWatch.stop(on: loop)
+            startPayloadWatch()
+        case .report(let report):
+            acceptedOctets = max(acceptedOctets, Int(control.dataLength.rxOctets))
+            owner.link(self, reports: report)
+        case .announceSubrate(let pdu): subrating.announce(pdu, near: anchors.event)
+        case .applySubrate(let pdu):
+            subrating.apply(pdu, near: anchors.event)
+            restartSupervision()
+        case .heardOfTrain(let pdu): owner.link(self, heardOf: pdu)
+        case .applyTiming(let pdu):
+            if control.subrate.factor == 1 { subrating.end() }
+            anchors.move(pdu)
+            restartSupervision()
+        case .applyChannelMap(let map): hopping.restrict(to: map)
+        case .applyPeerAccuracy(let accuracy): anchors.trust(accuracy)
+        case .end(let reason): end(reason)
+        case .endAfterAnswer(let reason):
+            if case .answered = ending { ending = .answered(reason) } else { ending = .owesAnswer(reason) }
+        }
+    }
+
+    /// Queues a control PDU, unless the link is being terminated. With a reason, the PDU terminates it.
+    private func add(_ pdu: ControlPDU, ending reason: HCIStatus?) {
+        guard ending == nil else { return }
+        queue.add(control: pdu.encoded())
+        if let reason { awaitTermination(reason) }
+        listenSooner()
+    }
+
+    /// If the peer never acknowledges LL_TERMINATE_IND, the link ends after the supervision timeout (5.1.6).
+    private func awaitTermination(_ reason: HCIStatus) {
+        ending = .awaitsAcknowledgement(reason)
+        procedureTimer.restart(after: control.timing.timeoutDuration, on: loop) { [unowned self] in end(reason) }
+    }
+
+    private func updateProcedureTimer() {
+        if case .awaitsAcknowledgement = ending { return }
+        guard control.awaitsPeer, ending == nil, !stage.hasEnded else { return procedureTimer.stop(on: loop) }
+        procedureTimer.awaitResponse(control.progress, on: loop) { [unowned self] in
+            procedureTimer.stop(on: loop)
+            perform(control.timeout())
+        }
+    }
+
+    // MARK: Encryption
+
+    /// Decrypts a new PDU; nil if it is forged (Core Vol 6 Part B 5.1.3; AB-L08). Empty PDUs are not encrypted.
+    private func open(_ header: DataHeader, _ payload: PacketBuffer) -> PacketBuffer? {
+        guard ciphers.receive != nil, !payload.isEmpty else { return payload }
+        guard let opened = ciphers.open(payload, header: header.authenticated) else { return nil }
+        payloadWatch.heard(at: loop.now)
+        return opened
+    }
+
+    /// Starts the authenticated payload timeout (5.4) if it applies.
+    private func startPayloadWatch() {
+        guard ciphers.receive != nil, control.setup.features.contains(.ping) else { return }
+        payloadWatch.start(control.timing, on: loop) { [unowned self] in payloadIsDue() }
+    }
+
+    private func payloadIsDue() {
+        switch payloadWatch.timerFired(control.timing, on: loop, due: { [unowned self] in payloadIsDue() }) {
+        case .none: break
+        case .report: owner.linkIsSilent(self)
+        case .ping: if ending == nil { _ = request(.ping) }
+        }
+    }
+
+    // MARK: Between events
+
+    /// Schedules the event at ``anchor``, after `skipped` skipped events.
+    private func prepareEvent(skipping skipped: Int = 0) {
+        let start = anchors.start(control.timing)
+        arbiter.reserve(self, at: start)
+        stage = .waiting(loop.schedule(at: start) { [unowned self] in beginEvent() }, skipped: skipped)
+    }
+
+    private func beginEvent() {
+        perform(control.begin(counter: counter))
+        // The control procedures may have ended the link.
+        guard case .waiting(_, let skipped) = stage else { return }
+        // A change of timing may just have moved this event to a later time.
+        if anchors.start(control.timing) > loop.now { return prepareEvent(skipping: skipped) }
+        hopping.hop(counter: counter)
+        // An event that starts late counts as missed, as does one that would make a more urgent link miss its own.
+        guard loop.now <= anchor, !arbiter.isNeeded(within: firstExchange, by: self), arbiter.claim(self)
+        else { return finishEvent(wasHeard: false) }
+        stage = .awake(LinkStage.Running(event: ConnectionEvent(role: parameters.role)))
+        handle(.anchor)
+    }
+
+    private func closeEvent() {
+        guard let running = stage.running else { return }
+        let wasHeard = running.hasSynced || isCentral && supervision.lastHeard >= anchor
+        cancelTimer()
+        if case .answered(let reason) = ending { return end(reason) }
+        finishEvent(wasHeard: wasHeard)
+        arbiter.release(self)
+    }
+
+    private func finishEvent(wasHeard: Bool) {
+        missed = wasHeard ? 0 : min(missed + 1, 1_000)
+        let skipped = unused(wasHeard: wasHeard)
+        hopping.skip(skipped)
+        anchors.advance(skipping: skipped, control.timing)
+        prepareEvent(skipping: skipped)
+    }
+
+    /// Returns the number of unused events between this one and the next used one.
+    private func unused(wasHeard: Bool) -> Int {
+        let skipped = wasHeard ? skippable : 0
+        if subrating.isTrivial { return skipped }
+        let instant = control.pending.map { Int($0.instant &- counter) }
+        return subrating.unused(after: anchors.event, skipping: skipped, instant: instant)
+    }
+
+    /// The number of events that a peripheral may skip (4.5.1): none while anything is pending, and never an instant.
+    private var skippable: Int {
+        let latency = Int(control.timing.latency)
+        guard !isCentral, latency > 0, isEstablished, ending == nil, !queue.hasWork, !peerHasMore else { return 0 }
+        guard supervision.lastHeard >= anchor, control.pending == nil, !control.awaitsPeer, !control.encryption.isBusy
+        else {
+            return 0
+        }
+        return latency
+    }
+
+    /// Wakes a peripheral that skips events when there is something to send.
+    private func listenSooner() {
+        guard !isCentral, case .waiting(let timer, let skipped) = stage, skipped > 0 else { return }
+        let early = anchor.microseconds(since: loop.now) - anchors.widening(control.timing) - 1
+        let possible = min(Int(early / interval.microseconds), skipped)
+        // The central sends only in used events.
+        let events = possible - (subrating.current.distance(after: anchors.event - possible - 1) - 1)
+        guard early > 0, events > 0 else { return }
+        loop.cancel(timer)
+        hopping.unskip(events)
+        anchors.goBack(events, control.timing)
+        prepareEvent(skipping: skipped - events)
+    }
+
+    // MARK: Within an event
+
+    /// Passes an input to the event in progress, if there is one.
+    private func handle(_ input: ConnectionEvent.Input) {
+        guard let output = stage.running?.event.handle(input) else { return }
+        switch output {
+        case .send: transmit()
+        case .listen: listen()
+        case .close: closeEvent()
+        case .none: break
+        }
+    }
+
+    /// Whether nothing has been sent yet in the event in progress.
+    private var isFirst: Bool { stage.running?.event.isFirst ?? true }
+
+    private func cancelTimer() {
+        if let timer = stage.running?.timer { loop.cancel(timer) }
+        stage.running?.timer = nil
+    }
+
+    private func listen() {
+        let hasSynced = stage.running?.hasSynced ?? false
+        // The central cannot continue, so there is nothing to listen for, and the next event must not be missed.
+        if !isCentral, hasSynced, !mayCentralContinue { return closeEvent() }
+        arbiter.node.listen(parameters.data.tuning(channel: hopping.channel, modulation: rxPHY.modulation))
+        let deadline: Instant
+        if !isCentral, !hasSynced {
+            deadline = anchors.end(control.timing)
+        } else {
+            deadline = loop.now + .microseconds(LinkTiming.interFrameSpace + Self.responseMargin)
+        }
+        stage.running?.timer = loop.schedule(at: deadline) { [unowned self] in
+            stage.running?.timer = nil
+            if !arbiter.node.isReceiving { handle(.silence) }
+        }
+    }
+
+    func radioHeardStart() {
+        arbiter.settle(shares.listening)
+        cancelTimer()
+        guard !isCentral, stage.running?.hasSynced == false else { return }
+        // The start of the central's first PDU is the anchor point, whether or not its CRC is correct (4.5.1).
+        stage.running?.hasSynced = true
+        anchors.synchronize(at: loop.now)
+    }
+
+    func radioReceived(_ frame: ReceivedFrame) {
+        guard let (header, payload) = parse(frame) else { return handle(.corrupted) }
+        arbiter.settle(shares[LinkTraffic(header.content, payload)])
+        if !payload.isEmpty { subrating.noteTraffic() }
+        supervision.heard(at: loop.now)
+        missed = 0
+        rssi = frame.rssi
+        take(header, payload)
+        // The PDU may have ended the link.
+        guard stage.isAwake else { return }
+        // Without buffers for more data, the event is not continued.
+        peerHasMore = header.moreData && takesData
+        // A peripheral without more data does not listen again before the next event, not even for the acknowledgement
+        // of its LL_TERMINATE_IND (Core Vol 6 Part B 4.5.6, 5.1.6).
+        handle(.received(moreData: peerHasMore))
+    }
+
+    private func parse(_ frame: ReceivedFrame) -> (DataHeader, PacketBuffer)? {
+        guard !frame.isCorrupted else { return nil }
+        // Data lengths are negotiated for data only; control PDUs have lengths of their own (4.5.10).
+        let control = max(acceptedOctets, ControlPDU.maximumOctets)
+        let open = ciphers.openOctets
+        return DataHeader.parse(frame.frame.pdu, data: acceptedOctets + open, control: control + open)
+    }
+
+    private func transmit() {
+        if isCentral, isFirst { return sendNow() }
+        let start = loop.now.advanced(byMicroseconds: LinkTiming.interFrameSpace)
+        guard hasTime(from: start), isWorthwhile(at: start) else { return closeEvent() }
+        stage.running?.timer = loop.schedule(at: start) { [unowned self] in
+            stage.running?.timer = nil
+            sendNow()
+        }
+    }
+
+    private func sendNow() {
+        let isNew = queue.inFlight == nil
+        var outgoing = queue.next(limit: payloadLimit(at: loop.now))
+        if isNew, ciphers.transmit != nil, !outgoing.payload.isEmpty {
+            let sealed = ciphers.seal(outgoing.payload, header: outgoing.content.rawValue)
+            guard let sealed else { return end(.terminatedByMICFailure) }
+            queue.seal(sealed)
+            outgoing.sealed = sealed
+        }
+        let payload = outgoing.air
+        let header = DataHeader(
+            outgoing.content,
+            nextExpected: acknowledgement.nextExpected,
+            sequence: acknowledgement.sequence,
+            moreData: queue.hasMore,
+            length: UInt8(truncatingIfNeeded: payload.count)
+        )
+        stage.running?.sentMoreData = queue.hasMore
+        if !payload.isEmpty { subrating.noteTraffic() }
+        arbiter.settle(shares.listening)
+        arbiter.node.send(
+            parameters.data.frame(channel: hopping.channel, phy: txPHY, pdu: header.pdu(payload).bytes),
+            power: parameters.transmitPower
+        )
+        arbiter.settle(shares[LinkTraffic(outgoing.content, payload)])
+    }
+
+    func radioSent() {
+        guard let running = stage.running else { return }
+        if case .owesAnswer(let reason) = ending { ending = .answered(reason) }
+        handle(.sent(moreData: running.sentMoreData))
+    }
+
+    func radioTaken() {
+        handle(.revoked)
+    }
+
+    func radioFree() {}
+
+    // MARK: Timing
+
+    /// The end of this event: an inter frame space before the next one, or before another user's turn (4.5.6).
+    private var latestEnd: Instant {
+        let others = arbiter.nextReservation(after: loop.now, except: self)
+        let end = min(ownEnd, others.advanced(byMicroseconds: -LinkTiming.interFrameSpace))
+        // Debts are paid at the end of an event. They do not shorten its first exchange.
+        return isFirst ? end : end.advanced(byMicroseconds: -arbiter.owed)
+    }
+
+    /// The end of this event if no other user needed the radio.
+    private var ownEnd: Instant {
+        (anchor + interval).advanced(byMicroseconds: -LinkTiming.interFrameSpace)
+    }
+
+    /// The air time of the next exchange.
+    private var exchange: LinkExchange {
+        LinkExchange(
+            isCentral: isCentral,
+            tx: txPHY,
+            rx: rxPHY,
+            sealOctets: ciphers.sealOctets,
+            openOctets: ciphers.openOctets
+        )
+    }
+
+    /// The maximum duration of an event's first exchange while another user waits, in microseconds.
+    private var firstExchange: Int64 {
+        let uncertainty = isCentral ? 0 : 2 * anchors.widening(control.timing) + anchors.window.microseconds
+        return exchange.first + uncertainty
+    }
+
+    /// Whether one more exchange fits. The peripheral always responds to the first PDU of an event.
+    private func hasTime(from start: Instant) -> Bool {
+        !isCentral && isFirst || exchange.end(from: start, sending: queue.inFlight?.air.count ?? 0) <= latestEnd
+    }
+
+    /// Whether the rest of the interval allows the central to send once more and get a response.
+    private var mayCentralContinue: Bool {
+        let exchange = exchange
+        let time = exchange.emptyAnswer + exchange.sending(0) + 3 * LinkTiming.interFrameSpace
+        return loop.now.advanced(byMicroseconds: time) <= anchor + interval
+    }
+
+    /// Whether the central should continue. It does not send an empty PDU to a peer without more data.
+    private func isWorthwhile(at start: Instant) -> Bool {
+        !isCentral || peerHasMore || ending?.owesAnswer == true || queue.inFlight != nil || payloadLimit(at: start) > 0
+    }
+
+    /// Returns the maximum payload length to send now: the negotiated length, if it fits into the rest of the event.
+    private func payloadLimit(at start: Instant) -> Int {
+        let exchange = exchange
+        let agreed = max(exchange.agreedLength(control.dataLength), queue.controlLength ?? 0)
+        let wanted = min(agreed, queue.nextLength ?? agreed)
+        let others = exchange.longestPayload(from: start, to: latestEnd, isFirst: isFirst)
+        // Splitting a PDU to fill the event would only create more PDUs.
+        if others >= wanted { return agreed }
+        guard isFirst else { return 0 }
+        // An event always carries something (4.5.1): 27 octets even while others wait for the radio.
+        let alone = exchange.longestPayload(from: start, to: ownEnd, isFirst: false)
+        return min(agreed, max(others, min(alone, Int(DataLength.minimumOctets))))
     }
 }

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import HCI
 
 /// A link's accounts of radio use, by kind of traffic.
@@ -17,6 +18,17 @@ struct LinkShares {
         case .empty: empty
         case .control: control
         case .listening: listening
+        }
+    }
+}
+
+extension LinkTraffic {
+    /// Classifies a data PDU. Reserved LLIDs are ignored by receivers and count as empty.
+    init(_ content: DataHeader.Content, _ payload: PacketBuffer) {
+        switch content {
+        case .control: self = .control
+        case .start, .continuation: self = payload.isEmpty ? .empty : .data
+        case .reserved: self = .empty
         }
     }
 }

@@ -61,30 +61,15 @@ enum LinkEnding: Hashable {
     /// The acknowledgement has been sent, and the link ends with this event.
     case answered(HCIStatus)
 
+    var owesAnswer: Bool {
+        if case .owesAnswer = self { return true }
+        return false
+    }
+
     /// The reason to report to the host.
     var reason: HCIStatus {
         switch self {
         case .awaitsAcknowledgement(let reason), .owesAnswer(let reason), .answered(let reason): reason
-        }
-    }
-}
-
-/// Whether the peer has been received (Core Vol 6 Part B 4.5). The first PDU from it establishes the link.
-enum PeerPresence: Hashable {
-    /// Nothing has been received since the link was made.
-    case awaited(since: Instant)
-    /// The peer has been received, the last time at this instant.
-    case heard(Instant)
-
-    var isEstablished: Bool {
-        if case .heard = self { return true }
-        return false
-    }
-
-    /// The start of the supervision timeout.
-    var last: Instant {
-        switch self {
-        case .awaited(let instant), .heard(let instant): instant
         }
     }
 }

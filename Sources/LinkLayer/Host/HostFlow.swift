@@ -7,7 +7,7 @@ import HCI
 /// nothing accumulates in the controller (AB-L09).
 struct HostFlow {
     /// Whether flow control is enabled. If not, the host is assumed to accept everything.
-    var isEnabled = false
+    private(set) var isEnabled = false
     /// The longest data of an ACL packet, in octets.
     private(set) var length = Int(DataLength.maximumOctets)
     /// The number of packets that the host can buffer, for all links together.
@@ -15,6 +15,11 @@ struct HostFlow {
     /// Packets passed to the host that it has not completed.
     private var outstanding: [ConnectionHandle: Int] = [:]
     private var total = 0
+
+    /// Applies Set Controller To Host Flow Control.
+    mutating func enable(_ isEnabled: Bool) {
+        self.isEnabled = isEnabled
+    }
 
     /// Applies Host Buffer Size. Returns false if the buffers could never hold a packet.
     mutating func resize(length: UInt16, count: UInt16) -> Bool {

@@ -7,11 +7,11 @@ final class HostPort {
     static let credits: UInt8 = 1
 
     /// The mask set by Set Event Mask.
-    var mask = EventMask.initial
+    private(set) var mask = EventMask.initial
     /// The mask set by Set Event Mask Page 2.
-    var maskPage2: EventMaskPage2 = []
+    private(set) var maskPage2: EventMaskPage2 = []
     /// The mask set by LE Set Event Mask.
-    var leMask = LEEventMask.initial
+    private(set) var leMask = LEEventMask.initial
 
     private let transport: any HCITransport
     // Events sent while a command is carried out. They follow the command's answer.
@@ -26,6 +26,18 @@ final class HostPort {
         mask = .initial
         maskPage2 = []
         leMask = .initial
+    }
+
+    func apply(_ command: SetEventMask) {
+        mask = command.mask
+    }
+
+    func apply(_ command: SetEventMaskPage2) {
+        maskPage2 = command.mask
+    }
+
+    func apply(_ command: LESetEventMask) {
+        leMask = command.mask
     }
 
     /// Sends an event unless the host has masked it (Core Vol 4 Part E 7.3.1, 7.3.69, 7.8.1).
@@ -63,5 +75,21 @@ final class HostPort {
 
     private func pass(_ packet: HCIPacket) {
         if held == nil { transport.send(packet) } else { held?.append(packet) }
+    }
+}
+
+/// The legacy and the extended command sets for advertising, scanning and initiating. After the first command of one
+/// set, those of the other are disallowed until the next reset (Core Vol 4 Part E 3.1.1).
+enum AdvertisingCommandSet {
+    /// No command of either set has been used; or a command that belongs to neither.
+    case none
+    case legacy
+    case extended
+
+    /// Whether a command of this set is allowed. If so, the other set is disallowed from now on.
+    mutating func admit(_ commands: AdvertisingCommandSet) -> Bool {
+        guard commands != .none else { return true }
+        if self == .none { self = commands }
+        return self == commands
     }
 }

@@ -92,10 +92,13 @@ extension LEPHY {
     }
 
     /// The PHY on which extended advertising is sent. LE Coded always uses S=8.
-    var radioPHY: RadioPHY {
+    var radioPHY: RadioPHY { radioPHY(coding: .codedS8) }
+
+    /// Returns the PHY of the simulated radio, with this coding scheme for Coded.
+    func radioPHY(coding: RadioPHY) -> RadioPHY {
         switch self {
         case .le2M: .le2M
-        case .coded: .codedS8
+        case .coded: coding
         default: .le1M
         }
     }

@@ -59,6 +59,30 @@ struct DataHeader: PacketFields, Hashable {
         try coder.field("Length", &length)
     }
 
+    /// Parses a data PDU of the radio; nil if it is malformed (AB-L02).
+    ///
+    /// - Parameters:
+    ///   - pdu: The octets on the air.
+    ///   - data: The maximum length of a data payload.
+    ///   - control: The maximum length of a control payload.
+    static func parse(_ pdu: [UInt8], data: Int, control: Int) -> (DataHeader, PacketBuffer)? {
+        var reader = FieldReader(PacketBuffer(pdu))
+        var header = DataHeader()
+        guard (try? header.code(&reader)) != nil else { return nil }
+        guard Int(header.length) == reader.remaining,
+            Int(header.length) <= (header.content == .control ? control : data)
+        else { return nil }
+        return (header, reader.bytes.rest())
+    }
+
+    /// Returns the PDU with this header and a payload.
+    func pdu(_ payload: PacketBuffer) -> PacketBuffer {
+        var pdu = PacketBuffer(headroom: 0, capacity: Self.size + payload.count)
+        write(to: &pdu)
+        pdu.append(contentsOf: payload)
+        return pdu
+    }
+
     private mutating func set(_ bit: UInt8, _ value: Bool) {
         flags = flags & ~(1 << bit) | (value ? 1 << bit : 0)
     }

@@ -42,16 +42,23 @@ final class PeriodicAdvertiser: RadioClaimant {
     /// the uncoded PHYs, and time to switch the radio.
     private static let leadTime: Int64 = 3_000
 
+    /// The maximum number of subevents for which data are requested in advance; a command holds data for 15 (Core Vol 4
+    /// Part E 7.8.125).
+    static let maximumAhead: UInt8 = 15
+    /// The maximum by which listening for a response starts earlier and ends later than the slot, in microseconds. It
+    /// must not reach into the responses in the neighbouring slots.
+    static let maximumWidening = LinkTiming.interFrameSpace / 2
+
     var priority: RadioPriority { .periodic }
     let share: RadioShare
     var period: Int64? { Int64(interval) * SyncInfo.intervalUnit }
 
     /// The parameters set by the host; nil if it has set none.
-    var parameters: LESetPeriodicAdvertisingParametersV2?
+    private(set) var parameters: LESetPeriodicAdvertisingParametersV2?
     /// The advertising data, which may change at any time.
-    var data = AdvertisingSet.HostData()
+    private(set) var data = AdvertisingSet.HostData()
     /// Whether the host has enabled the train.
-    var isWanted = false
+    private(set) var isWanted = false
 
     private(set) var accessAddress: UInt32 = 0
     private(set) var crcInit: UInt32 = 0
@@ -61,18 +68,18 @@ final class PeriodicAdvertiser: RadioClaimant {
     private(set) var map = ChannelMap.all
     private(set) var interval: UInt16 = 0
     private(set) var phy = LEPHY.le1M
-    private(set) var txPower: Int8 = 0
-    private(set) var selection = ChannelSelection2(accessAddress: 0)
+    private var txPower: Int8 = 0
+    private var selection = ChannelSelection2(accessAddress: 0)
     private var secondary = SecondaryChannels(identifier: 0)
-    var state = State.off
-    var timer: ScheduledTask?
+    private var state = State.off
+    private var timer: ScheduledTask?
     private var parts: [AuxiliarySegment.Part] = []
     let set: UInt8
-    let arbiter: RadioArbiter
-    let loop: any EventLoop
+    private let arbiter: RadioArbiter
+    private let loop: any EventLoop
     private let random: RandomSource
-    let accuracy: ClockAccuracy
-    unowned let owner: any PeriodicAdvertiserOwner
+    private let accuracy: ClockAccuracy
+    private unowned let owner: any PeriodicAdvertiserOwner
 
     // State of a train with responses.
     /// The subevents and response slots; nil for a train without responses.
@@ -80,9 +87,9 @@ final class PeriodicAdvertiser: RadioClaimant {
     /// The subevent being prepared or in progress.
     private(set) var subevent: UInt8 = 0
     /// The data supplied for the next occurrence of each subevent.
-    var subeventData: [UInt8: LESubeventData] = [:]
+    private(set) var subeventData: [UInt8: LESubeventData] = [:]
     /// The pending connection request, which replaces the data of its subevent.
-    var wish: ConnectionWish?
+    private(set) var wish: ConnectionWish?
 
     init(
         set: UInt8,
@@ -106,6 +113,73 @@ final class PeriodicAdvertiser: RadioClaimant {
         return true
     }
 
+    /// Whether the host has configured subevents.
+    var hasSubevents: Bool { parameters?.timing.subevents ?? 0 > 0 }
+
+    // MARK: Commands of the host
+
+    /// Adopts new parameters. A train with subevents has no data of its own (Core Vol 4 Part E 7.8.125).
+    func adopt(_ parameters: LESetPeriodicAdvertisingParametersV2) {
+        self.parameters = parameters
+        if hasSubevents { data = AdvertisingSet.HostData() }
+    }
+
+    /// Sets the advertising data (7.8.62). Returns an error if that is impossible; the data are then as before, or
+    /// discarded if they are too long in total.
+    ///
+    /// - Parameter phy: The PHY of the train if it starts now.
+    func update(_ operation: LEDataOperation, _ data: PacketBuffer, on phy: LEPHY) -> HCIStatus? {
+        let before = self.data
+        let update = DataUpdate(operation: operation, data: data, isEnabled: isWanted)
+        if let error = self.data.apply(update) { return error }
+        guard isWanted, !hasTime(on: phy) else { return nil }
+        self.data = before
+        return .packetTooLong
+    }
+
+    /// Whether an event of the train ends before the next one starts.
+    func hasTime(on phy: LEPHY) -> Bool {
+        if hasSubevents { return true }
+        return eventTime(on: phy) < Int64(parameters?.v1.intervalMin ?? 0) * SyncInfo.intervalUnit
+    }
+
+    /// Lets the train start together with its set.
+    func enable() {
+        isWanted = true
+    }
+
+    /// Stops the train until the host enables it again.
+    func disable() {
+        isWanted = false
+        stop()
+    }
+
+    /// Supplies the data for the next occurrence of some subevents: all of them or none (7.8.125).
+    func supply(_ subevents: [LESubeventData]) -> HCIStatus {
+        for data in subevents {
+            if let error = error(in: data) { return error }
+        }
+        for data in subevents { subeventData[data.subevent] = data }
+        return .success
+    }
+
+    /// Returns an error if the data do not fit a subevent.
+    private func error(in data: LESubeventData) -> HCIStatus? {
+        guard let parameters, data.subevent < parameters.timing.subevents, data.data.count <= 251,
+            UInt16(data.firstSlot) + UInt16(data.slots) <= UInt16(parameters.responseSlots)
+        else { return .invalidParameters }
+        let pdu = AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data.data)).encoded()
+        let time = phy.radioPHY.airTimeMicroseconds(octets: pdu.count)
+        return time <= parameters.timing.requestTime ? nil : .packetTooLong
+    }
+
+    /// Connects to a device with the next occurrence of a subevent.
+    func connect(_ wish: ConnectionWish) {
+        self.wish = wish
+    }
+
+    // MARK: Start and stop
+
     /// Starts the train, with its first event one interval from now. Does nothing if the host has not enabled it, or if
     /// it is already running.
     func begin(_ set: AdvertisingSet, map: ChannelMap) {
@@ -117,7 +191,7 @@ final class PeriodicAdvertiser: RadioClaimant {
         counter = UInt16(truncatingIfNeeded: random.next() >> 48)
         selection = ChannelSelection2(accessAddress: accessAddress)
         secondary = SecondaryChannels(identifier: accessAddress)
-        secondary.map = map
+        secondary.restrict(to: map)
         subevent = 0
         responses = parameters.timing.subevents > 0 ? respondable(parameters.timing) : nil
         anchor = loop.now + .microseconds(Int64(interval) * SyncInfo.intervalUnit)
@@ -201,14 +275,14 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     /// The extended header of the first PDU of an event or subevent.
-    var header: ExtendedHeader {
+    private var header: ExtendedHeader {
         var header = ExtendedHeader()
         if parameters?.v1.properties.contains(.includeTxPower) ?? false { header.txPower = txPower }
         return header
     }
 
     /// Returns the duration of an event, in microseconds. For a train that is not running, adopts `phy` as its PHY.
-    func eventTime(on phy: LEPHY) -> Int64 {
+    private func eventTime(on phy: LEPHY) -> Int64 {
         self.phy = isRunning ? self.phy : phy
         var channels = SecondaryChannels(identifier: 0)
         return segment(&channels).duration
@@ -220,7 +294,7 @@ final class PeriodicAdvertiser: RadioClaimant {
         send(parts[step].pdu, on: parts[step].channel)
     }
 
-    func send(_ pdu: [UInt8], on channel: UInt8) {
+    private func send(_ pdu: [UInt8], on channel: UInt8) {
         let frame = RadioFrame(
             channel: channel,
             accessAddress: accessAddress,
@@ -232,7 +306,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     /// Moves on to the next event or subevent.
-    func endEvent() {
+    private func endEvent() {
         guard isRunning else { return }
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -283,4 +357,198 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     func radioFree() {}
+
+    // MARK: Subevents with responses (4.4.2.12)
+
+    /// Returns the number of subevents for which data are requested in advance.
+    private func ahead(_ responses: ResponseTiming) -> UInt8 { min(responses.timing.subevents, Self.maximumAhead) }
+
+    private func askForFirstData() {
+        guard let responses else { return }
+        owner.train(self, wantsDataFrom: 0, count: ahead(responses))
+    }
+
+    /// Ends the subevent, and requests data for another one.
+    private func endSubevent() {
+        if let responses {
+            let next = (UInt16(subevent) + UInt16(ahead(responses))) % UInt16(responses.timing.subevents)
+            owner.train(self, wantsDataFrom: UInt8(truncatingIfNeeded: next), count: 1)
+        }
+        endEvent()
+    }
+
+    private func beginSubevent(_ responses: ResponseTiming) {
+        // The event and the subevent determine the channel (4.5.8.3).
+        let channel = selection.channel(counter: counter ^ UInt16(subevent), map: map)
+        if let wish, wish.subevent == subevent { return request(wish, on: channel) }
+        guard let data = subeventData.removeValue(forKey: subevent) else { return endSubevent() }
+        let pdu = AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data.data)).encoded()
+        let time = phy.radioPHY.airTimeMicroseconds(octets: pdu.count)
+        guard arbiter.isFree(time, from: loop.now, for: self), arbiter.claim(self) else {
+            owner.train(self, reports: .init(set: set, subevent: subevent, wasLeftOut: true, responses: []))
+            return endSubevent()
+        }
+        let first = UInt16(data.firstSlot)
+        state = .subevent(
+            .sending(
+                ResponseSlots(
+                    origin: loop.now,
+                    channel: channel,
+                    timing: responses,
+                    left: first..<first + UInt16(data.slots)
+                )
+            )
+        )
+        send(pdu, on: channel)
+    }
+
+    private func subeventSent(_ stage: SubeventStage) {
+        switch stage {
+        case .sending(let slots): prepare(slots)
+        case .requesting(let request, let wish, let channel): awaitAnswer(request, wish, on: channel)
+        case .pausing, .listening, .awaiting: break
+        }
+    }
+
+    // MARK: Responses
+
+    private func prepare(_ slots: ResponseSlots) {
+        guard let next = slots.next else { return finish(slots) }
+        let widening = min(ClockAccuracy.widening(accuracy, accuracy, since: next - slots.origin), Self.maximumWidening)
+        state = .subevent(.pausing(slots))
+        let begin = max(loop.now, next - .microseconds(widening))
+        timer = loop.schedule(at: begin) { [unowned self] in
+            timer = nil
+            listen(slots, until: next + .microseconds(widening))
+        }
+        // Until then other users may have the radio.
+        arbiter.reserve(self, at: begin)
+        arbiter.release(self)
+    }
+
+    private func listen(_ slots: ResponseSlots, until end: Instant) {
+        guard arbiter.claim(self) else { return subeventTaken(.pausing(slots)) }
+        state = .subevent(.listening(slots))
+        tune(to: slots.channel, slots.timing.accessAddress)
+        deadline(at: end) { [unowned self] in silence(slots) }
+    }
+
+    private func silence(_ slots: ResponseSlots) {
+        var slots = slots
+        slots.take()
+        prepare(slots)
+    }
+
+    private func tune(to channel: UInt8, _ accessAddress: UInt32) {
+        arbiter.node.sleep()
+        arbiter.node.listen(
+            RadioTuning(
+                channel: channel,
+                accessAddress: accessAddress,
+                crcInit: crcInit,
+                modulation: phy.radioPHY.modulation
+            )
+        )
+    }
+
+    private func deadline(at instant: Instant, _ silence: @escaping () -> Void) {
+        timer = loop.schedule(at: instant) { [unowned self] in
+            timer = nil
+            if !arbiter.node.isReceiving { silence() }
+        }
+    }
+
+    private func subeventReceived(_ frame: ReceivedFrame, _ stage: SubeventStage) {
+        let pdu = frame.isCorrupted ? nil : try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu))
+        switch stage {
+        case .listening(var slots):
+            guard case .extended(let body)? = pdu, body.mode == .nonConnectable else { return silence(slots) }
+            slots.take { response in
+                (response.txPower, response.rssi) = (body.extended.txPower ?? 127, frame.rssi)
+                (response.dataStatus, response.data) = (.complete, body.data)
+            }
+            prepare(slots)
+        case .awaiting(let request, let wish, let start):
+            guard case .connectResponse(let body)? = pdu, body.extended.advertiser == request.advertiser,
+                body.extended.target == request.initiator
+            else { return fail(wish) }
+            self.wish = nil
+            endSubevent()
+            owner.train(self, requested: request, for: wish, start)
+        case .sending, .pausing, .requesting:
+            break
+        }
+    }
+
+    private func finish(_ slots: ResponseSlots) {
+        let (number, responses) = (subevent, slots.heard)
+        for report in LEPeriodicAdvertisingResponseReport.reports(set: set, subevent: number, responses) {
+            owner.train(self, reports: report)
+        }
+        endSubevent()
+    }
+
+    /// Handles the loss of the radio to a link: the remaining responses are lost.
+    private func subeventTaken(_ stage: SubeventStage) {
+        switch stage {
+        case .sending(var slots), .pausing(var slots), .listening(var slots):
+            while slots.next != nil { slots.take() }
+            finish(slots)
+        case .requesting(_, let wish, _), .awaiting(_, let wish, _):
+            fail(wish)
+        }
+    }
+
+    // MARK: Connections
+
+    /// Whether a connection request is on the air, or awaits its response.
+    private var isRequesting: Bool {
+        switch state {
+        case .subevent(.requesting), .subevent(.awaiting): true
+        default: false
+        }
+    }
+
+    private func request(_ wish: ConnectionWish, on channel: UInt8) {
+        let time = phy.radioPHY.airTimeMicroseconds(octets: 2 + 34)
+        let answer = LinkTiming.interFrameSpace + phy.radioPHY.airTimeMicroseconds(octets: 2 + 14)
+        // Without time for it, the request is sent in the same subevent of the next event.
+        guard arbiter.isFree(time + answer, from: loop.now, for: self), arbiter.claim(self) else {
+            return endSubevent()
+        }
+        guard let request = owner.train(self, prepares: wish, endingAt: loop.now + .microseconds(time)) else {
+            return fail(wish)
+        }
+        state = .subevent(.requesting(request, wish, channel: channel))
+        send(AdvertisingPDU.connect(request).encoded(), on: channel)
+    }
+
+    private func awaitAnswer(_ request: ConnectIndication, _ wish: ConnectionWish, on channel: UInt8) {
+        let start = LinkStart(end: loop.now, phy: phy, isAuxiliary: true)
+        state = .subevent(.awaiting(request, wish, start))
+        tune(to: channel, accessAddress)
+        let time = LinkTiming.interFrameSpace + Advertiser.responseMargin
+        deadline(at: loop.now + .microseconds(time)) { [unowned self] in fail(wish) }
+    }
+
+    /// Reports a failed connection. The request is sent only once.
+    private func fail(_ wish: ConnectionWish) {
+        self.wish = nil
+        endSubevent()
+        owner.train(self, failed: wish)
+    }
+
+    /// Cancels the pending connection request, unless it is on the air. Returns it if there was one.
+    func cancelConnection() -> ConnectionWish? {
+        guard !isRequesting, let wish else { return nil }
+        self.wish = nil
+        return wish
+    }
+
+    /// Cancels the pending connection request when the train ends.
+    private func giveUp() {
+        guard let wish else { return }
+        self.wish = nil
+        owner.train(self, failed: wish)
+    }
 }

@@ -3,6 +3,20 @@ import EventLoops
 import HCI
 import Radio
 
+/// A response to send in a response slot (Core Vol 4 Part E 7.8.126).
+struct PeriodicResponse {
+    /// paEventCounter of the event that contains the slot.
+    var event: UInt16
+    var subevent: UInt8
+    var slot: UInt8
+    var data: PacketBuffer
+
+    /// Whether another response is for the same slot.
+    func shares(_ other: PeriodicResponse) -> Bool {
+        event == other.event && subevent == other.subevent && slot == other.slot
+    }
+}
+
 /// Follows a train of AUX_SYNC_IND or AUX_SYNC_SUBEVENT_IND (Core Vol 6 Part B 4.4.3.4).
 final class PeriodicFollower: RadioClaimant {
     /// The number of missed events after which establishing the synchronization fails (4.4.3.4).
@@ -10,7 +24,10 @@ final class PeriodicFollower: RadioClaimant {
     /// The maximum number of PDUs to follow after AUX_SYNC_IND: more than the maximum of advertising data requires.
     static let maximumChain = AuxiliaryTrail.maximumPDUs
 
-    enum State {
+    /// The maximum number of responses waiting for their slots.
+    static let maximumResponses = 16
+
+    private enum State {
         case off
         /// The next event begins when the timer fires.
         case waiting
@@ -25,7 +42,7 @@ final class PeriodicFollower: RadioClaimant {
         case connecting(ConnectIndication, end: Instant)
     }
 
-    struct Chain {
+    private struct Chain {
         var pointer: AuxiliaryPointer
         var origin: Instant
         var count: Int
@@ -37,42 +54,42 @@ final class PeriodicFollower: RadioClaimant {
 
     let handle: UInt16
     let train: PeriodicTrain
-    var rules: PeriodicRules
+    private(set) var rules: PeriodicRules
     private(set) var isEstablished = false
     /// paEventCounter of the event being prepared or in progress, its start, and how much later it may start.
     private(set) var counter: UInt16
     private(set) var anchor: Instant
     private var window: Int64
     /// When the train was last received, and its counter then.
-    private(set) var lastHeard: Instant
+    private var lastHeard: Instant
     private(set) var lastCounter: UInt16
     private var attempts = 0
-    var state = State.off
-    var timer: ScheduledTask?
+    private var state = State.off
+    private var timer: ScheduledTask?
     private var supervision: ScheduledTask?
     private var data: PacketBuffer = []
     private var txPower: Int8?
     private var rssi: Int8 = 127
-    let selection: ChannelSelection2
-    let arbiter: RadioArbiter
-    let loop: any EventLoop
-    let power: Double
+    private let selection: ChannelSelection2
+    private let arbiter: RadioArbiter
+    private let loop: any EventLoop
+    private let power: Double
     private let accuracy: ClockAccuracy
-    unowned let owner: any PeriodicFollowerOwner
+    private unowned let owner: any PeriodicFollowerOwner
 
     // State of a train with responses.
     /// The subevents to listen to, in order. Until the host has chosen some, the first one keeps the synchronization.
-    private(set) var subevents: [UInt8] = [0]
-    private(set) var hasChosen = false
+    private var subevents: [UInt8] = [0]
+    private var hasChosen = false
     /// The index of the next subevent, and whether one of this event was received.
     private var place = 0
     private var hasHeard = false
     /// The subevents that the host has chosen while one was being received.
     private var choice: [UInt8]?
     /// The responses waiting for their slots.
-    var responses: [PeriodicResponse] = []
+    private var responses: [PeriodicResponse] = []
     /// The fields to include in responses.
-    var responseProperties: LEPeriodicProperties = []
+    private var responseProperties: LEPeriodicProperties = []
 
     init(
         _ train: PeriodicTrain,
@@ -90,6 +107,11 @@ final class PeriodicFollower: RadioClaimant {
         selection = ChannelSelection2(accessAddress: train.sync.accessAddress)
         (counter, lastCounter) = (train.sync.counter, train.sync.counter)
         (anchor, window, lastHeard) = (train.anchor, train.sync.unit, train.reckonedAt)
+    }
+
+    /// Reports the data of the train to the host from now on, or no longer (Core Vol 4 Part E 7.8.88).
+    func enableReports(_ isEnabled: Bool) {
+        rules.reports = isEnabled
     }
 
     /// Schedules the first event that has not passed.
@@ -117,14 +139,14 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     /// The subevent being prepared or in progress.
-    var subevent: UInt8 { subevents[place] }
+    private var subevent: UInt8 { subevents[place] }
 
     private var target: Instant { anchor + .microseconds(train.responses?.timing.start(of: subevent) ?? 0) }
 
     private var beginning: Instant { target - .microseconds(widening) }
 
     /// Schedules the next reception or response.
-    func wait() {
+    private func wait() {
         state = .waiting
         let response = nextResponse(before: beginning)
         let begin = response.map(time) ?? beginning
@@ -172,7 +194,7 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     /// Returns the channel of an event or subevent (4.5.8.3).
-    func channel(_ counter: UInt16, _ subevent: UInt8) -> UInt8 {
+    private func channel(_ counter: UInt16, _ subevent: UInt8) -> UInt8 {
         selection.channel(counter: counter ^ UInt16(subevent), map: train.sync.map)
     }
 
@@ -222,7 +244,7 @@ final class PeriodicFollower: RadioClaimant {
         arbiter.release(self)
     }
 
-    var isOff: Bool {
+    private var isOff: Bool {
         if case .off = state { return true }
         return false
     }
@@ -357,5 +379,100 @@ final class PeriodicFollower: RadioClaimant {
                 subevent: train.responses == nil ? nil : subevent
             )
         } while !rest.isEmpty
+    }
+
+    // MARK: Responses and connections (4.4.2.12)
+
+    /// Returns when to send a response.
+    private func time(of response: PeriodicResponse) -> Instant {
+        let events = Int64(Int16(bitPattern: response.event &- counter))
+        let timing = train.responses?.timing ?? LESubeventTiming()
+        let offset = timing.start(of: response.subevent) + timing.start(ofSlot: response.slot)
+        return anchor + .microseconds(events * Int64(train.sync.interval) * SyncInfo.intervalUnit + offset)
+    }
+
+    /// Schedules a response for its slot (Core Vol 4 Part E 7.8.126).
+    func add(_ command: LESetPeriodicAdvertisingResponseData) -> HCIStatus {
+        guard let layout = train.responses?.timing, subevents.contains(command.requestSubevent), hasChosen else {
+            return .commandDisallowed
+        }
+        guard command.responseSubevent < layout.subevents, layout.hasSlot(command.slot) else {
+            return .invalidParameters
+        }
+        guard airTime(command.data) <= layout.responseTime else { return .packetTooLong }
+        // A slot that has passed in this event recurs in the next one.
+        let isLater = command.responseSubevent < command.requestSubevent
+        let response = PeriodicResponse(
+            event: command.requestEvent &+ (isLater ? 1 : 0),
+            subevent: command.responseSubevent,
+            slot: command.slot,
+            data: command.data
+        )
+        guard time(of: response) > loop.now else { return .tooLate }
+        guard time(of: response) <= loop.now + .microseconds(2 * (period ?? 0)) else { return .invalidParameters }
+        responses.removeAll { $0.shares(response) }
+        guard responses.count < Self.maximumResponses else { return .memoryCapacityExceeded }
+        responses.append(response)
+        if case .waiting = state {
+            if let timer { loop.cancel(timer) }
+            wait()
+        }
+        return .success
+    }
+
+    /// Returns the first response to send before an instant, discarding those that are late.
+    private func nextResponse(before instant: Instant) -> PeriodicResponse? {
+        responses.removeAll { time(of: $0) < loop.now }
+        return responses.min { time(of: $0) < time(of: $1) }.flatMap { time(of: $0) < instant ? $0 : nil }
+    }
+
+    private func pdu(_ data: PacketBuffer) -> [UInt8] {
+        var header = ExtendedHeader()
+        if responseProperties.contains(.includeTxPower) { header.txPower = Int8(clamping: Int(power)) }
+        return AdvertisingPDU.extended(.init(mode: .nonConnectable, extended: header, data: data)).encoded()
+    }
+
+    private func airTime(_ data: PacketBuffer) -> Int64 {
+        train.phy.radioPHY.airTimeMicroseconds(octets: pdu(data).count)
+    }
+
+    private func respond(_ response: PeriodicResponse) {
+        responses.removeAll { $0.shares(response) }
+        guard let accessAddress = train.responses?.accessAddress, arbiter.claim(self) else { return endResponse() }
+        state = .responding
+        send(pdu(response.data), on: channel(response.event, response.subevent), accessAddress)
+    }
+
+    private func send(_ pdu: [UInt8], on channel: UInt8, _ accessAddress: UInt32) {
+        arbiter.node.sleep()
+        let frame = RadioFrame(
+            channel: channel,
+            accessAddress: accessAddress,
+            crcInit: train.sync.crcInit,
+            phy: train.phy.radioPHY,
+            pdu: pdu
+        )
+        arbiter.node.send(frame, power: power)
+    }
+
+    /// Moves on after a response.
+    private func endResponse() {
+        guard !isOff else { return }
+        wait()
+        arbiter.release(self)
+    }
+
+    // MARK: Connections
+
+    /// Responds to AUX_CONNECT_REQ, as a connectable advertiser does.
+    private func connect(_ request: ConnectIndication, on channel: UInt8) {
+        var header = ExtendedHeader()
+        (header.advertiser, header.target) = (request.advertiser, request.initiator)
+        let answer = AdvertisingPDU.connectResponse(.init(mode: .nonConnectable, extended: header)).encoded()
+        state = .connecting(request, end: loop.now)
+        timer = loop.schedule(after: .microseconds(LinkTiming.interFrameSpace)) { [unowned self] in
+            timer = nil
+            send(answer, on: channel, train.sync.accessAddress)
+        }
     }
 }

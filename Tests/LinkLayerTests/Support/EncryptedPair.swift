@@ -81,8 +81,8 @@ extension Pair {
     var isEncrypted: Bool {
         [centralLink, peripheralLink].allSatisfy { link in
             guard let link else { return false }
-            return link.control.encryption.state == .encrypted && link.transmitCipher != nil
-                && link.receiveCipher != nil && !link.queue.isHeld
+            return link.control.encryption.state == .encrypted && link.ciphers.transmit != nil
+                && link.ciphers.receive != nil && !link.queue.isHeld
         }
     }
 
@@ -90,7 +90,8 @@ extension Pair {
     var isPlain: Bool {
         [centralLink, peripheralLink].allSatisfy { link in
             guard let link else { return false }
-            return link.control.encryption.state == .plain && link.transmitCipher == nil && link.receiveCipher == nil
+            return link.control.encryption.state == .plain && link.ciphers.transmit == nil
+                && link.ciphers.receive == nil
                 && !link.queue.isHeld
         }
     }

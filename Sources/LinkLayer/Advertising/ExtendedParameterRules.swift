@@ -113,25 +113,6 @@ struct DataUpdate {
         // A scannable set needs scan response data.
         return isEnabled && set.isScannable && !set.isLegacy && data.isEmpty ? .commandDisallowed : nil
     }
-
-    /// Applies the data to what is stored, assembling fragments.
-    func apply(to stored: inout AdvertisingSet.HostData) -> HCIStatus? {
-        let startsAnew = operation == .first || operation == .complete
-        var bytes = startsAnew ? [] : stored.bytes
-        guard bytes.count + data.count <= ExtendedAdvertisement.maximumData else {
-            stored = .init()
-            return .memoryCapacityExceeded
-        }
-        bytes.append(contentsOf: data)
-        stored.bytes = bytes
-        stored.isPartial = operation == .first || operation == .intermediate
-        return nil
-    }
-}
-
-extension AdvertisingSet {
-    /// Whether the set's PDUs can carry advertising data.
-    var canHaveData: Bool { isLegacy ? !isDirected : !isScannable }
 }
 
 extension LEPHYs {
