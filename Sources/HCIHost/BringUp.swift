@@ -63,8 +63,7 @@ struct BringUp {
     }
 
     private mutating func reset(at place: String) -> Action {
-        (information, step, hostSizeTaken) = (ControllerInformation(), .reset, false)
-        information.place = place
+        (information, step, hostSizeTaken) = (ControllerInformation(place: place), .reset, false)
         return .send(Reset())
     }
 
@@ -73,12 +72,12 @@ struct BringUp {
         switch answer {
         case .success(let response):
             information.take(response)
-            if step == .hostFlowControl { information.hostBuffers = hostBuffers }
+            if step == .hostFlowControl, let hostBuffers { information.noteHostFlow(hostBuffers) }
             if step == .hostBufferSize { hostSizeTaken = true }
         case .failure(let error):
             if case .host(let error) = error { return .fail(error) }
             if step.isNeeded { return .fail(error.asHostError) }
-            if step == .supportedCommands { information.supportedCommands = Self.version40Commands }
+            if step == .supportedCommands { information.assumeVersion40() }
         }
         return next()
     }
@@ -89,7 +88,7 @@ struct BringUp {
             if let command = command(following) { return .send(command) }
         }
         if hasNoSets {
-            information.advertisingSets = 0
+            information.noteNoAdvertisingSets()
         } else if information.advertisingSets == 0, !usesExtendedCommands {
             // The host will use the legacy commands, which require a reset after the question about sets (Core Vol 4
             // Part E 3.1.1).
@@ -127,19 +126,6 @@ struct BringUp {
     private static let hostFlowControlCommands: [any HCICommand.Type] = [
         HostBufferSize.self, SetControllerToHostFlowControl.self, HostNumberOfCompletedPackets.self,
     ]
-
-    /// The mandatory commands of a version 4.0 controller, for controllers that do not report their commands.
-    private static let version40Commands = SupportedCommands([
-        Disconnect.self, ReadRemoteVersionInformation.self, SetEventMask.self, Reset.self,
-        ReadLocalVersionInformation.self, ReadLocalSupportedFeatures.self, ReadBDADDR.self, LESetEventMask.self,
-        LEReadBufferSize.self, LEReadLocalSupportedFeatures.self, LESetRandomAddress.self,
-        LESetAdvertisingParameters.self, LESetAdvertisingData.self, LESetScanResponseData.self,
-        LESetAdvertisingEnable.self, LESetScanParameters.self, LESetScanEnable.self, LECreateConnection.self,
-        LECreateConnectionCancel.self, LEReadFilterAcceptListSize.self, LEClearFilterAcceptList.self,
-        LEAddDeviceToFilterAcceptList.self, LERemoveDeviceFromFilterAcceptList.self, LEConnectionUpdate.self,
-        LEReadRemoteFeatures.self, LEEncrypt.self, LERand.self, LEEnableEncryption.self,
-        LELongTermKeyRequestReply.self, LELongTermKeyRequestNegativeReply.self, LEReadSupportedStates.self,
-    ])
 }
 
 extension BringUp.Step {
@@ -190,53 +176,5 @@ extension BringUp.Step {
         case .advertisingSets: LEReadNumberOfSupportedAdvertisingSets()
         default: nil
         }
-    }
-}
-
-extension ControllerInformation {
-    /// Stores the contents of a response.
-    mutating func take(_ response: any HCIResponse) {
-        switch response {
-        case let response as ReadLocalVersionInformation.Response:
-            version = response.hciVersion
-            companyIdentifier = response.companyIdentifier
-            (revision, subversion) = (response.hciRevision, response.linkLayerSubversion)
-        case let response as ReadLocalSupportedCommands.Response: supportedCommands = response.commands
-        case let response as ReadLocalSupportedFeatures.Response: features = response.features
-        case let response as ReadBDADDR.Response:
-            publicAddress = response.address.value == 0 ? nil : response.address
-        case let response as LEReadLocalSupportedFeatures.Response: leFeatures = response.features
-        case let response as LEReadSupportedStates.Response: leStates = response.states
-        case let response as LEReadFilterAcceptListSize.Response: acceptListSize = Int(response.size)
-        case let response as LEReadResolvingListSize.Response: resolvingListSize = Int(response.size)
-        case let response as LEReadMaximumDataLength.Response: take(dataLength: response)
-        case let response as LEReadTransmitPower.Response where response.minimum <= response.maximum:
-            transmitPower = response.minimum...response.maximum
-        case let response as LEReadMaximumAdvertisingDataLength.Response:
-            maxAdvertisingDataLength = min(max(Int(response.length), 31), 1_650)
-        case let response as LEReadNumberOfSupportedAdvertisingSets.Response: advertisingSets = Int(response.count)
-        default: take(buffers: response)
-        }
-    }
-
-    private mutating func take(buffers response: any HCIResponse) {
-        switch response {
-        case let response as LEReadBufferSizeV2.Response: return take(buffers: response.v1)
-        case let response as LEReadBufferSize.Response:
-            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
-        case let response as ReadBufferSize.Response:
-            (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
-        default: break
-        }
-        // A length of zero means that LE shares the BR/EDR buffers, whatever the count is (Vol 4 Part E 7.8.2).
-        if aclBufferSize == 0 { aclBufferCount = 0 }
-    }
-
-    /// Stores the maximum data lengths, clamped to the permitted ranges.
-    private mutating func take(dataLength response: LEReadMaximumDataLength.Response) {
-        maxTxOctets = min(max(response.txOctets, 27), 251)
-        maxTxTime = min(max(response.txTime, 328), 17_040)
-        maxRxOctets = min(max(response.rxOctets, 27), 251)
-        maxRxTime = min(max(response.rxTime, 328), 17_040)
     }
 }

@@ -176,7 +176,7 @@ package final class HCIHost {
         case .send(let command): ask(command)
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
         case .ready(var information):
-            information.aclBufferSize = min(information.aclBufferSize, transport.maximumACLPayload ?? .max)
+            if let limit = transport.maximumACLPayload { information.limitPackets(to: limit) }
             information.take(fallbacks(of: information))
             resetCause = nil
             _ = table.reset(

@@ -192,7 +192,9 @@ import Testing
             peer.host.onConnection = { connections.append($0) }
             peer.up()
             var information = try #require(peer.information)
-            (information.maxTxOctets, information.maxTxTime) = (251, 2_120)
+            var lengths = LEReadMaximumDataLength.Response()
+            (lengths.txOctets, lengths.txTime) = (251, 2_120)
+            information.take(lengths)
             connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: information)
             peer.refuses[LESetDataLength.opcode] = status
             peer.inject(

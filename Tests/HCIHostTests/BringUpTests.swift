@@ -95,14 +95,17 @@ import Testing
         #expect(information.supportsExtendedAdvertising)
         for command in ControllerInformation.extendedCommands {
             var without = information
-            without.supportedCommands.remove(command)
+            var commands = information.supportedCommands
+            commands.remove(command)
+            without.take(ReadLocalSupportedCommands.Response(commands: commands))
             #expect(!without.supportsExtendedAdvertising, "\(command.name)")
         }
         var without = information
-        without.leFeatures.remove(.extendedAdvertising)
+        let features = information.leFeatures.subtracting(.extendedAdvertising)
+        without.take(LEReadLocalSupportedFeatures.Response(features: features))
         #expect(!without.supportsExtendedAdvertising)
         without = information
-        without.advertisingSets = 0
+        without.take(LEReadNumberOfSupportedAdvertisingSets.Response(count: 0))
         #expect(!without.supportsExtendedAdvertising)
     }
 

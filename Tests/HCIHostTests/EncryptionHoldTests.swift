@@ -263,8 +263,10 @@ import Testing
     }
 
     private func controller(_ subversion: UInt16, at place: String = "usb") -> ControllerInformation {
-        var controller = ControllerInformation()
-        (controller.place, controller.subversion) = (place, subversion)
+        var controller = ControllerInformation(place: place)
+        var version = ReadLocalVersionInformation.Response()
+        version.linkLayerSubversion = subversion
+        controller.take(version)
         return controller
     }
 

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Bonds
 import EventLoops
+import HCI
 import HCIHost
 import SMP
 import Testing
@@ -22,7 +23,7 @@ import Testing
 
     private func controller(_ address: BluetoothAddress?) -> ControllerInformation {
         var information = ControllerInformation()
-        information.publicAddress = address
+        information.take(ReadBDADDR.Response(address: address ?? .none))
         return information
     }
 

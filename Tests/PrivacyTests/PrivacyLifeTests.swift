@@ -41,9 +41,13 @@ import Testing
     /// A controller whose list has space for this many peers.
     private func controller(listSize: Int = 0) -> ControllerInformation {
         var information = ControllerInformation()
-        information.leFeatures = listSize > 0 ? [.privacy, .extendedAdvertising] : [.extendedAdvertising]
-        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
-        information.resolvingListSize = listSize
+        information.take(
+            LEReadLocalSupportedFeatures.Response(
+                features: listSize > 0 ? [.privacy, .extendedAdvertising] : [.extendedAdvertising]
+            )
+        )
+        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         return information
     }
 
@@ -275,9 +279,9 @@ import Testing
 
     private func begin(listSize: Int) {
         var information = ControllerInformation()
-        information.leFeatures = [.privacy, .extendedAdvertising]
-        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
-        information.resolvingListSize = listSize
+        information.take(LEReadLocalSupportedFeatures.Response(features: [.privacy, .extendedAdvertising]))
+        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         _ = privacy.begin(OwnAddress(BluetoothAddress(1, kind: .publicDevice)), on: information)
         peer.run()
     }

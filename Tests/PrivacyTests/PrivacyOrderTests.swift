@@ -49,10 +49,12 @@ import Testing
         isLegacy: Bool = false
     ) -> OwnAddress {
         var information = ControllerInformation()
-        information.leFeatures = isLegacy ? [.privacy] : [.privacy, .extendedAdvertising]
+        information.take(
+            LEReadLocalSupportedFeatures.Response(features: isLegacy ? [.privacy] : [.privacy, .extendedAdvertising])
+        )
         let commands = HCICommandRegistry.all.filter { command in !missing.contains { $0 == command } }
-        information.supportedCommands = SupportedCommands(commands)
-        information.resolvingListSize = listSize
+        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
+        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         return privacy.begin(OwnAddress(Self.identity.address), on: information)
     }
 

@@ -10,9 +10,9 @@ import Testing
 @Suite struct ResolvingListTests {
     private func information(_ size: Int) -> ControllerInformation {
         var information = ControllerInformation()
-        information.leFeatures = [.privacy]
-        information.supportedCommands = SupportedCommands(HCICommandRegistry.all)
-        information.resolvingListSize = size
+        information.take(LEReadLocalSupportedFeatures.Response(features: [.privacy]))
+        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.take(LEReadResolvingListSize.Response(size: UInt8(size)))
         return information
     }
 
@@ -82,7 +82,7 @@ import Testing
         for step in list.steps { list.finished(step, isDone: step != .enable) }
         #expect(!list.isInUse && list.capacity == 0 && !list.isBehind)
         var old = information(3)
-        old.leFeatures = []
+        old.take(LEReadLocalSupportedFeatures.Response(features: []))
         list.begin(old)
         list.choose(from: [peer(1)])
         #expect(list.steps.isEmpty)
@@ -119,12 +119,11 @@ import Testing
         #expect(list.capacity == 0 && !list.isBehind && list.steps.isEmpty && !list.isInUse)
         // Nothing from before remains, and a timeout that cannot be set is not sent.
         var simple = information(1)
-        simple.supportedCommands = SupportedCommands(
-            HCICommandRegistry.all.filter {
-                $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
-                    && $0 != LESetResolvablePrivateAddressTimeoutV2.self
-            }
-        )
+        let commands = HCICommandRegistry.all.filter {
+            $0 != LESetResolvablePrivateAddressTimeout.self && $0 != LESetPrivacyMode.self
+                && $0 != LESetResolvablePrivateAddressTimeoutV2.self
+        }
+        simple.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
         list.begin(simple)
         list.choose(from: [peer(1, hasKey: false), peer(2, hasKey: false, lastUse: 1)])
         #expect(settle(&list) == [.add(peer(2, hasKey: false, lastUse: 1)), .enable])
