@@ -99,10 +99,9 @@ final class AccessFallbacks {
         if isTrial {
             // Returning to what the controller claims is not a fall-back.
             let isClaimed = fallback == .extendedCommands && controller.claimsExtendedAdvertising
-            access.host.trial = isClaimed ? nil : fallback
+            access.host.tryOut(isClaimed ? nil : fallback)
         } else {
-            access.host.trial = nil
-            access.host.memory.note(fallback, of: controller)
+            access.host.adopt(fallback, of: controller)
         }
         let shown = access.advertiser.resolvableAddress
         let isBegun = access.host.renew { [weak self] controller in
@@ -152,8 +151,7 @@ final class AccessFallbacks {
         // The controller was silent with the commands it claims to support, but not with these. A single success may be
         // a coincidence: a device may just have come into range.
         guard access.host.memory.noteTrial(of: controller) else { return startDoubt() }
-        access.host.trial = nil
-        access.host.memory.note(trial, of: controller)
+        access.host.adopt(trial, of: controller)
         tell(trial, isTrial: false)
     }
 

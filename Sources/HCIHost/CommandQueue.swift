@@ -126,3 +126,23 @@ struct CommandQueue {
         return [.send(entry.packet), .setTimer(entry.timeout)]
     }
 }
+
+extension HCICommand {
+    /// Converts an answer to the result that the sender of the command receives.
+    static func result(of answer: CommandQueue.Answer) -> Result<Response, HCICommandError> {
+        switch answer {
+        case .status(.success): return .success(Response())
+        case .status(let status): return .failure(.refused(opcode, status))
+        case .complete(var parameters):
+            if Response.self is any BitmapResponse.Type, parameters.first == 0 {
+                parameters = parameters.withZerosBehind
+            }
+            do throws(PacketError) {
+                let response = try Response.reading(parameters)
+                return response.status == .success ? .success(response) : .failure(.refused(opcode, response.status))
+            } catch {
+                return .failure(.malformedResponse(opcode, error))
+            }
+        }
+    }
+}

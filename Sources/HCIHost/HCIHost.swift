@@ -49,7 +49,7 @@ package final class HCIHost {
         didSet { phase = Phase(state) }
     }
     /// ``state`` without its associated values, which is checked for every packet.
-    private(set) var phase = Phase.idle
+    private var phase = Phase.idle
     /// Called after each change of ``state``.
     package var onStateChange: ((State) -> Void)?
     /// Called when a connection has been established, in either role.
@@ -64,37 +64,30 @@ package final class HCIHost {
     package var onDisconnection: ((HCIConnection, HCIStatus) -> Void)?
 
     private let transport: any HCITransport
-    let loop: any EventLoop
-    let happenings: HappeningSink
-    let table: ConnectionTable
-    var subscriptions = EventSubscriptions()
-    var vendorHandlers: [(PacketBuffer) -> Void] = []
+    private let loop: any EventLoop
+    private let happenings: HappeningSink
+    private let table: ConnectionTable
+    private let watcher: LinkWatcher
+    private var subscriptions = EventSubscriptions()
 
-    var queue = CommandQueue()
+    private var queue = CommandQueue()
     private var completions: [UInt64: (Result<CommandQueue.Answer, HCICommandError>) -> Void] = [:]
     private var nextNumber: UInt64 = 0
     private var timer: ScheduledTask?
-    var linkWatch = LinkWatch()
-    var watchTimer: (deadline: Instant, task: ScheduledTask)?
-    var dataTimer: ScheduledTask?
     // Incremented whenever all pending work is abandoned, so that callers still on the stack can detect it.
-    private(set) var generation = 0
+    private var generation = 0
 
     private var bringUp: BringUp
-    private(set) var isResetting = false
-    /// The answers still due after ``stop()``; the final reset must wait for them. Nil when none are due.
-    private var leaving: CommandQueue?
-    private var onSilent: (() -> Void)?
+    private var startUp: StartUp?
+    private var finalReset: FinalReset?
     /// The failure that caused the reset in progress; nil during a first start and when no reset is in progress.
     package private(set) var resetCause: HCIHostError?
-    private var resets: [Instant] = []
+    private var resets = ResetLimit()
     private var transportError: HCITransportError?
-    /// The completion of ``renew(_:)`` while it is in progress.
-    private var renewal: ((ControllerInformation) -> Void)?
     /// The fallbacks recorded for known controllers.
     package let memory: ControllerMemory
     /// A fallback on trial, in addition to those in ``memory``. Its use is not proven yet.
-    package var trial: ControllerFallback?
+    package private(set) var trial: ControllerFallback?
 
     /// Creates a host for the controller at the other end of `transport`, whose callbacks it replaces.
     package init(
@@ -110,9 +103,9 @@ package final class HCIHost {
         self.loop = loop
         self.happenings = happenings
         table = ConnectionTable(loop: loop) { transport.send($0) }
+        watcher = LinkWatcher(table, loop: loop)
         bringUp.fallbacks = { [weak self] in self?.fallbacks(of: $0) ?? [] }
-        table.onData = { [weak self, loop] in self?.watchData(from: loop.now) }
-        table.onProgress = { [weak self] in self?.watch(.progressed) }
+        watcher.onAction = { [weak self] in self?.perform($0) }
         transport.onReceive = { [weak self] in self?.receive($0) }
         transport.onClose = { [weak self] in self?.transportClosed($0) }
         table.onUnproven = { [weak self] in
@@ -146,7 +139,7 @@ package final class HCIHost {
         }
         if let transportError { return settle(.failed(.transport(transportError))) }
         resetCause = nil
-        resets = []
+        resets = ResetLimit()
         // Initialization begins with a reset, which makes the final reset of ``stop()`` unnecessary.
         left()
         beginBringUp()
@@ -165,11 +158,14 @@ package final class HCIHost {
     }
 
     private func beginBringUp() {
-        isResetting = true
+        startUp = StartUp()
         state = .starting
         perform(bringUp.begin(at: transport.place))
         if state == .starting { onStateChange?(.starting) }
     }
+
+    /// Whether a reset of the controller has not been answered yet.
+    private var isResetting: Bool { startUp?.isResetting == true }
 
     private func perform(_ action: BringUp.Action) {
         switch action {
@@ -190,8 +186,9 @@ package final class HCIHost {
     }
 
     private func finishBringUp(_ information: ControllerInformation) {
-        guard let renewed = renewal else { return settle(.ready(information)) }
-        renewal = nil
+        let renewed = startUp?.renewed
+        startUp = nil
+        guard let renewed else { return settle(.ready(information)) }
         state = .ready(information)
         renewed(information)
     }
@@ -206,9 +203,8 @@ package final class HCIHost {
     /// - Returns: False if nothing was done: the host is not ready, another renewal is in progress, or there are
     ///   connections, which the reset would drop.
     package func renew(_ completion: @escaping (ControllerInformation) -> Void) -> Bool {
-        guard phase == .ready, renewal == nil, table.connections.isEmpty else { return false }
-        renewal = completion
-        isResetting = true
+        guard phase == .ready, startUp == nil, table.connections.isEmpty else { return false }
+        startUp = StartUp(renewed: completion)
         perform(bringUp.begin(at: transport.place))
         return true
     }
@@ -217,7 +213,7 @@ package final class HCIHost {
         let generation = generation
         issue(command) { [weak self] result in
             guard let self, self.generation == generation else { return }
-            isResetting = false
+            startUp?.isResetting = false
             perform(bringUp.handle(result.map { $0 as any HCIResponse }))
         }
     }
@@ -237,9 +233,9 @@ package final class HCIHost {
     private func giveUp(_ error: HCIHostError, reason: HCIStatus, state newState: State) {
         generation += 1
         state = newState
-        renewal = nil
+        startUp = nil
         cancelTimer()
-        endWatching()
+        watcher.stop()
         let waiting = queue.removeAll().compactMap { completions.removeValue(forKey: $0) }
         let gone = table.reset(packetSize: 0, capacity: 0)
         for completion in waiting { completion(.failure(.host(error))) }
@@ -248,15 +244,13 @@ package final class HCIHost {
 
     /// Resets the controller after a failure. If it failed during a reset, or was reset too often, the host fails
     /// instead.
-    func controllerFailed(_ error: HCIHostError) {
+    private func controllerFailed(_ error: HCIHostError) {
         guard phase != .idle else { return }
         noteHang(error)
         if isResetting { return settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error)) }
         let now = loop.now
-        if let last = resets.last, now - last > Self.resetWindow { resets = [] }
-        guard resets.count < Self.maximumResets else { return settle(.failed(.resetTooOften(cause: error))) }
-        resets.append(now)
-        table.counters.resets += 1
+        guard resets.admit(at: now) else { return settle(.failed(.resetTooOften(cause: error))) }
+        table.count(\.resets)
         happenings.tell(HostHappening.reset(cause: error))
         giveUp(error, reason: .hardwareFailure, state: .starting)
         // A callback may have stopped or restarted the host.
@@ -295,7 +289,7 @@ package final class HCIHost {
         issue(command) { [weak self] result in
             switch result {
             case .failure: self?.table.noteRefusal(of: command)
-            case .success: self?.noteTaken(command)
+            case .success: self?.watcher.noteTaken(command)
             }
             completion(result)
         }
@@ -312,7 +306,7 @@ package final class HCIHost {
         perform(queue.handle(.add(entry, isAnsweredByStatus: C.isAnsweredByStatus)))
     }
 
-    func perform(_ actions: [CommandQueue.Action]) {
+    private func perform(_ actions: [CommandQueue.Action]) {
         let generation = generation
         for action in actions where self.generation == generation {
             switch action {
@@ -326,12 +320,23 @@ package final class HCIHost {
             case .fail(let error): controllerFailed(error)
             case .ignored(let opcode):
                 if opcode.isVendorSpecific {
-                    table.counters.vendorEvents += 1
+                    table.count(\.vendorEvents)
                     continue
                 }
-                table.counters.unexpectedAnswers += 1
+                table.count(\.unexpectedAnswers)
                 happenings.tell(HostHappening.unexpectedAnswer(opcode))
             }
+        }
+    }
+
+    private func perform(_ action: LinkWatch.Action) {
+        switch action {
+        case .fail(let error): controllerFailed(error)
+        case .end(let handle, let stall):
+            guard let link = table.connections[handle] else { return }
+            table.count(\.stalledLinks)
+            happenings.tell(HostHappening.linkStalled(link.handle, stall))
+            send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
         }
     }
 
@@ -355,15 +360,13 @@ package final class HCIHost {
         if let timer { loop.cancel(timer) }
         timer = nil
     }
-}
 
-// MARK: Shutdown
+    // MARK: Shutdown
 
-extension HCIHost {
     /// Delays the final reset until the controller can accept a command, by at most ``CommandQueue/answerTimeout``
     /// (Core Vol 4 Part E 4.4).
     private func leave(_ owed: CommandQueue) {
-        leaving = owed
+        finalReset = FinalReset(owed: owed)
         timer = loop.schedule(after: CommandQueue.answerTimeout) { [weak self] in
             self?.timer = nil
             self?.resetAndLeave()
@@ -372,25 +375,14 @@ extension HCIHost {
 
     /// Calls `completion` after the final reset of a stopped host has been sent; immediately if no reset is pending.
     package func whenSilent(_ completion: @escaping () -> Void) {
-        guard leaving != nil else { return completion() }
-        let earlier = onSilent
-        onSilent = {
-            earlier?()
-            completion()
-        }
+        guard finalReset != nil else { return completion() }
+        finalReset?.add(completion)
     }
 
     /// Handles an answer that was still due when the host was stopped.
-    func receiveWhileLeaving(_ packet: HCIPacket) {
-        guard leaving != nil, packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
-        switch event.code {
-        case CommandComplete.eventCode:
-            if let event = try? CommandComplete.reading(event.parameters) { _ = leaving?.handle(.complete(event)) }
-        case CommandStatus.eventCode:
-            if let event = try? CommandStatus.reading(event.parameters) { _ = leaving?.handle(.status(event)) }
-        default: return
-        }
-        if leaving?.isOwed == false { resetAndLeave() }
+    private func receiveWhileLeaving(_ packet: HCIPacket) {
+        finalReset?.receive(packet)
+        if finalReset?.isDue == true { resetAndLeave() }
     }
 
     private func resetAndLeave() {
@@ -399,17 +391,170 @@ extension HCIHost {
     }
 
     private func left() {
-        guard leaving != nil else { return }
-        let completion = onSilent
-        (leaving, onSilent) = (nil, nil)
+        guard let completions = finalReset?.completions else { return }
+        finalReset = nil
         cancelTimer()
-        completion?()
+        for completion in completions { completion() }
+    }
+
+    // MARK: Receiving
+
+    /// Adds a handler for an event type, called on the event loop after the host itself has handled the event. Events
+    /// that the host rejects are not delivered.
+    package func onEvent<E: HCIEvent>(_ type: E.Type, _ handler: @escaping (E) -> Void) {
+        subscriptions.add(type, handler)
+    }
+
+    /// Adds a handler for vendor-specific events, called with their parameters (Core Vol 4 Part E 5.4.4).
+    package func onVendorEvent(_ handler: @escaping (_ parameters: PacketBuffer) -> Void) {
+        subscriptions.addVendor(handler)
+    }
+
+    private func receive(_ packet: HCIPacket) {
+        guard phase != .idle else { return receiveWhileLeaving(packet) }
+        do throws(PacketError) {
+            switch packet.kind {
+            case .event: try receiveEvent(packet.bytes)
+            case .acl:
+                if phase == .ready { try table.receive(packet.bytes) }
+            case .synchronous, .isochronous: break
+            case .command: throw PacketError(.value(UInt64(packet.kind.rawValue)), at: "packet type")
+            }
+        } catch {
+            table.count(\.malformed)
+            happenings.tell(HostHappening.malformed(packet, error))
+        }
+    }
+
+    private func receiveEvent(_ bytes: PacketBuffer) throws(PacketError) {
+        let packet = try EventPacket(reading: bytes)
+        switch packet.code {
+        case NumberOfCompletedPackets.eventCode:
+            if phase == .ready { try table.completedPackets(packet.parameters) }
+        case CommandComplete.eventCode:
+            try commandComplete(.reading(packet.parameters))
+        case CommandStatus.eventCode:
+            perform(queue.handle(.status(try .reading(packet.parameters))))
+        case HardwareError.eventCode:
+            let event = try HardwareError.reading(packet.parameters)
+            // During a reset the controller may still report the failure that caused it.
+            if !isResetting { controllerFailed(.hardwareError(event.code)) }
+        case DataBufferOverflow.eventCode:
+            let event = try DataBufferOverflow.reading(packet.parameters)
+            table.count(\.bufferOverflows)
+            happenings.tell(HostHappening.bufferOverflow(linkKind: event.linkKind))
+            _ = try subscriptions.deliver(packet)
+        case .vendorSpecific:
+            table.count(\.vendorEvents)
+            subscriptions.deliverVendor(packet.parameters)
+        default:
+            if phase == .ready { try receiveLinkEvent(packet) }
+        }
+    }
+
+    private func commandComplete(_ event: CommandComplete) throws(PacketError) {
+        guard event.opcode == HostNumberOfCompletedPackets.opcode else {
+            return perform(queue.handle(.complete(event)))
+        }
+        // The controller answers this command only on error, such as when the link ended at the same time (7.3.40). The
+        // command credits in the answer count.
+        table.count(\.refusedCredits)
+        perform(queue.handle(.complete(CommandComplete(credits: event.credits, opcode: .none, parameters: []))))
+    }
+
+    private func receiveLinkEvent(_ packet: EventPacket) throws(PacketError) {
+        let generation = generation
+        // Data held for this event is released last, after all callbacks and subscribers have run.
+        var proven: HCIConnection?
+        defer { if let proven { table.release(proven) } }
+        let outcome = try table.handle(packet)
+        watcher.noteOutcome(outcome)
+        switch outcome {
+        case .rejected:
+            happenings.tell(HostHappening.notBelieved(packet))
+            return
+        case .noted: answerForNobody(packet)
+        case .connected(let connection, let early):
+            onConnection?(connection)
+            for packet in early { table.deliver(packet, to: connection) }
+        case .connectionFailed(let status): onConnectionFailed?(status)
+        case .trainConnectionFailed(let status, let set): onTrainConnectionFailed?(set, status)
+        case .disconnected(let connection, let reason): onDisconnection?(connection, reason)
+        case .encryption(let connection, let report):
+            connection.onEncryption?(report)
+            proven = connection
+        case .longTermKeyRequest(let connection, let request): ask(connection, request)
+        case .authenticatedPayloadTimeout(let connection): connection.onAuthenticatedPayloadTimeout?()
+        }
+        guard self.generation == generation, try !subscriptions.deliver(packet) else { return }
+        if HCIEventRegistry.type(for: packet.code, subevent: packet.subevent) == nil {
+            table.count(\.unknownEvents)
+        }
+    }
+
+    /// Requests the long term key from the owner of a link. Sends a negative reply if the link has no owner.
+    private func ask(_ connection: HCIConnection, _ request: LELongTermKeyRequest) {
+        if let ask = connection.onLongTermKeyRequest { return ask(request) }
+        guard !subscriptions.contains(LELongTermKeyRequest.self) else { return }
+        send(LELongTermKeyRequestNegativeReply(handle: connection.handle))
+    }
+
+    /// Rejects a request without subscribers, so that the peer does not run into its time-out and drop the link.
+    private func answerForNobody(_ packet: EventPacket) {
+        switch packet.subevent {
+        case LERemoteConnectionParameterRequest.leSubevent
+        where !subscriptions.contains(LERemoteConnectionParameterRequest.self):
+            guard let event = try? LERemoteConnectionParameterRequest.reading(packet.eventParameters) else { return }
+            send(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    handle: event.handle,
+                    reason: .unacceptableConnectionParameters
+                )
+            )
+        default: break
+        }
+    }
+
+    // MARK: Fallbacks for controllers that do not do what they claim
+
+    /// Puts a fallback on trial, from the next initialization on; nil returns to what the controller claims.
+    package func tryOut(_ fallback: ControllerFallback?) {
+        trial = fallback
+    }
+
+    /// Records a fallback as needed, and ends the trial.
+    package func adopt(_ fallback: ControllerFallback, of controller: ControllerInformation) {
+        trial = nil
+        memory.note(fallback, of: controller)
+    }
+
+    /// Returns the recorded fallbacks of a controller, combined with the one on trial.
+    private func fallbacks(of controller: ControllerInformation) -> Set<ControllerFallback> {
+        var known = memory.fallbacks(of: controller)
+        if let trial {
+            known.insert(trial)
+            if let opposite = trial.opposite { known.remove(opposite) }
+        }
+        return known
+    }
+
+    /// Counts an unanswered legacy or extended command. After the second one, which rules out chance, records the
+    /// fallback to the other set of commands, if the controller supports it.
+    private func noteHang(_ error: HCIHostError) {
+        guard case .commandTimedOut(let opcode) = error, case .ready(let controller) = state,
+            let wanted = controller.fallback(afterHangOf: opcode)
+        else { return }
+        trial = nil
+        // A set of commands that has already failed is not tried again.
+        guard memory.fallbacks(of: controller).isDisjoint(with: [.legacyCommands, .extendedCommands]) else { return }
+        guard memory.noteHang(of: controller) else { return }
+        memory.note(wanted, of: controller)
     }
 }
 
 extension HCIHost {
     /// How packets from the controller are handled.
-    enum Phase {
+    fileprivate enum Phase {
         /// Packets are dropped; only the answers still due after ``stop()`` are read.
         case idle
         /// The controller is being initialized: events are handled, data is dropped.
@@ -422,26 +567,6 @@ extension HCIHost {
             case .down, .failed: self = .idle
             case .starting: self = .starting
             case .ready: self = .ready
-            }
-        }
-    }
-}
-
-extension HCICommand {
-    /// Converts an answer to the result that the sender of the command receives.
-    static func result(of answer: CommandQueue.Answer) -> Result<Response, HCICommandError> {
-        switch answer {
-        case .status(.success): return .success(Response())
-        case .status(let status): return .failure(.refused(opcode, status))
-        case .complete(var parameters):
-            if Response.self is any BitmapResponse.Type, parameters.first == 0 {
-                parameters = parameters.withZerosBehind
-            }
-            do throws(PacketError) {
-                let response = try Response.reading(parameters)
-                return response.status == .success ? .success(response) : .failure(.refused(opcode, response.status))
-            } catch {
-                return .failure(.malformedResponse(opcode, error))
             }
         }
     }

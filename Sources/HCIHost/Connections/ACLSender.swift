@@ -14,12 +14,13 @@ final class ACLSender {
     private var free = 0
     // The number of connections without a packet in the controller's buffers, with or without pending data.
     private var emptyHanded = 0
-    private var ring = Deque<HCIConnection>()
+    private var ring = Deque<ConnectionOutbox>()
     private var isPumping = false
     private let loop: any EventLoop
     /// Whether the owner is watching the data in the controller for progress.
-    var isWatched = false
-    /// Called when data is sent to the controller while ``isWatched`` is false.
+    private var isWatched = false
+    /// Called when data is sent to the controller while nothing watches its progress; the owner then does until
+    /// ``endWatch()``.
     var onData: (() -> Void)?
 
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
@@ -39,24 +40,29 @@ final class ACLSender {
         ring.removeAll()
     }
 
-    func add(_ connection: HCIConnection) {
+    /// Calls ``onData`` with the next data.
+    func endWatch() {
+        isWatched = false
+    }
+
+    func add(_ outbox: ConnectionOutbox) {
         emptyHanded += 1
     }
 
     /// Removes a connection. Its packets no longer occupy the controller's buffers (Vol 4 Part E 4.3).
-    func remove(_ connection: HCIConnection) {
-        ring.removeAll { $0 === connection }
-        connection.isInRing = false
-        connection.leftData = connection.outstanding > 0
-        _ = complete(connection.outstanding, of: connection)
+    func remove(_ outbox: ConnectionOutbox) {
+        ring.removeAll { $0 === outbox }
+        outbox.isInRing = false
+        outbox.leftData = outbox.outstanding > 0
+        _ = complete(outbox.outstanding, of: outbox)
         emptyHanded -= 1
         pump()
     }
 
-    func wake(_ connection: HCIConnection) {
-        if !connection.isInRing, connection.hasPackets {
-            connection.isInRing = true
-            ring.append(connection)
+    func wake(_ outbox: ConnectionOutbox) {
+        if !outbox.isInRing, outbox.hasPackets {
+            outbox.isInRing = true
+            ring.append(outbox)
         }
         pump()
     }
@@ -64,10 +70,10 @@ final class ACLSender {
     /// Returns buffers to the pool.
     ///
     /// - Returns: Whether the connection had that many packets outstanding. A larger count is clamped (AB-H01).
-    func complete(_ count: Int, of connection: HCIConnection) -> Bool {
-        let believed = min(count, connection.outstanding)
-        if believed > 0, believed == connection.outstanding { emptyHanded += 1 }
-        connection.outstanding -= believed
+    func complete(_ count: Int, of outbox: ConnectionOutbox) -> Bool {
+        let believed = min(count, outbox.outstanding)
+        if believed > 0, believed == outbox.outstanding { emptyHanded += 1 }
+        outbox.outstanding -= believed
         free += believed
         return believed == count
     }
@@ -77,38 +83,124 @@ final class ACLSender {
         isPumping = true
         defer { isPumping = false }
         var passedOver = 0
-        while free > 0, passedOver < ring.count, let connection = ring.popFirst() {
-            guard connection.outstanding == 0 || free > emptyHanded else {
-                ring.append(connection)
+        while free > 0, passedOver < ring.count, let outbox = ring.popFirst() {
+            guard outbox.outstanding == 0 || free > emptyHanded else {
+                ring.append(outbox)
                 passedOver += 1
                 continue
             }
             passedOver = 0
-            sendOne(connection)
+            sendOne(outbox)
         }
     }
 
-    private func sendOne(_ connection: HCIConnection) {
-        guard let (packet, endsPDU) = connection.nextPacket(limit: packetSize) else {
-            connection.isInRing = false
+    private func sendOne(_ outbox: ConnectionOutbox) {
+        guard let (packet, endsPDU) = outbox.nextPacket(limit: packetSize) else {
+            outbox.isInRing = false
             return
         }
         free -= 1
-        if connection.outstanding == 0 {
+        if outbox.outstanding == 0 {
             emptyHanded -= 1
-            connection.waitsSince = loop.now
+            outbox.waitsSince = loop.now
         }
-        connection.outstanding += 1
+        outbox.outstanding += 1
         if !isWatched {
             isWatched = true
             onData?()
         }
-        if connection.hasPackets {
-            ring.append(connection)
+        if outbox.hasPackets {
+            ring.append(outbox)
         } else {
-            connection.isInRing = false
+            outbox.isInRing = false
         }
         transmit(packet)
-        if endsPDU { connection.onDrain?() }
+        if endsPDU { outbox.onDrain?() }
     }
+}
+
+/// The data of a connection on its way to the controller: the queued PDUs, and the count of those in its buffers.
+final class ConnectionOutbox {
+    /// The maximum number of queued PDUs.
+    static let maximumQueuedPDUs = 1_024
+
+    private let handle: ConnectionHandle
+    private var queue = Deque<PacketBuffer>()
+    private var isMidPDU = false
+    /// The number of PDUs dropped because the queue was full.
+    private(set) var droppedPDUs = 0
+    /// The number of packets in the controller's buffers.
+    fileprivate(set) var outstanding = 0
+    /// The time at which the first of them was sent, or at which the controller last returned a buffer.
+    fileprivate(set) var waitsSince = Instant.zero
+    /// Whether that wait has exceeded the time-out before.
+    private var hasStalled = false
+    /// Whether the controller held packets of the connection when it ended.
+    fileprivate(set) var leftData = false
+    /// Whether the outbox is in the sender's ring.
+    fileprivate(set) var isInRing = false
+    /// Called when a PDU has left the queue and there is space for another.
+    var onDrain: (() -> Void)?
+
+    init(handle: ConnectionHandle) {
+        self.handle = handle
+    }
+
+    /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
+    var queuedPDUs: Int { queue.count }
+    var hasPackets: Bool { !queue.isEmpty }
+
+    /// Queues an L2CAP PDU.
+    ///
+    /// - Returns: False if it was dropped because the queue is full.
+    func add(_ pdu: consuming PacketBuffer) -> Bool {
+        guard queue.count < Self.maximumQueuedPDUs else {
+            droppedPDUs += 1
+            return false
+        }
+        queue.append(consume pdu)
+        return true
+    }
+
+    /// Returns the next packet for the controller, with at most `limit` octets of payload, and whether a PDU ends with
+    /// it.
+    ///
+    /// A PDU that fits is sent in place, with the header in its headroom. Only a PDU that must be fragmented is copied.
+    fileprivate func nextPacket(limit: Int) -> (packet: HCIPacket, endsPDU: Bool)? {
+        guard let pdu = queue.popFirst() else { return nil }
+        let boundary: ACLPacket.Boundary = isMidPDU ? .continuation : .startNonFlushable
+        if pdu.count <= limit {
+            isMidPDU = false
+            return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: consume pdu)), true)
+        }
+        isMidPDU = true
+        let fragment = PacketBuffer(copying: pdu.prefix(upTo: limit), headroom: PacketBuffer.defaultHeadroom)
+        queue.prepend(pdu.suffix(after: limit))
+        return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
+    }
+
+    /// Drops the queue at the end of the connection.
+    func close() {
+        queue.removeAll()
+        onDrain = nil
+    }
+
+    // MARK: Time-outs (AB-H06)
+
+    /// Records that the controller has returned a buffer.
+    func noteProgress(at now: Instant) {
+        waitsSince = now
+    }
+
+    /// Whether the data has been in the controller since `instant` or earlier.
+    func isStalled(since instant: Instant) -> Bool { outstanding > 0 && waitsSince <= instant }
+
+    /// Records that the wait has been reported, and starts the next one.
+    func noteStall(at now: Instant) {
+        (waitsSince, hasStalled) = (now, true)
+    }
+
+    /// Whether the connection ended with data that had been in the controller since `instant` or earlier and was not
+    /// reported as stalled before.
+    func hasLeftData(since instant: Instant) -> Bool { leftData && !hasStalled && waitsSince <= instant }
 }

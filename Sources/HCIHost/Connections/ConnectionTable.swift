@@ -26,8 +26,8 @@ final class ConnectionTable {
         case authenticatedPayloadTimeout(HCIConnection)
     }
 
-    let loop: any EventLoop
-    let sender: ACLSender
+    private let loop: any EventLoop
+    private let sender: ACLSender
     private let transmit: (HCIPacket) -> Void
     private var credits = HostCredits()
     private var creditTimer: ScheduledTask?
@@ -36,7 +36,7 @@ final class ConnectionTable {
     private var early = EarlyPackets()
     /// Called when the encryption of a link was not confirmed while data that counts as encrypted waited for it.
     var onUnproven: ((HCIConnection) -> Void)?
-    var counters = HCICounters()
+    private(set) var counters = HCICounters()
 
     init(loop: any EventLoop, transmit: @escaping (HCIPacket) -> Void) {
         self.loop = loop
@@ -56,22 +56,32 @@ final class ConnectionTable {
     /// Returns the links whose data has been in the controller since `instant` or earlier, in the order of their
     /// handles, and restarts their time-outs.
     func takeStalled(since instant: Instant) -> [HCIConnection] {
-        let stalled = connections.values.filter { $0.outstanding > 0 && $0.waitsSince <= instant }
+        let stalled = connections.values.filter { $0.outbox.isStalled(since: instant) }
         if !stalled.isEmpty { hasStalled = true }
-        for connection in stalled { (connection.waitsSince, connection.hasStalled) = (loop.now, true) }
+        for connection in stalled { connection.outbox.noteStall(at: loop.now) }
         return stalled.sorted { $0.handle.rawValue < $1.handle.rawValue }
     }
 
     /// Whether a link ended with data that had been in the controller since `instant` or earlier and was not reported
     /// as stalled before.
     func leftData(_ connection: HCIConnection, since instant: Instant) -> Bool {
-        guard connection.leftData, !connection.hasStalled, connection.waitsSince <= instant else { return false }
+        guard connection.outbox.hasLeftData(since: instant) else { return false }
         hasStalled = true
         return true
     }
 
     /// The start of the longest current wait of a link for its buffers; nil if the controller holds no data.
-    var oldestWait: Instant? { connections.values.filter { $0.outstanding > 0 }.map(\.waitsSince).min() }
+    var oldestWait: Instant? { connections.values.map(\.outbox).filter { $0.outstanding > 0 }.map(\.waitsSince).min() }
+
+    /// Calls ``onData`` with the next data, because the controller holds none.
+    func endWatch() {
+        sender.endWatch()
+    }
+
+    /// Counts an event of the host.
+    func count(_ counter: WritableKeyPath<HCICounters, Int>) {
+        counters[keyPath: counter] += 1
+    }
 
     deinit {
         for connection in connections.values { connection.close() }
@@ -112,7 +122,7 @@ final class ConnectionTable {
             throw PacketError(.value(UInt64(packet.handle.rawValue)), at: "ACL header")
         }
         if let connection = connections[packet.handle.rawValue] {
-            hold(packet, of: connection)
+            deliverOrHold(packet, to: connection)
         } else if !early.add(packet, at: loop.now) {
             counters.droppedPackets += 1
         }
@@ -165,15 +175,49 @@ final class ConnectionTable {
                 counters.unknownHandles += 1
                 continue
             }
-            if !sender.complete(packets, of: connection) { counters.clampedCredits += 1 }
+            if !sender.complete(packets, of: connection.outbox) { counters.clampedCredits += 1 }
             guard packets > 0 else { continue }
-            connection.waitsSince = loop.now
+            connection.outbox.noteProgress(at: loop.now)
             if hasStalled {
                 hasStalled = false
                 onProgress?()
             }
         }
         sender.pump()
+    }
+
+    // MARK: Data that arrives before the event that reports the encryption of its link
+
+    /// Delivers a packet to its connection, unless it must wait for the event.
+    private func deliverOrHold(_ packet: ACLPacket, to connection: HCIConnection) {
+        switch connection.hold(packet, at: loop.now) {
+        case .deliver: deliver(packet, to: connection)
+        case .held: armHoldTimer(connection)
+        case .tooMany: giveUp(connection)
+        }
+    }
+
+    /// Delivers the packets that were held. Called after the callbacks for the outcome have run.
+    func release(_ connection: HCIConnection) {
+        connection.stopHoldTimer(on: loop)
+        for packet in connection.endHold() { deliver(packet, to: connection) }
+    }
+
+    private func armHoldTimer(_ connection: HCIConnection) {
+        connection.armHoldTimer(on: loop) { [weak self, weak connection] in
+            guard let self, let connection else { return }
+            guard let old = connection.expireHeld(at: loop.now) else { return giveUp(connection) }
+            for packet in old { deliver(packet, to: connection) }
+            armHoldTimer(connection)
+        }
+    }
+
+    /// Ends a link whose encryption was not confirmed, and drops the packets that were held.
+    private func giveUp(_ connection: HCIConnection) {
+        connection.stopHoldTimer(on: loop)
+        counters.unprovenLinks += 1
+        _ = connection.expireHeld(at: loop.now)
+        onUnproven?(connection)
     }
 
     // MARK: Events
@@ -213,52 +257,33 @@ final class ConnectionTable {
         switch (packet.code, packet.subevent) {
         case (.leMeta, LEConnectionUpdateComplete.leSubevent):
             let event = try LEConnectionUpdateComplete.reading(parameters)
-            return update(event.handle, event.status) { connection in
-                // A new interval resets the subrate factor to 1 (Core Vol 6 Part B 5.1.1).
-                if event.interval != connection.interval { connection.subrateFactor = 1 }
-                connection.interval = event.interval
-                connection.latency = event.latency
-                connection.supervisionTimeout = event.supervisionTimeout
-            }
+            return update(event.handle, event.status) { $0.apply(event) }
         case (.leMeta, LESubrateChange.leSubevent):
             let event = try LESubrateChange.reading(parameters)
-            return update(event.handle, event.status) { connection in
-                connection.subrateFactor = event.factor
-                connection.latency = event.latency
-                connection.supervisionTimeout = event.supervisionTimeout
-            }
+            return update(event.handle, event.status) { $0.apply(event) }
         case (.leMeta, LEPHYUpdateComplete.leSubevent):
             let event = try LEPHYUpdateComplete.reading(parameters)
-            return update(event.handle, event.status) { ($0.txPHY, $0.rxPHY) = (event.txPHY, event.rxPHY) }
+            return update(event.handle, event.status) { $0.apply(event) }
         case (.leMeta, LEDataLengthChange.leSubevent):
             let event = try LEDataLengthChange.reading(parameters)
-            return update(event.handle, .success) { connection in
-                (connection.maxTxOctets, connection.maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
-            }
+            return update(event.handle, .success) { $0.apply(event) }
         default: return .noted
         }
     }
 
     /// Called before a command is sent. Records a key that this host gives the controller.
     func note(_ command: some HCICommand) {
-        guard let connection = receiver(of: command) else { return }
-        connection.keysGiven += 1
-        if connection.role == .peripheral, !connection.isEncrypted { connection.hold.beginAsPeripheral() }
+        receiver(of: command)?.noteKey()
     }
 
     /// Called when the controller has accepted the command. A central's controller begins to encrypt at this point.
     func noteTaken(_ command: some HCICommand) {
-        guard let connection = receiver(of: command), connection.role == .central, connection.keysGiven > 0,
-            !connection.isEncrypted
-        else { return }
-        connection.hold.beginAsCentral(interval: connection.interval)
+        receiver(of: command)?.noteKeyTaken()
     }
 
     /// Called when the controller has refused the command. Keys that it accepted before still count.
     func noteRefusal(of command: some HCICommand) {
-        guard let connection = receiver(of: command), connection.keysGiven > 0 else { return }
-        connection.keysGiven -= 1
-        if connection.keysGiven == 0 { release(connection) }
+        if let connection = receiver(of: command), connection.noteKeyRefused() { release(connection) }
     }
 
     /// Returns the link for which a command gives a key, or nil.
@@ -295,7 +320,7 @@ final class ConnectionTable {
         let connection = HCIConnection(event, origin, sender: sender)
         connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
         connections[event.handle.rawValue] = connection
-        sender.add(connection)
+        sender.add(connection.outbox)
         return .connected(connection, early: early.take(event.handle, at: loop.now))
     }
 
@@ -306,7 +331,7 @@ final class ConnectionTable {
         credits.forget(event.handle)
         guard let connection = connections.removeValue(forKey: event.handle.rawValue) else { return unknown() }
         connection.close()
-        sender.remove(connection)
+        sender.remove(connection.outbox)
         return .disconnected(connection, event.reason)
     }
 
@@ -317,48 +342,50 @@ final class ConnectionTable {
         keySize: Int?
     ) -> Outcome {
         guard let connection = connections[handle.rawValue] else { return unknown() }
-        defer { connection.keysGiven = 0 }
-        guard status == .success else { return .encryption(connection, .failed(status)) }
-        if state == .off {
-            connection.isEncrypted = false
-            connection.encryptionKeySize = nil
-            return .encryption(connection, .off)
-        }
-        // `on` is the only encryption state of an LE link.
-        guard state == .on, connection.keysGiven > 0 || connection.isEncrypted else {
-            counters.unexpectedEncryption += 1
-            return .rejected
-        }
-        connection.isEncrypted = true
-        connection.encryptionKeySize = keySize
-        return .encryption(connection, .on)
+        return outcome(of: connection.encryptionChanged(status, state, keySize: keySize), connection)
     }
 
     private func keyRefreshed(_ event: EncryptionKeyRefreshComplete) -> Outcome {
         guard let connection = connections[event.handle.rawValue] else { return unknown() }
-        defer { connection.keysGiven = 0 }
-        guard connection.isEncrypted, connection.keysGiven > 0 else {
-            counters.unexpectedEncryption += 1
-            return .rejected
-        }
-        return .encryption(connection, event.status == .success ? .refreshed : .failed(event.status))
+        return outcome(of: connection.keyRefreshed(event.status), connection)
+    }
+
+    private func outcome(of report: EncryptionReport?, _ connection: HCIConnection) -> Outcome {
+        if let report { return .encryption(connection, report) }
+        counters.unexpectedEncryption += 1
+        return .rejected
     }
 
     private func update(
         _ handle: ConnectionHandle,
         _ status: HCIStatus,
-        _ change: (HCIConnection) -> Void
+        _ change: (inout HCIConnection.Parameters) -> Void
     ) -> Outcome {
         guard let connection = connections[handle.rawValue] else { return unknown() }
-        if status == .success {
-            change(connection)
-            connection.onChange?()
-        }
+        if status == .success { connection.update(change) }
         return .noted
     }
 
     private func unknown() -> Outcome {
         counters.unknownHandles += 1
         return .rejected
+    }
+}
+
+extension LEEnhancedConnectionComplete {
+    /// Converts the event to the enhanced form, without resolvable private addresses.
+    init(_ event: LEConnectionComplete) {
+        self.init(
+            status: event.status,
+            handle: event.handle,
+            role: event.role,
+            peerAddress: event.peerAddress,
+            localResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
+            peerResolvableAddress: BluetoothAddress(0, kind: .randomDevice),
+            interval: event.interval,
+            latency: event.latency,
+            supervisionTimeout: event.supervisionTimeout,
+            centralClockAccuracy: event.centralClockAccuracy
+        )
     }
 }

@@ -1,5 +1,4 @@
 import BluetoothTypes
-import DequeModule
 import EventLoops
 import HCI
 
@@ -8,7 +7,7 @@ import HCI
 /// Use it on the event loop only. After the disconnection it keeps its last parameters and sends nothing.
 package final class HCIConnection: ACLLink {
     /// The maximum number of queued PDUs. The layer above observes ``queuedPDUs`` to apply backpressure.
-    package static let maximumQueuedPDUs = 1_024
+    package static let maximumQueuedPDUs = ConnectionOutbox.maximumQueuedPDUs
     /// The maximum number of fragments kept until ``onReceive`` is set.
     static let maximumUnclaimedFragments = 16
 
@@ -23,30 +22,11 @@ package final class HCIConnection: ACLLink {
     /// This device's resolvable private address; nil unless the controller generated it.
     package let localResolvableAddress: BluetoothAddress?
 
-    /// The connection interval, in units of 1.25 ms.
-    package internal(set) var interval: UInt16
-    /// The subrate factor: the link uses every `subrateFactor`-th connection event (Core Vol 6 Part B 4.5.1).
-    package internal(set) var subrateFactor: UInt16 = 1
-    /// The peripheral latency: how many of the used connection events in a row the peripheral may skip.
-    package internal(set) var latency: UInt16
-    /// The supervision timeout, in units of 10 ms.
-    package internal(set) var supervisionTimeout: UInt16
-    /// The maximum link-layer payload for transmission, in octets.
-    package internal(set) var maxTxOctets: UInt16 = 27
-    /// The maximum link-layer payload for reception, in octets.
-    package internal(set) var maxRxOctets: UInt16 = 27
-    /// The PHY for transmission.
-    package internal(set) var txPHY = LEPHY.le1M
-    /// The PHY for reception.
-    package internal(set) var rxPHY = LEPHY.le1M
-    /// Whether the link is encrypted. True only after this host gave the controller a key for the link (AB-H05).
-    package internal(set) var isEncrypted = false
-    /// The size of the encryption key, in octets; nil unless the controller reports it with Encryption Change [v2].
-    ///
-    /// The link layer itself always uses 16 octets and does not store the size negotiated in pairing.
-    package internal(set) var encryptionKeySize: Int?
+    private var parameters: Parameters
+    private var encryption = LinkEncryption()
+    private var holdTimer: ScheduledTask?
     /// Whether the connection still exists.
-    package internal(set) var isOpen = true
+    package private(set) var isOpen = true
 
     /// Called after a change of the interval, subrate factor, latency, supervision timeout, PHYs or data lengths.
     package var onChange: (() -> Void)?
@@ -86,31 +66,10 @@ package final class HCIConnection: ACLLink {
     /// How the connection was established.
     package let origin: Origin
 
-    /// The number of keys that the host gave the controller for this link and whose outcome is pending.
-    var keysGiven = 0
-    /// Data held until the outcome is reported.
-    var hold = EncryptionHold()
-    var holdTimer: ScheduledTask?
-
     /// Called with the number of packets consumed when ``onReceive`` is set after they arrived.
     var onClaim: ((Int) -> Void)?
 
-    /// The number of PDUs dropped because the queue was full.
-    package private(set) var droppedPDUs = 0
-
-    private var queue = Deque<PacketBuffer>()
-    private var isMidPDU = false
-    /// The number of packets in the controller's buffers.
-    var outstanding = 0
-    /// The time at which the first of them was sent, or at which the controller last returned a buffer.
-    var waitsSince = Instant.zero
-    /// Whether that wait has exceeded the time-out before.
-    var hasStalled = false
-    /// Whether the controller held packets of the connection when it ended.
-    var leftData = false
-    /// Whether the connection is in the sender's ring.
-    var isInRing = false
-
+    let outbox: ConnectionOutbox
     private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
     // Nil after the connection has ended. Until then the sender and the connection may retain each other.
     private var sender: ACLSender?
@@ -122,14 +81,10 @@ package final class HCIConnection: ACLLink {
         peerAddress = event.peerAddress
         peerResolvableAddress = event.peerResolvableAddress.value == 0 ? nil : event.peerResolvableAddress
         localResolvableAddress = event.localResolvableAddress.value == 0 ? nil : event.localResolvableAddress
-        interval = event.interval
-        latency = event.latency
-        supervisionTimeout = event.supervisionTimeout
+        parameters = Parameters(event)
+        outbox = ConnectionOutbox(handle: event.handle)
         self.sender = sender
     }
-
-    /// Called when a PDU has left the queue and there is space for another.
-    package var onDrain: (() -> Void)?
 
     /// Called with each fragment that arrives. Fragments that arrived before are delivered as soon as this is set.
     package var onReceive: ((_ fragment: PacketBuffer, _ isStart: Bool) -> Void)? {
@@ -142,38 +97,120 @@ package final class HCIConnection: ACLLink {
         }
     }
 
+    // MARK: Sending
+
+    /// Called when a PDU has left the queue and there is space for another.
+    package var onDrain: (() -> Void)? {
+        get { outbox.onDrain }
+        set { outbox.onDrain = newValue }
+    }
+
     /// The number of PDUs that wait, wholly or in part, for buffers of the controller.
-    package var queuedPDUs: Int { queue.count }
+    package var queuedPDUs: Int { outbox.queuedPDUs }
+
+    /// The number of PDUs dropped because the queue was full.
+    package var droppedPDUs: Int { outbox.droppedPDUs }
 
     /// Queues an L2CAP PDU. If ``maximumQueuedPDUs`` PDUs are queued, drops it and increments ``droppedPDUs``.
     package func send(_ pdu: consuming PacketBuffer) {
         guard isOpen, !pdu.isEmpty else { return }
-        guard queue.count < Self.maximumQueuedPDUs else {
-            droppedPDUs += 1
-            return
-        }
-        queue.append(consume pdu)
-        sender?.wake(self)
+        if outbox.add(consume pdu) { sender?.wake(outbox) }
     }
 
-    var hasPackets: Bool { !queue.isEmpty }
+    // MARK: Parameters
 
-    /// Returns the next packet for the controller, with at most `limit` octets of payload, and whether a PDU ends with
-    /// it.
+    /// The connection interval, in units of 1.25 ms.
+    package var interval: UInt16 { parameters.interval }
+    /// The subrate factor: the link uses every `subrateFactor`-th connection event (Core Vol 6 Part B 4.5.1).
+    package var subrateFactor: UInt16 { parameters.subrateFactor }
+    /// The peripheral latency: how many of the used connection events in a row the peripheral may skip.
+    package var latency: UInt16 { parameters.latency }
+    /// The supervision timeout, in units of 10 ms.
+    package var supervisionTimeout: UInt16 { parameters.supervisionTimeout }
+    /// The maximum link-layer payload for transmission, in octets.
+    package var maxTxOctets: UInt16 { parameters.maxTxOctets }
+    /// The maximum link-layer payload for reception, in octets.
+    package var maxRxOctets: UInt16 { parameters.maxRxOctets }
+    /// The PHY for transmission.
+    package var txPHY: LEPHY { parameters.txPHY }
+    /// The PHY for reception.
+    package var rxPHY: LEPHY { parameters.rxPHY }
+
+    /// Stores what an event has changed, and notifies the owner.
+    func update(_ change: (inout Parameters) -> Void) {
+        change(&parameters)
+        onChange?()
+    }
+
+    // MARK: Encryption
+
+    /// Whether the link is encrypted. True only after this host gave the controller a key for the link (AB-H05).
+    package var isEncrypted: Bool { encryption.isOn }
+    /// The size of the encryption key, in octets; nil unless the controller reports it with Encryption Change [v2].
     ///
-    /// A PDU that fits is sent in place, with the header in its headroom. Only a PDU that must be fragmented is copied.
-    func nextPacket(limit: Int) -> (packet: HCIPacket, endsPDU: Bool)? {
-        guard let pdu = queue.popFirst() else { return nil }
-        let boundary: ACLPacket.Boundary = isMidPDU ? .continuation : .startNonFlushable
-        if pdu.count <= limit {
-            isMidPDU = false
-            return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: consume pdu)), true)
-        }
-        isMidPDU = true
-        let fragment = PacketBuffer(copying: pdu.prefix(upTo: limit), headroom: PacketBuffer.defaultHeadroom)
-        queue.prepend(pdu.suffix(after: limit))
-        return (HCIPacket(ACLPacket(handle: handle, boundary: boundary, payload: fragment)), false)
+    /// The link layer itself always uses 16 octets and does not store the size negotiated in pairing.
+    package var encryptionKeySize: Int? { encryption.keySize }
+
+    /// Records a key that this host gives the controller.
+    func noteKey() {
+        encryption.noteKey(asPeripheral: role == .peripheral)
     }
+
+    /// Records that the controller has accepted the key. A central's controller begins to encrypt at this point.
+    func noteKeyTaken() {
+        if role == .central { encryption.noteKeyTaken(interval: interval) }
+    }
+
+    /// Records that the controller has refused the key.
+    ///
+    /// - Returns: Whether no other key is pending, so that nothing is to be held any more.
+    func noteKeyRefused() -> Bool { encryption.noteKeyRefused() }
+
+    /// Stores a change that the controller reports.
+    ///
+    /// - Returns: The change; nil if this host has given no key for it (AB-H05).
+    func encryptionChanged(_ status: HCIStatus, _ state: EncryptionState, keySize: Int?) -> EncryptionReport? {
+        encryption.changed(status, state, keySize: keySize)
+    }
+
+    /// Stores the outcome of a change of the key. Returns the same as ``encryptionChanged(_:_:keySize:)``.
+    func keyRefreshed(_ status: HCIStatus) -> EncryptionReport? {
+        encryption.refreshed(status)
+    }
+
+    // MARK: Held data
+
+    /// Holds a packet if it must wait for the event that reports the encryption.
+    func hold(_ packet: ACLPacket, at now: Instant) -> EncryptionHold.Verdict {
+        encryption.hold.take(packet, at: now)
+    }
+
+    /// Starts the timer for held packets, unless it is running or none is held. `due` is called at its end.
+    func armHoldTimer(on loop: any EventLoop, due: @escaping () -> Void) {
+        guard holdTimer == nil, let deadline = encryption.hold.deadline else { return }
+        holdTimer = loop.schedule(at: deadline) { [weak self] in
+            self?.holdTimer = nil
+            due()
+        }
+    }
+
+    /// Removes the packets that count as plaintext; nil if the event was required, in which case all are dropped.
+    func expireHeld(at now: Instant) -> [ACLPacket]? {
+        encryption.hold.expire(at: now)
+    }
+
+    /// Stops the timer. The packets are still held.
+    func stopHoldTimer(on loop: any EventLoop) {
+        if let holdTimer { loop.cancel(holdTimer) }
+        holdTimer = nil
+    }
+
+    /// Stops holding packets, and returns those that were held.
+    func endHold() -> [ACLPacket] {
+        encryption.hold.end()
+    }
+
+    // MARK: Receiving
 
     /// Handles a packet from the peer.
     ///
@@ -190,15 +227,56 @@ package final class HCIConnection: ACLLink {
 
     func close() {
         isOpen = false
-        _ = hold.end()
-        queue.removeAll()
+        _ = endHold()
+        outbox.close()
         unclaimed = []
         onReceive = nil
-        onDrain = nil
         onEncryption = nil
         onLongTermKeyRequest = nil
         onAuthenticatedPayloadTimeout = nil
         onClaim = nil
         sender = nil
+    }
+}
+
+extension HCIConnection {
+    /// The parameters of a connection, as the controller has last reported them.
+    struct Parameters {
+        private(set) var interval: UInt16
+        private(set) var subrateFactor: UInt16 = 1
+        private(set) var latency: UInt16
+        private(set) var supervisionTimeout: UInt16
+        private(set) var maxTxOctets: UInt16 = 27
+        private(set) var maxRxOctets: UInt16 = 27
+        private(set) var txPHY = LEPHY.le1M
+        private(set) var rxPHY = LEPHY.le1M
+
+        init(_ event: LEEnhancedConnectionComplete) {
+            interval = event.interval
+            latency = event.latency
+            supervisionTimeout = event.supervisionTimeout
+        }
+
+        mutating func apply(_ event: LEConnectionUpdateComplete) {
+            // A new interval resets the subrate factor to 1 (Core Vol 6 Part B 5.1.1).
+            if event.interval != interval { subrateFactor = 1 }
+            interval = event.interval
+            latency = event.latency
+            supervisionTimeout = event.supervisionTimeout
+        }
+
+        mutating func apply(_ event: LESubrateChange) {
+            subrateFactor = event.factor
+            latency = event.latency
+            supervisionTimeout = event.supervisionTimeout
+        }
+
+        mutating func apply(_ event: LEPHYUpdateComplete) {
+            (txPHY, rxPHY) = (event.txPHY, event.rxPHY)
+        }
+
+        mutating func apply(_ event: LEDataLengthChange) {
+            (maxTxOctets, maxRxOctets) = (event.maxTxOctets, event.maxRxOctets)
+        }
     }
 }

@@ -2,6 +2,71 @@ import BluetoothTypes
 import EventLoops
 import HCI
 
+/// A change in the encryption of a link (Core Vol 4 Part E 7.7.8, 7.7.39).
+package enum EncryptionReport: Hashable, Sendable {
+    /// The link is now encrypted with the key from this host.
+    case on
+    /// The link was encrypted before and now uses the most recent key from this host.
+    case refreshed
+    /// The link is no longer encrypted.
+    case off
+    /// Encryption has failed to start: ``HCIStatus/pinOrKeyMissing`` if the peer has no key,
+    /// ``HCIStatus/unsupportedRemoteFeature`` if it does not support encryption. The link stays in its previous state.
+    case failed(HCIStatus)
+}
+
+/// The encryption of a link, as the host knows it: what the controller has reported, and the keys whose outcome is
+/// pending.
+struct LinkEncryption {
+    private(set) var isOn = false
+    private(set) var keySize: Int?
+    /// The number of keys that the host gave the controller for this link and whose outcome is pending.
+    private var keysGiven = 0
+    /// Data held until the outcome is reported.
+    var hold = EncryptionHold()
+
+    /// Records a key that this host gives the controller.
+    mutating func noteKey(asPeripheral: Bool) {
+        keysGiven += 1
+        if asPeripheral, !isOn { hold.beginAsPeripheral() }
+    }
+
+    /// Records that a central's controller has accepted a key, and begins to encrypt.
+    mutating func noteKeyTaken(interval: UInt16) {
+        if keysGiven > 0, !isOn { hold.beginAsCentral(interval: interval) }
+    }
+
+    /// Records that the controller has refused a key. Keys that it accepted before still count.
+    ///
+    /// - Returns: Whether none is left.
+    mutating func noteKeyRefused() -> Bool {
+        guard keysGiven > 0 else { return false }
+        keysGiven -= 1
+        return keysGiven == 0
+    }
+
+    /// Stores a change; nil if this host has given no key for it (AB-H05).
+    mutating func changed(_ status: HCIStatus, _ state: EncryptionState, keySize: Int?) -> EncryptionReport? {
+        defer { keysGiven = 0 }
+        guard status == .success else { return .failed(status) }
+        if state == .off {
+            (isOn, self.keySize) = (false, nil)
+            return .off
+        }
+        // `on` is the only encryption state of an LE link.
+        guard state == .on, keysGiven > 0 || isOn else { return nil }
+        (isOn, self.keySize) = (true, keySize)
+        return .on
+    }
+
+    /// Stores the outcome of a change of the key; nil if this host has given none.
+    mutating func refreshed(_ status: HCIStatus) -> EncryptionReport? {
+        defer { keysGiven = 0 }
+        guard isOn, keysGiven > 0 else { return nil }
+        return status == .success ? .refreshed : .failed(status)
+    }
+}
+
 /// A buffer for data that may already be encrypted while the event that reports the encryption has not arrived. On
 /// transports with separate paths for events and data, the data can arrive first (quirk 2). It waits for the event, so
 /// that it is not mistaken for plaintext.

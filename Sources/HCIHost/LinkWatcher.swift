@@ -1,10 +1,26 @@
-import BluetoothTypes
 import EventLoops
 import HCI
 
-// Time-outs for the events and buffers that the controller owes for its connections (AB-H06).
+/// Runs the time-outs for the events and buffers that the controller owes the host for its connections (AB-H06).
+final class LinkWatcher {
+    /// Called with what is to be done. It may call ``stop()``.
+    var onAction: ((LinkWatch.Action) -> Void)?
+    private let table: ConnectionTable
+    private let loop: any EventLoop
+    private var machine = LinkWatch()
+    /// The timer for the next check.
+    private var look: (deadline: Instant, task: ScheduledTask)?
+    private var dataTimer: ScheduledTask?
+    // Incremented by `stop()`, so that callers still on the stack can detect it.
+    private var generation = 0
 
-extension HCIHost {
+    init(_ table: ConnectionTable, loop: any EventLoop) {
+        self.table = table
+        self.loop = loop
+        table.onData = { [weak self, loop] in self?.watchData(from: loop.now) }
+        table.onProgress = { [weak self] in self?.watch(.progressed) }
+    }
+
     /// Starts the time-out that an accepted command entails.
     func noteTaken(_ command: some HCICommand) {
         let now = loop.now
@@ -13,7 +29,7 @@ extension HCIHost {
         case is LECreateConnection, is LEExtendedCreateConnection, is LEExtendedCreateConnectionV2: watch(.connecting)
         case is LECreateConnectionCancel: watch(.cancelled(at: now))
         case let command as Disconnect:
-            guard let link = connection(command.handle) else { return }
+            guard let link = table.connections[command.handle.rawValue] else { return }
             // The supervision timeout is in units of 10 ms.
             let timeout = Duration.milliseconds(10 * Int64(link.supervisionTimeout))
             watch(.ending(link.handle.rawValue, timeout: timeout, at: now))
@@ -24,7 +40,7 @@ extension HCIHost {
     }
 
     private func noteKey(for handle: ConnectionHandle) {
-        if connection(handle) != nil { watch(.encrypting(handle.rawValue, at: loop.now)) }
+        if table.connections[handle.rawValue] != nil { watch(.encrypting(handle.rawValue, at: loop.now)) }
     }
 
     /// Stops the time-outs that an event settles.
@@ -45,47 +61,39 @@ extension HCIHost {
     }
 
     /// Cancels the time-outs of all links.
-    func endWatching() {
-        linkWatch = LinkWatch()
-        for timer in [watchTimer?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }
-        (watchTimer, dataTimer) = (nil, nil)
+    func stop() {
+        generation += 1
+        machine = LinkWatch()
+        for timer in [look?.task, dataTimer].compactMap(\.self) { loop.cancel(timer) }
+        (look, dataTimer) = (nil, nil)
     }
 
-    func watch(_ event: LinkWatch.Event) {
+    private func watch(_ event: LinkWatch.Event) {
         let generation = generation
-        for action in linkWatch.handle(event) where self.generation == generation {
-            switch action {
-            case .fail(let error): controllerFailed(error)
-            case .end(let handle, let stall):
-                guard let link = table.connections[handle] else { continue }
-                table.counters.stalledLinks += 1
-                happenings.tell(HostHappening.linkStalled(link.handle, stall))
-                send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
-            }
-        }
+        for action in machine.handle(event) where self.generation == generation { onAction?(action) }
         guard self.generation == generation else { return }
         scheduleLook()
     }
 
     /// Schedules the next check. The timer may fire early, when nothing is due; it never fires late.
     private func scheduleLook() {
-        guard let deadline = linkWatch.deadline else { return }
-        if let watchTimer {
-            guard deadline < watchTimer.deadline else { return }
-            loop.cancel(watchTimer.task)
+        guard let deadline = machine.deadline else { return }
+        if let look {
+            guard deadline < look.deadline else { return }
+            loop.cancel(look.task)
         }
         let task = loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
-            watchTimer = nil
+            look = nil
             watch(.looked(at: loop.now))
         }
-        watchTimer = (deadline, task)
+        look = (deadline, task)
     }
 
     // MARK: Data
 
     /// Checks the data in the controller for progress, for as long as there is any.
-    func watchData(from instant: Instant) {
+    private func watchData(from instant: Instant) {
         dataTimer = loop.schedule(at: instant + LinkWatch.dataTimeout) { [weak self] in
             self?.dataTimer = nil
             self?.lookAtData()
@@ -98,6 +106,6 @@ extension HCIHost {
             watch(.stalled(link.handle.rawValue))
         }
         guard self.generation == generation else { return }
-        if let oldest = table.oldestWait { watchData(from: oldest) } else { table.sender.isWatched = false }
+        if let oldest = table.oldestWait { watchData(from: oldest) } else { table.endWatch() }
     }
 }
