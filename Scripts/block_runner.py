@@ -193,7 +193,7 @@ def run_script(name: str, script: str) -> tuple[str, int]:
     environment = dict(os.environ, PATH=f"{binaries}:{TOOL.parent.resolve()}:{os.environ['PATH']}", BLOCKS_TESTS=name,
                        XDG_RUNTIME_DIR=str(runtime.resolve()), XDG_STATE_HOME=str(runtime.resolve()))
     process = subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment, start_new_session=True, text=True,
-                               stdin=subprocess.DEVNULL, stdout=(folder / "output").open("w"), stderr=(folder / "errors").open("w"))
+                               stdin=subprocess.DEVNULL, stdout=(folder / "output").open("w"), stderr=subprocess.STDOUT)
     try:
         status = process.wait(SECONDS)
     except subprocess.TimeoutExpired:
@@ -204,8 +204,7 @@ def run_script(name: str, script: str) -> tuple[str, int]:
             os.killpg(process.pid, signal.SIGTERM)
         except ProcessLookupError:
             pass
-    text = (folder / "output").read_text()
-    return (text if status == 0 else text + (folder / "errors").read_text()), status
+    return (folder / "output").read_text(), status
 
 
 def comparable(line: str, kind: str) -> str:

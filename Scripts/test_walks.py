@@ -56,6 +56,9 @@ class Paths(unittest.TestCase):
                      "```sh\ncat `Sources/GATT`\n```"]:
             self.assertEqual(self.wrong(text), [], text)
 
+    def test_links_of_other_documents(self) -> None:
+        self.assertEqual(walks.broken("A.md", "`Sources/GATT`, [limits](Limits.md#scans)", self.root), ["A.md:1: there is no Limits.md"])
+
     def test_links_are_relative_to_the_document(self) -> None:
         self.assertEqual(walks.wrong("Documentation/A.md", "[limits](Limits.md), [file](../Scripts/test)", self.root), [])
         self.assertEqual(len(walks.wrong("Documentation/A.md", "[limits](Documentation/Limits.md)", self.root)), 1)

@@ -101,6 +101,13 @@ def wrong(name: str, text: str, root: Path) -> list[str]:
     return found
 
 
+def broken(name: str, text: str, root: Path) -> list[str]:
+    """Complaints about the targets of links, for documents whose paths in backquotes are not only of this repository."""
+    place = root / Path(name).parent
+    return [f"{name}:{number}: there is no {match[1]}" for number, line in prose(text) for match in LINK.finditer(line)
+            if not (place / match[1]).exists()]
+
+
 def prose(text: str) -> Iterator[tuple[int, str]]:
     """The numbered lines of a document outside of code blocks."""
     fenced = False
@@ -214,6 +221,8 @@ def main() -> int:
     found += [each for document in DESIGN for each in unknown(str(document), document.read_text(), declared(root))]
     for document in [*sorted(root.glob("*.md")), *sorted(root.glob("*/*.md"))]:
         found += dangling(str(document), document.read_text(), root)
+        if document not in DOCUMENTS:
+            found += broken(str(document), document.read_text(), root)
     found += too_long(str(ARCHITECTURE), ARCHITECTURE.read_text())
     for line in found:
         print(line)
