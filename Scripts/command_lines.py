@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 # Options that every command has.
-COMMON = {"--help", "-h", "--version"}
+COMMON = {"--help", "-h", "--version", "--generate-completion-script"}
 
 
 def description(tool: Path) -> dict[str, Any]:
