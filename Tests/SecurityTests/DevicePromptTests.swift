@@ -57,23 +57,23 @@ import Testing
         let desk = try #require(office.desk)
         #expect(office.links.map(\.number) == [1, 2, 3])
         for link in 0..<3 { office.ask(link) }
-        #expect(desk.opened.map(\.link) == [1] && office.links.allSatisfy { $0.prompt != nil })
+        #expect(desk.opened.map(\.link) == [1] && office.links.allSatisfy { $0.hasPrompt })
         // A keypress does not complete the prompt.
         desk.answers[0](.typing(.digitEntered))
-        #expect(office.answered == ["1 \(PairingAnswer.typing(.digitEntered))"] && office.links[0].prompt != nil)
+        #expect(office.answered == ["1 \(PairingAnswer.typing(.digitEntered))"] && office.links[0].hasPrompt)
         desk.answers[0](.accept)
-        #expect(office.answered.last == "1 accept" && office.links[0].prompt == nil)
+        #expect(office.answered.last == "1 accept" && !office.links[0].hasPrompt)
         #expect(desk.opened.map(\.link) == [1, 2] && desk.closed.isEmpty)
         // An answer counts once.
         desk.answers[0](.refuse)
         #expect(office.answered.count == 2)
         // A prompt that is no longer needed is closed, and the next one is opened.
         office.deviceSecurity.closePrompt(of: office.links[1])
-        #expect(desk.closed == [2] && desk.opened.map(\.link) == [1, 2, 3] && office.links[1].prompt == nil)
+        #expect(desk.closed == [2] && desk.opened.map(\.link) == [1, 2, 3] && !office.links[1].hasPrompt)
         desk.answers[1](.accept)
         #expect(office.answered.count == 2)
         desk.answers[2](.refuse)
-        #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
+        #expect(office.answered.last == "3 refuse" && !office.links[2].hasPrompt)
         #expect(office.answered.count == 3 && desk.closed == [2])
     }
 
@@ -102,7 +102,7 @@ import Testing
         #expect(desk.closed.isEmpty && desk.opened.count == 1)
         office.links[0].end()
         #expect(desk.closed == [1] && desk.opened.map(\.link) == [1, 3] && office.answered.isEmpty)
-        #expect(office.links[0].prompt == nil && office.links[1].prompt == nil)
+        #expect(!office.links[0].hasPrompt && !office.links[1].hasPrompt)
     }
 
     /// The queued link has been released: the next prompt is opened.
@@ -124,9 +124,9 @@ import Testing
         let office = try Office()
         for link in 0..<2 { office.ask(link) }
         office.deviceSecurity.prompter = nil
-        #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { $0.prompt == nil })
+        #expect(office.answered == ["1 refuse", "2 refuse"] && office.links.allSatisfy { !$0.hasPrompt })
         office.ask(2)
-        #expect(office.answered.last == "3 refuse" && office.links[2].prompt == nil)
+        #expect(office.answered.last == "3 refuse" && !office.links[2].hasPrompt)
         // Another user gets no earlier prompt, and receives all prompts from now on.
         office.deviceSecurity.prompter = office.desk
         office.ask(0)
@@ -145,7 +145,7 @@ import Testing
         for link in 0..<2 { office.ask(link) }
         office.desk = nil
         office.ask(2)
-        #expect(office.answered == ["3 refuse"] && office.links[2].prompt == nil)
+        #expect(office.answered == ["3 refuse"] && !office.links[2].hasPrompt)
         office.links[0].end()
         #expect(office.answered == ["3 refuse", "2 refuse"])
     }

@@ -68,8 +68,8 @@ import Testing
             let manager = link.manager
             switch self {
             case .permission, .hastyPermission, .permissionAndOn:
-                if self == .hastyPermission { link.device.pairingFailed(with: link.peer) }
-                record.note("may \(link.device.mayPair(with: link.peer))")
+                if self == .hastyPermission { record.bench.deviceSecurity.pairingFailed(with: link.peer) }
+                record.note("may \(record.bench.deviceSecurity.mayPair(with: link.peer))")
                 link.securityManager(manager, perform: .askPermission)
                 if self == .permissionAndOn { record.bench.change(1) }
             case .bonding, .pairing, .badBonding:
