@@ -249,7 +249,7 @@ import Testing
             states.append(privacy.quiet.state)
         }
         begin(privacy)
-        #expect(states == [.working([.address])] && privacy.quiet.state == .running && privacy.events.isEmpty)
+        #expect(states == [.working([.address])] && privacy.quiet.state == .running && privacy.waitingEvents == 0)
         peer.onCommand = { _ in }
         peer.run()
         #expect(told() == ["resolvable"])
