@@ -29,7 +29,7 @@ package final class PeriodicBroadcaster {
     }
 
     private let device: any PeriodicDevice
-    private let advertising: HostAdvertisingSet
+    let advertising: HostAdvertisingSet
     private var state = State.off
 
     // For trains with responses only.
