@@ -41,8 +41,8 @@ let package = Package(
         .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "CoreBluetoothExtras", targets: ["CoreBluetoothExtras"]),
         .library(name: "BluetoothSimulation", targets: ["BluetoothSimulation"]),
-        // The messages between apps and the service, for who speaks them without CoreBluetooth.
-        .library(name: "BluetoothService", targets: ["BluetoothService"]),
+        // The service itself, and the messages between it and apps, for programs that use them without CoreBluetooth.
+        .library(name: "BluetoothService", targets: ["BluetoothService", "ServiceMessages"]),
         .executable(name: "harald", targets: ["harald"]),
     ],
     traits: [
@@ -146,10 +146,13 @@ let package = Package(
                 "Security", "SMP", "Bonds",
             ]
         ),
+        // What the service and its clients say to each other: values and time, nothing of the host stack.
+        room("ServiceMessages", ["BluetoothTypes", "EventLoops"]),
         room(
             "BluetoothService",
             [
-                "BluetoothTypes", "Security", "Privacy", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost",
+                "ServiceMessages", "BluetoothTypes", "Security", "Privacy", "Bonds", "Cryptography", "EventLoops",
+                "HCI", "HCIHost",
                 "L2CAP", "ATT", "GATT",
                 "SMP", "GAP",
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -161,7 +164,7 @@ let package = Package(
         room(
             "ServiceProcess",
             [
-                "CLinux", "BluetoothTypes", "BluetoothService", "EventLoops",
+                "CLinux", "BluetoothTypes", "ServiceMessages", "BluetoothService", "EventLoops",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -169,7 +172,7 @@ let package = Package(
         room(
             "ServiceSocket",
             [
-                "CLinux", "BluetoothTypes", "BluetoothService", "EventLoops", "HCITransports", "ServiceProcess",
+                "CLinux", "BluetoothTypes", "ServiceMessages", "EventLoops", "HCITransports", "ServiceProcess",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -178,7 +181,7 @@ let package = Package(
         room(
             "EmbeddedService",
             [
-                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceProcess",
+                "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceMessages", "ServiceProcess",
                 "ServiceSocket",
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -189,7 +192,7 @@ let package = Package(
         room(
             "CoreBluetooth",
             [
-                "CCoreBluetooth", "BluetoothTypes", "BluetoothService", "EventLoops",
+                "CCoreBluetooth", "BluetoothTypes", "ServiceMessages", "EventLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .target(name: "EmbeddedService", condition: .when(traits: ["Controllers"])),
                 .product(name: "Logging", package: "swift-log"),
@@ -197,13 +200,14 @@ let package = Package(
         ),
         room(
             "CoreBluetoothExtras",
-            ["BluetoothTypes", "BluetoothService", "CoreBluetooth", "EventLoops"]
+            ["BluetoothTypes", "ServiceMessages", "CoreBluetooth", "EventLoops"]
         ),
         room(
             "BluetoothSimulation",
             [
                 "BluetoothTypes", "Security", "Privacy", "Bonds", "EventLoops", "HCI", "SMP", "GAP", "BluetoothService",
-                "CoreBluetooth", "LinkLayer", "Radio", .product(name: "Logging", package: "swift-log"),
+                "ServiceMessages", "CoreBluetooth", "LinkLayer", "Radio",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         room("SourceChecks"),
@@ -216,7 +220,8 @@ let package = Package(
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
                 "GATT",
-                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceProcess", "ServiceSocket",
+                "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceMessages", "ServiceProcess",
+                "ServiceSocket",
                 "CoreBluetooth",
                 "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -232,7 +237,8 @@ let package = Package(
             dependencies: [
                 "CAllocations", "CLinux", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
                 "LinkLayer", "L2CAP",
-                "ATT", "GATT", "BluetoothService", "ServiceProcess", "ServiceSocket", "CoreBluetooth",
+                "ATT", "GATT", "BluetoothService", "ServiceMessages", "ServiceProcess", "ServiceSocket",
+                "CoreBluetooth",
                 "CoreBluetoothExtras",
                 "BluetoothSimulation",
                 .product(name: "Logging", package: "swift-log"),
@@ -247,7 +253,7 @@ let package = Package(
                 "CoreBluetoothExtras", "Diagnosis", "EventLoops", "GAP",
                 "GATT",
                 "HCI", "HCIHost", "HCITransports", "Privacy",
-                "Radio", "SMP", "TestBasics", "harald",
+                "Radio", "SMP", "ServiceMessages", "TestBasics", "harald",
             ]
         ),
         .testTarget(
@@ -255,7 +261,7 @@ let package = Package(
             dependencies: [
                 "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops",
                 "GAP", "HCI",
-                "HCIHost", "LinkLayer", "Radio",
+                "HCIHost", "LinkLayer", "Radio", "ServiceMessages",
             ],
             swiftSettings: settings
         ),
@@ -264,7 +270,7 @@ let package = Package(
         tests(
             "CoreBluetooth",
             [
-                "BluetoothTypes", "BluetoothService", "EventLoops", "ServiceMessages",
+                "BluetoothTypes", "BluetoothService", "EventLoops", "SampleMessages", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -272,7 +278,7 @@ let package = Package(
             "CoreBluetoothExtras",
             [
                 "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "Radio",
-                "TestBasics",
+                "ServiceMessages", "TestBasics",
             ]
         ),
         // An app that is compiled as most still are.
@@ -284,16 +290,16 @@ let package = Package(
         tests(
             "EmbeddedService",
             [
-                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "ServiceMessages",
-                "StandInKernel", "TestBasics", .product(name: "Logging", package: "swift-log"),
+                "BluetoothService", "BluetoothTypes", "EventLoops", "HCI", "HCITransports", "SampleMessages",
+                "ServiceMessages", "StandInKernel", "TestBasics", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
             "ServiceSocket",
             [
                 "CLinux", "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth",
-                "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio", "ServiceMessages",
-                "ServiceProcess", "TestBasics",
+                "EventLoops", "GAP", "HCIHost", "HCITransports", "HostileClients", "Radio", "SampleMessages",
+                "ServiceMessages", "ServiceProcess", "TestBasics",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -324,24 +330,25 @@ let package = Package(
             [
                 "BluetoothTypes", "L2CAP", "Bonds", "Cryptography", "EventLoops", "GAP", "GATT", "HCI", "HCIHost",
                 "ATT",
-                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "ServiceMessages", "TestBasics",
+                "LinkLayer", "Privacy", "Radio", "Security", "SMP", "SampleMessages", "ServiceMessages", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         // What tests of several modules use, and what is independent of Bluetooth.
         .target(name: "TestBasics", dependencies: ["EventLoops"], path: "Tests/TestBasics", swiftSettings: settings),
         .target(
-            name: "ServiceMessages",
+            name: "SampleMessages",
             dependencies: [
-                "BluetoothService", "BluetoothTypes", "EventLoops", .product(name: "Logging", package: "swift-log"),
+                "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages",
+                .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/ServiceMessages",
+            path: "Tests/SampleMessages",
             swiftSettings: settings
         ),
         // What a hostile process does, for the tests in virtual time and for Scripts/soak.
         .target(
             name: "HostileClients",
-            dependencies: ["BluetoothService", "BluetoothTypes", "EventLoops"],
+            dependencies: ["ServiceMessages", "BluetoothTypes", "EventLoops"],
             path: "Tests/HostileClients",
             swiftSettings: settings
         ),
@@ -389,7 +396,7 @@ let package = Package(
             name: "interop-app",
             dependencies: [
                 "BluetoothService", "BluetoothTypes", "CoreBluetooth", "CoreBluetoothExtras", "EventLoops",
-                "HostileClients",
+                "HostileClients", "ServiceMessages",
                 "ServiceProcess",
             ],
             path: "Tests/InteropApp",
@@ -461,8 +468,9 @@ if Context.environment["HARALD_FUZZING"] != nil {
             name: "HaraldFuzzing",
             dependencies: [
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceProcess", "CoreBluetooth",
-                "KernelLog", "LoopbackLinks",
+                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
+                "ServiceProcess",
+                "CoreBluetooth", "KernelLog", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

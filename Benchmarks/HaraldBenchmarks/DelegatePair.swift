@@ -7,6 +7,7 @@ import HCI
 import LinkLayer
 import Logging
 import Radio
+import ServiceMessages
 import Synchronization
 
 /// Two systems with an app each, from delegate to delegate. They connect over the virtual radio. Then their transports

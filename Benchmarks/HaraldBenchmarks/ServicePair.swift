@@ -8,6 +8,7 @@ import HCI
 import LinkLayer
 import Logging
 import Radio
+import ServiceMessages
 import Synchronization
 
 /// Two Bluetooth systems on the virtual radio: a central that has subscribed to a value of a peripheral. Packets are

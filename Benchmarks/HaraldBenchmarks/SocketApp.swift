@@ -1,4 +1,3 @@
-import BluetoothService
 import BluetoothTypes
 import CLinux
 import CoreBluetooth
@@ -6,6 +5,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

@@ -5,6 +5,7 @@ import Foundation
 import HCI
 import HCITransports
 import Logging
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

@@ -1,5 +1,5 @@
-import BluetoothService
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 /// An app's connection to the service that can be made to end just below the API: notifications are then counted there,

@@ -21,7 +21,7 @@ ROOMS = {
     "LinkLayer": ["Sources/LinkLayer/Encryption", "Sources/LinkLayer/Privacy"],
     "ServiceProcess": ["Sources/ServiceProcess"],
     "ServiceSocket": ["Sources/ServiceSocket"],
-    "Service": [f"Sources/BluetoothService/{folder}" for folder in ("Lifecycle", "Records", "People", "Apps")],
+    "Service": [f"Sources/BluetoothService/{folder}" for folder in ("Lifecycle", "Managers", "Records", "People", "Apps")],
 }
 
 

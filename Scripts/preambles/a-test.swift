@@ -3,6 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 /// An app in the central role.

@@ -3,6 +3,7 @@ import GAP
 import LinkLayer
 import Privacy
 import SMP
+import ServiceMessages
 
 /// The kind of a ``SimulatedDevice``.
 public struct DeviceOptions: Hashable, Sendable {

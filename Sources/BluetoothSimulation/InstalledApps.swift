@@ -2,6 +2,7 @@ import BluetoothService
 import CoreBluetooth
 import Dispatch
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 /// The reason for the launch of an installed app.

@@ -1,6 +1,7 @@
 import BluetoothService
 import EventLoops
 import Foundation
+import ServiceMessages
 
 /// A device that a ``SimulatedDevice`` is paired with, as its settings show it.
 public struct PairedPeer: Hashable, Sendable {

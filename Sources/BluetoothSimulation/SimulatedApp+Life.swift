@@ -1,5 +1,6 @@
 import BluetoothService
 import EventLoops
+import ServiceMessages
 
 /// The lifecycle of an app (behaviours 9.1 to 9.7, 9.14). All methods may be called from any thread.
 extension SimulatedApp {

@@ -2,6 +2,7 @@ import BluetoothService
 import CoreBluetooth
 import Dispatch
 import EventLoops
+import ServiceMessages
 
 /// A launch of an app on a ``SimulatedDevice``.
 ///

@@ -1,5 +1,6 @@
 import BluetoothService
 import EventLoops
+import ServiceMessages
 
 extension SimulatedDevice {
     /// Switches the device off and on again.

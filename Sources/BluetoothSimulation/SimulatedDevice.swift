@@ -7,6 +7,7 @@ import HCI
 import LinkLayer
 import Logging
 import Radio
+import ServiceMessages
 
 /// A device of a ``SimulatedWorld``: a virtual controller, and the Bluetooth system that its apps share.
 ///

@@ -2,6 +2,7 @@ import BluetoothService
 import CoreBluetooth
 import Dispatch
 import EventLoops
+import ServiceMessages
 
 /// The executor of a simulated app's tasks.
 ///

@@ -1,5 +1,6 @@
 import BluetoothService
 import EventLoops
+import ServiceMessages
 
 /// The person who holds a ``SimulatedDevice``: reads its alerts, looks at other devices for a code, and reacts in the
 /// time of the world.

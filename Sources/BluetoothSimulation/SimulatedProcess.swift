@@ -2,6 +2,7 @@ import BluetoothService
 import CoreBluetooth
 import Dispatch
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 /// The process of a simulated app. Its timers and tasks stand still while it is suspended, and end with it. Used on the

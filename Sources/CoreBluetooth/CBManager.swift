@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The base class of ``CBCentralManager`` and ``CBPeripheralManager``: the state of Bluetooth and the app's permission.

@@ -1,6 +1,6 @@
-import BluetoothService
 import Foundation
 import Logging
+import ServiceMessages
 
 /// Logs misuse of the API as Apple's framework does: what the app did that has no effect, and why (behaviour 1.26).
 ///

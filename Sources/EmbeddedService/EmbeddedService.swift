@@ -5,6 +5,7 @@ import GAP
 import HCI
 import HCITransports
 import Logging
+import ServiceMessages
 import Synchronization
 
 /// A service on a real controller inside the process of the one app that uses it.

@@ -1,7 +1,7 @@
-import BluetoothService
 import Foundation
 import HCITransports
 import Logging
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

@@ -1,8 +1,8 @@
-import BluetoothService
 import EventLoops
 import HCITransports
 import NIOCore
 import NIOPosix
+import ServiceMessages
 import ServiceProcess
 
 #if canImport(Glibc)

@@ -1,9 +1,9 @@
-import BluetoothService
 import EventLoops
 import HCITransports
 import Logging
 import NIOCore
 import NIOPosix
+import ServiceMessages
 import ServiceProcess
 
 /// Connects to the service that is listening at a path.

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 @testable import BluetoothService
 

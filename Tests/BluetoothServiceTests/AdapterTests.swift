@@ -7,6 +7,7 @@ import HCI
 import Logging
 import Privacy
 import SMP
+import SampleMessages
 import Security
 import ServiceMessages
 import Testing
@@ -40,8 +41,8 @@ import Testing
         system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { notices.append(notice) } }
         system.start()
         air.world.run(.seconds(1))
-        let own = try #require(system.keeper.store?.identity)
-        _ = try #require(system.keeper.store).add(bond())
+        let own = try #require(system.peers.bonds?.identity)
+        _ = try #require(system.peers.bonds).add(bond())
         func exchange(for number: UInt64) {
             system.setPower(false)
             air.world.run(.seconds(1))
@@ -52,12 +53,12 @@ import Testing
         exchange(for: 1)
         #expect(system.state == .poweredOn && system.bondedPeers.count == 1 && notices.isEmpty)
         exchange(for: 2)
-        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.security.bonds == nil)
-        #expect(system.attached?.device.privacy.peers.isEmpty == true)
+        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.peers.security.bonds == nil)
+        #expect(system.controllers.device?.privacy.peers.isEmpty == true)
         // Nor does the new controller use the identity of the old one.
-        #expect(system.attached?.device.privacy.identity?.key != own.key)
+        #expect(system.controllers.device?.privacy.identity?.key != own.key)
         #expect(notices.contains { "\($0)".contains("belong to the adapter") }, "\(notices)")
         exchange(for: 1)
-        #expect(system.bondedPeers.count == 1 && system.attached?.device.privacy.identity?.key == own.key)
+        #expect(system.bondedPeers.count == 1 && system.controllers.device?.privacy.identity?.key == own.key)
     }
 }

@@ -1,6 +1,7 @@
 import Bonds
 import EventLoops
 import GATT
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
         let bench = try EnhancedBearerBench()
         /// Whether the bond has a service table, and its database hash.
         func kept() -> [Bool] {
-            let cache = bench.phone.keeper.store?.bonds.first?.cache
+            let cache = bench.phone.peers.bonds?.bonds.first?.cache
             return [cache?.services != nil, cache?.hash != nil]
         }
         func leave() throws {

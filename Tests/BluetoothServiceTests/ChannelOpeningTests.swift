@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import L2CAP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -124,6 +125,6 @@ import Testing
             return
         }
         #expect(error.code == .core(.connectionFailed))
-        #expect(attempt.peer.system.links.first?.link.l2cap.creditBasedChannels.isEmpty == true)
+        #expect(attempt.peer.system.links.all.first?.link.l2cap.creditBasedChannels.isEmpty == true)
     }
 }

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -52,7 +53,7 @@ struct Pair {
         let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         #expect(end.error == nil)
         pair.world.run(.seconds(1))
-        #expect(pair.strap.system.links.isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.strap.system.links.all.isEmpty && pair.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviours 3.9, 4.8: another app joins a link without traffic")
@@ -65,7 +66,7 @@ struct Pair {
         try other.connect(pair.peer)
         let handles = try other.explore(pair.peer)
         #expect(handles.count == 4)
-        #expect(pair.phone.system.links.count == 1)
+        #expect(pair.phone.system.links.all.count == 1)
         // Behaviour 4.8: apps share the attribute table, so nothing went on the air.
         #expect(pair.phone.controller.dataPackets == packets)
     }
@@ -79,10 +80,10 @@ struct Pair {
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.seconds(1))
         #expect(pair.central.take().last?.disconnection != nil)
-        #expect(pair.phone.system.links.count == 1)
+        #expect(pair.phone.system.links.all.count == 1)
         other.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.seconds(1))
-        #expect(pair.phone.system.links.isEmpty)
+        #expect(pair.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviour 3.11: the link lingers if it is configured to")
@@ -91,14 +92,14 @@ struct Pair {
         try pair.central.connect(pair.peer)
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         pair.world.run(.seconds(4))
-        #expect(pair.phone.system.links.count == 1)
+        #expect(pair.phone.system.links.all.count == 1)
         // An app that reconnects in time gets the existing link.
         try pair.central.connect(pair.peer)
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.milliseconds(4_900))
-        #expect(pair.phone.system.links.count == 1)
+        #expect(pair.phone.system.links.all.count == 1)
         pair.world.run(.milliseconds(200))
-        #expect(pair.phone.system.links.isEmpty)
+        #expect(pair.phone.system.links.all.isEmpty)
     }
 
     @Test(
@@ -170,7 +171,7 @@ struct Pair {
         let end = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         #expect(end.error == nil)
         pair.world.run(.seconds(20))
-        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.all.isEmpty)
         #expect(pair.phone.controller.lastConnectionRequest == nil)
         // The first delay does not shorten the second.
         pair.central.send(.connect(peer: pair.peer, options: options))
@@ -178,7 +179,7 @@ struct Pair {
         pair.phone.system.setPower(false)
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(20))
-        #expect(pair.central.take().compactMap(\.connection).isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.central.take().compactMap(\.connection).isEmpty && pair.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviour 3.17: a lost link is re-established on request")
@@ -197,7 +198,7 @@ struct Pair {
         let last = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         #expect(!last.isReconnecting)
         pair.world.run(.seconds(10))
-        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviour 3.5: releasing a peripheral ends its connection")
@@ -206,7 +207,7 @@ struct Pair {
         try pair.central.connect(pair.peer)
         pair.central.send(.forget(peer: pair.peer))
         pair.world.run(.seconds(1))
-        #expect(pair.phone.system.links.isEmpty)
+        #expect(pair.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviour 13.6: a closed manager releases all its peripherals")
@@ -218,7 +219,7 @@ struct Pair {
         pair.central.take()
         pair.central.close()
         pair.world.run(.seconds(1))
-        #expect(pair.phone.system.links.isEmpty)
+        #expect(pair.phone.system.links.all.isEmpty)
         #expect(!pair.phone.controller.isScanning)
         #expect(pair.central.take().isEmpty)
         pair.sensor.close()
@@ -279,7 +280,7 @@ struct Pair {
         let found = try watch.find(0x180F)
         _ = try pair.connected()
         try watch.connect(found.identifier)
-        #expect(pair.phone.system.links.count == 2)
+        #expect(pair.phone.system.links.all.count == 2)
         let level = try #require(try watch.explore(found.identifier, 0x180F)[0x2A19])
         let value = try watch.ask(
             .readCharacteristic(peer: found.identifier, characteristic: level),
@@ -296,7 +297,7 @@ struct Pair {
         let service = LocalService(id: LocalAttributeID(1), uuid: 0x1805, isPrimary: true)
         #expect(try phoneServices.ask(.addService(service), "serviceAdded", \.serviceAdded) == .some(nil))
         _ = try pair.connected()
-        let phone = try #require(pair.strap.system.links.first?.peer)
+        let phone = try #require(pair.strap.system.links.all.first?.peer)
         let central = pair.strap.manager(.central)
         try central.connect(phone)
         let services = try central.ask(.discoverServices(peer: phone, uuids: nil), "services", \.services)
@@ -304,7 +305,7 @@ struct Pair {
         // Releasing a link that the peer initiated does not end it.
         central.send(.cancelConnection(peer: phone))
         pair.world.run(.seconds(1))
-        #expect(pair.strap.system.links.count == 1)
+        #expect(pair.strap.system.links.all.count == 1)
     }
 
     @Test func severalPeripheralsAreConnectedInWhateverOrderTheyCome() throws {
@@ -438,7 +439,7 @@ struct Pair {
     func aPeripheralAsksForAnotherLatency(latency: Int, interval: ClosedRange<UInt16>, skipped: UInt16) throws {
         let pair = try Pair()
         try pair.central.connect(pair.peer)
-        let central = try #require(pair.strap.system.links.first?.peer)
+        let central = try #require(pair.strap.system.links.all.first?.peer)
         pair.sensor.send(.setDesiredConnectionLatency(central: central, latency: latency))
         pair.world.run(.seconds(1))
         // The central's rules (behaviour 3.27) accept the parameters that this host requests.

@@ -3,6 +3,7 @@ import BluetoothTypes
 import GATT
 import HCI
 import SMP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -65,7 +66,7 @@ import Testing
     func aPairingThatTimesOut() throws {
         let pair = try Pair()
         _ = try pair.connected()
-        let link = try #require(pair.phone.system.links.first)
+        let link = try #require(pair.phone.system.links.all.first)
         let refusal = ATTErrorResponse(.insufficientAuthentication, to: .readRequest, at: 3)
         let security = UnderlyingError(SecurityError.pairing(.timedOut))
         let error = link.serviceError(GATTError.notSecured(.att(refusal), because: security))

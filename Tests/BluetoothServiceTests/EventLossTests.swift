@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
         pair.world.run(.seconds(2))
         pair.central.take()
         pair.central.send(watch(true, pair))
-        let handle = try #require(pair.phone.system.links.first?.connection.handle)
+        let handle = try #require(pair.phone.system.links.all.first?.connection.handle)
         func tell(_ event: some HCIEvent) { pair.phone.controller.transport.send(HCIPacket(event)) }
         pair.world.run(.milliseconds(1))
         tell(LEDataLengthChange(handle: handle, maxTxOctets: 200, maxTxTime: 1_712, maxRxOctets: 100, maxRxTime: 912))
@@ -131,7 +132,7 @@ import Testing
         let scan = try #require(sent.last(LESetScanParameters.self))
         #expect(scan.scanInterval == 96 && scan.scanWindow == 48)
         _ = try pair.connected()
-        #expect(pair.phone.system.links.first?.connection.interval == 24)
+        #expect(pair.phone.system.links.all.first?.connection.interval == 24)
     }
 
     /// The commands sent to a controller.

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import BluetoothService
+@testable import ServiceMessages
 
 /// The wire format between apps and the service.
 @Suite struct MessageCodecTests {

@@ -2,10 +2,11 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
-import ServiceMessages
+import SampleMessages
 import Testing
 
 @testable import BluetoothService
+@testable import ServiceMessages
 
 /// Lists in messages: each has the limit that its rule requires, on the wire and in the service.
 @Suite struct MessageListTests {

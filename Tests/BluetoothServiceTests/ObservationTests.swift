@@ -6,6 +6,7 @@ import HCI
 import HCIHost
 import Logging
 import Privacy
+import SampleMessages
 import Security
 import ServiceMessages
 import Synchronization
@@ -47,7 +48,7 @@ import Testing
         }
         try pair.central.connect(pair.peer)
         pair.world.run(.seconds(5))
-        let handle = pair.phone.system.links.first?.connection.handle
+        let handle = pair.phone.system.links.all.first?.connection.handle
         pair.central.send(.cancelConnection(peer: pair.peer))
         pair.world.run(.seconds(5))
         let words = seen.compactMap(Self.text)

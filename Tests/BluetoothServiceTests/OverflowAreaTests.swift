@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import ServiceMessages
 import Testing
 
 @Suite struct OverflowAreaTests {

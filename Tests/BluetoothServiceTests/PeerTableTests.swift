@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import Cryptography
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -209,7 +210,7 @@ import Testing
         #expect(pair.strap.controller.isAdvertising)
         let watch = pair.world.device("Watch").manager(.central)
         try watch.connect(try watch.find().identifier)
-        #expect(pair.strap.system.links.count == 2)
+        #expect(pair.strap.system.links.all.count == 2)
     }
 
     @Test("behaviour 7.22: services in the overflow area are found by a scan that names them")
@@ -325,7 +326,7 @@ import Testing
         let output = try #require(try pair.central.explore(pair.peer, 0x1815)[0x2A56])
         let note = try #require(try pair.central.explore(pair.peer)[Example.note])
         let attributes = pair.strap.system.attributes
-        let session = try #require(pair.strap.system.links.first?.served)
+        let session = try #require(pair.strap.system.links.all.first?.served)
         var answers: [ATTErrorCode?] = []
         func write(_ handles: [AttributeHandle]) -> [Int] {
             for sensor in [pair.sensor, other] { sensor.take() }
@@ -379,7 +380,7 @@ import Testing
         let pair = try Pair()
         let measurement = try subscribed(pair)
         let attributes = pair.strap.system.attributes
-        let session = try #require(pair.strap.system.links.first?.served)
+        let session = try #require(pair.strap.system.links.all.first?.served)
         func told(_ old: ClientConfiguration, _ new: ClientConfiguration) -> [Bool] {
             pair.sensor.take()
             attributes.server(attributes.server, session: session, didConfigure: measurement, from: old, to: new)

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
         pair.phone.system.setPermission(.denied, for: AppIdentity(name: "test"))
         pair.world.run(.seconds(1))
         #expect(pair.central.take() == [.stateChanged(.unauthorized)])
-        #expect(pair.phone.system.links.isEmpty && !pair.phone.controller.isScanning)
+        #expect(pair.phone.system.links.all.isEmpty && !pair.phone.controller.isScanning)
         #expect(other.take() == [.stateChanged(.poweredOn)])
         #expect(info(pair.central)?.permission == .denied && info(other)?.permission == .allowedAlways)
         // Nothing is done for the app, and no alert is shown.
@@ -32,7 +33,7 @@ import Testing
         pair.phone.system.setPower(false)
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(5))
-        #expect(pair.central.take().isEmpty && pair.phone.system.links.isEmpty)
+        #expect(pair.central.take().isEmpty && pair.phone.system.links.all.isEmpty)
         #expect(pair.central.ask(.peripherals(identifiers: [pair.peer])).isEmpty)
         #expect(other.take() == [.stateChanged(.poweredOff), .stateChanged(.poweredOn)])
         pair.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "test"))

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import SampleMessages
 import ServiceMessages
 
 @testable import BluetoothService

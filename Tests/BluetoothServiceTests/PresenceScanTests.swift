@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
+import SampleMessages
 import ServiceMessages
 import Testing
 

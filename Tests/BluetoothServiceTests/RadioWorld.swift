@@ -7,7 +7,7 @@ import HCIHost
 import LinkLayer
 import Logging
 import Radio
-import ServiceMessages
+import SampleMessages
 
 @testable import BluetoothService
 

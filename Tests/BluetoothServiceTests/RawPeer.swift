@@ -5,6 +5,7 @@ import GAP
 import GATT
 import HCIHost
 import L2CAP
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,4 +1,5 @@
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 @testable import BluetoothService

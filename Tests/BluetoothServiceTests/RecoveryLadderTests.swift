@@ -1,5 +1,6 @@
 import HCI
 import HCIHost
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Foundation
 import GAP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -67,7 +68,7 @@ import Testing
     func fieldsThatAreNotThereAreAbsent() throws {
         var scan = ScanSubscription(ScanRequest(allowsDuplicates: true))
         let empty = scan.report(sighting([]), of: Self.peer)
-        var nothing = BluetoothService.Advertisement()
+        var nothing = ServiceMessages.Advertisement()
         nothing.isConnectable = true
         #expect(empty == nothing)
         let everything = scan.report(

@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import L2CAP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
         pair.world.run(.seconds(5))
         _ = try pair.central.ask(.cancelConnection(peer: pair.peer), "disconnected", \.disconnection)
         pair.world.run(.seconds(5))
-        #expect(pair.sensor.take().isEmpty && pair.strap.system.links.isEmpty)
+        #expect(pair.sensor.take().isEmpty && pair.strap.system.links.all.isEmpty)
     }
 
     @Test("behaviour 7.48: a central can read and subscribe to an unprotected value without pairing")
@@ -148,7 +149,7 @@ import Testing
     func aCentralThatIsGoneLeavesNothing() throws {
         let pair = try Pair()
         let note = try #require(try pair.connected()[Example.note])
-        weak let session = pair.strap.system.links.first?.served
+        weak let session = pair.strap.system.links.all.first?.served
         #expect(session != nil)
         pair.central.send(.readCharacteristic(peer: pair.peer, characteristic: note))
         let request = try pair.sensor.expect("readRequested", \.readRequest)
@@ -163,12 +164,12 @@ import Testing
     func aWishToEndALinkGoesWithThePower() throws {
         let pair = try Pair()
         _ = try pair.connected()
-        let central = try #require(pair.strap.system.links.first?.peer)
+        let central = try #require(pair.strap.system.links.all.first?.peer)
         // The controller refuses to end the link, so it ends when Bluetooth is turned off.
         pair.strap.controller.refuses[Disconnect.opcode] = .commandDisallowed
         pair.sensor.send(.peripheral(.disconnectCentral(central)))
         pair.world.run(.seconds(1))
-        #expect(pair.strap.system.links.count == 1)
+        #expect(pair.strap.system.links.all.count == 1)
         pair.strap.controller.refuses = [:]
         pair.strap.system.setPower(false)
         pair.world.run(.seconds(1))
@@ -209,7 +210,7 @@ import Testing
         if isInputDevice { try pair.sensorAlsoPublishes(0x1812) }
         _ = try pair.connected()
         pair.world.run(.seconds(2))
-        let link = try #require(pair.strap.system.links.first?.link)
+        let link = try #require(pair.strap.system.links.all.first?.link)
         let asked = ConnectionParameters(intervalMinimum: 9, intervalMaximum: 9, latency: 0, timeout: 600)
         link.updateParameters(asked, by: .l2cap) { _ in }
         pair.world.run(.seconds(1))

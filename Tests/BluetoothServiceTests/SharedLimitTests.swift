@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GATT
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -166,7 +167,7 @@ import Testing
             managers += (0..<30).map { manager("com.example.\(user).\($0)", of: user, on: phone) }
         }
         world.run(.seconds(60))
-        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.permissions.isEmpty)
+        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.apps.permissions.decisions.isEmpty)
         let registration = desk.add { _ in }
         guard let registration else {
             Issue.record("no room for a prompter")
@@ -174,7 +175,7 @@ import Testing
         }
         desk.open(registration)
         world.run(.seconds(60))
-        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.permissions.isEmpty)
+        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.apps.permissions.decisions.isEmpty)
     }
 
     @Test(
@@ -192,8 +193,8 @@ import Testing
         phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.modest", owner: 8))
         world.run(.zero)
         #expect(modest.take() == [.stateChanged(.poweredOn)])
-        #expect(phone.system.permissions.count == PermissionRecord.maximumApps)
-        #expect(phone.system.permissions[AppIdentity(name: "com.example.0001", owner: 7)] == nil)
+        #expect(phone.system.apps.permissions.decisions.count == PermissionRecord.maximumApps)
+        #expect(phone.system.apps.permissions.decisions[AppIdentity(name: "com.example.0001", owner: 7)] == nil)
         #expect(present.take() == [.stateChanged(.unauthorized)])
     }
 
@@ -229,7 +230,7 @@ import Testing
         try manager.connect(pair.peer)
         _ = try manager.explore(pair.peer)
         let session = try #require(
-            pair.phone.system.sessions(of: AppIdentity(name: "collector")).first as? CentralSession
+            pair.phone.system.managers.sessions(of: AppIdentity(name: "collector")).first as? CentralSession
         )
         let whole = session.restoredPeers(room: ServiceLimits.restoredServiceOctets)
         #expect(whole.count == 1 && whole[0].services.count == 1)

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -44,7 +45,7 @@ import Testing
         #expect(end.error == nil)
         #expect(try !sensor.expect("unsubscribed", \.subscriber).isSubscribed)
         air.world.run(.seconds(1))
-        #expect(phone.links.isEmpty)
+        #expect(phone.links.all.isEmpty)
     }
 
     @Test("behaviour 3.12: a peer that is turned off is detected as lost", arguments: [true, false])
@@ -95,6 +96,6 @@ import Testing
         let level = try #require(try watch.explore(found, 0x180F)[0x2A19])
         let value = try watch.ask(.readCharacteristic(peer: found, characteristic: level), "value", \.value)
         #expect(value == .success([77]))
-        #expect(phone.links.count == 2)
+        #expect(phone.links.all.count == 2)
     }
 }

@@ -1,3 +1,4 @@
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import SMP
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import Logging
 import Privacy
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import HCIHost
 import Logging
+import SampleMessages
 import ServiceMessages
 import TestBasics
 import Testing
@@ -92,7 +93,7 @@ import Testing
     @Test("an app dropped at a limit is a warning in log and status")
     func anAppAtALimit() throws {
         let phone = world.device("Phone", logger: logger)
-        for number in 0...BluetoothSystem.maximumPreserved {
+        for number in 0...Preservation.maximumApps {
             let app = phone.app("App\(number)")
             _ = phone.manager(.central, of: app, restoring: "one")
             app.happened(.ended(.crashed))

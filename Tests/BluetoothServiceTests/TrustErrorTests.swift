@@ -1,4 +1,5 @@
 import SMP
+import SampleMessages
 import ServiceMessages
 import Testing
 

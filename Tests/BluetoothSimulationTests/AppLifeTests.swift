@@ -3,6 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Synchronization
 import Testing
 

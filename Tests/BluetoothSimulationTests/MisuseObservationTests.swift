@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
+import ServiceMessages
 import TestBasics
 import Testing
 

@@ -1,5 +1,6 @@
 import BluetoothService
 import CoreBluetoothExtras
+import ServiceMessages
 import Testing
 
 @Suite struct LaunchOptionsTests {

@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -1,6 +1,7 @@
 import BluetoothService
 import CoreBluetooth
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Synchronization
 

@@ -1,4 +1,5 @@
 import BluetoothService
+import ServiceMessages
 import Synchronization
 import Testing
 

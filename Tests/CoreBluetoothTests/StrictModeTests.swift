@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
+import SampleMessages
 import ServiceMessages
 import Testing
 

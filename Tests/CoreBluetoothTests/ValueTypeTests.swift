@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 // No name becomes ambiguous when these modules are imported next to CoreBluetooth.
 import CoreFoundation
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import HCITransports
 import Logging
+import SampleMessages
 import ServiceMessages
 import StandInKernel
 import Synchronization

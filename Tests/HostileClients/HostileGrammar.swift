@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 
 /// The actions of a hostile process: every request in any order and size, floods, garbage, partial messages, a socket
 /// that it does not read, and sudden ends. The same seed produces the same steps.

@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HostileClients
+import ServiceMessages
 import ServiceProcess
 
 #if canImport(Glibc)

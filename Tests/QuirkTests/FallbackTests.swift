@@ -6,6 +6,7 @@ import HCI
 import HCIHost
 import LinkLayer
 import Radio
+import ServiceMessages
 import Synchronization
 import Testing
 
@@ -21,7 +22,7 @@ private final class HeardCounter: Sendable {
 /// Tests that fallbacks take effect and are remembered.
 @Suite struct FallbackTests {
     private func fallbacks(of device: SimulatedDevice) -> Set<ControllerFallback> {
-        device.withSystem { $0.attached?.device.controllerInformation?.fallbacks ?? [] }
+        device.withSystem { $0.controllers.device?.controllerInformation?.fallbacks ?? [] }
     }
 
     /// The commands of a second start of the system, and the result of the first one.
@@ -181,7 +182,12 @@ private final class HeardCounter: Sendable {
         scenario.phone.withSystem { system in
             var settings = ScanSettings(isActive: true)
             settings.phys = [.le1M, .coded]
-            try? system.attached?.device.scan(settings, for: heard, onSighting: { _ in heard.add() }, onEnd: { _ in })
+            try? system.controllers.device?.scan(
+                settings,
+                for: heard,
+                onSighting: { _ in heard.add() },
+                onEnd: { _ in }
+            )
         }
         #expect(scenario.world.run(for: .seconds(5)) { heard.count > 0 })
         #expect(scenario.phone.quirksShown[.codedRefused] == 1)
@@ -222,7 +228,7 @@ private final class HeardCounter: Sendable {
         scenario.sensor.setController(isPluggedIn: true)
         #expect(scenario.visits(2), "\(scenario.story)")
         #expect(scenario.visitor.seen.states == [.poweredOn] && scenario.visitor.seen.errors.isEmpty)
-        #expect(scenario.phone.withSystem { $0.controllerMemory.entries.isEmpty })
+        #expect(scenario.phone.withSystem { $0.controllers.memory.entries.isEmpty })
     }
 
     @Test(
@@ -252,7 +258,7 @@ private final class HeardCounter: Sendable {
         ]
         let others = Set(log.commands.filter { $0.rawValue >> 10 <= 3 }).subtracting(ofLE)
         #expect(others.isEmpty, "\(others)")
-        let information = scenario.phone.withSystem { $0.attached?.device.controllerInformation }
+        let information = scenario.phone.withSystem { $0.controllers.device?.controllerInformation }
         #expect(try #require(information).supports(LEExtendedCreateConnection.self))
     }
 

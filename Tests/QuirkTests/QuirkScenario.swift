@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import LinkLayer
 import Radio
+import ServiceMessages
 import Synchronization
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import HCIHost
 import LinkLayer
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -100,7 +101,7 @@ import Testing
         let (errors, states) = (scenario.visitor.seen.errors, scenario.visitor.seen.states)
         // The older commands hang twice, then the newer ones turn out to be useless, and the fallback stays.
         #expect(states == [.poweredOn, .resetting, .poweredOn, .resetting, .poweredOn])
-        #expect(scenario.phone.withSystem { $0.controllerMemory.entries.map(\.fallbacks) } == [[.extendedCommands]])
+        #expect(scenario.phone.withSystem { $0.controllers.memory.entries.map(\.fallbacks) } == [[.extendedCommands]])
         #expect(commands.count { $0 == Reset.opcode } == 3)
         #expect(commands.count { $0 == LESetScanEnable.opcode } == ControllerMemory.hangsBeforeFallback)
         #expect(scenario.phone.withSystem { $0.state == .poweredOn })
@@ -123,7 +124,7 @@ import Testing
     func brokenFirmwareEndsInAnError() {
         let scenario = QuirkScenario(phone: [.degraded])
         #expect(scenario.untilAdvised(within: .seconds(5)))
-        let failure = scenario.phone.withSystem { $0.lastFailure }
+        let failure = scenario.phone.withSystem { $0.controllers.lastFailure }
         #expect(failure == .resetTooOften(cause: .hardwareError(0x16)))
         #expect(scenario.visitor.seen.states.contains(.resetting))
         #expect(scenario.phone.quirksShown[.degraded] ?? 0 > 3)

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics
@@ -68,7 +69,7 @@ import Testing
         let client = app(world)
         #expect(perform(.forceQuit, world))
         #expect(client.goodbye()?.contains("the user force-quit it") == true && client.isClosed)
-        #expect(world.with { $0.preserved.isEmpty } && world.clients.with { $0.callers.isEmpty })
+        #expect(world.with { $0.apps.preservation.apps.isEmpty } && world.clients.with { $0.callers.isEmpty })
         #expect(processes.take() == ["77 15"])
         world.world.run(for: .milliseconds(4_990))
         #expect(processes.take().isEmpty)
@@ -82,7 +83,7 @@ import Testing
         let world = ClientWorld(table: processes.table())
         let client = app(world)
         #expect(perform(.terminate, world))
-        #expect(client.isClosed && world.with { $0.preserved.count } == 1)
+        #expect(client.isClosed && world.with { $0.apps.preservation.apps.count } == 1)
         #expect(processes.take() == ["77 15"])
         processes.beginnings.withLock { $0[77] = nil }
         world.world.run(for: .seconds(10))
@@ -125,7 +126,7 @@ import Testing
         let world = ClientWorld(table: processes.table())
         app(world).die()
         world.world.run(for: .seconds(10))
-        #expect(processes.take().isEmpty && world.with { $0.preserved.count } == 1)
+        #expect(processes.take().isEmpty && world.with { $0.apps.preservation.apps.count } == 1)
     }
 
     @Test("an app without a usage description is reported as crashed, and its process continues")
@@ -176,7 +177,7 @@ import Testing
         let units = LoopBound(StubUnits(), loop: SimulatedWorld(seed: 1).loop)
         let world = ClientWorld(letsOthersIn: true, table: table, units: units)
         let client = app(world, user: 2_000)
-        world.with { system in for app in system.apps { system.perform(.suspend, on: app.name) { _ in } } }
+        world.with { system in for app in system.managers.apps { system.perform(.suspend, on: app.name) { _ in } } }
         world.world.run(for: .seconds(1))
         #expect(!client.isClosed && world.with { _ in units.value.take() } == ["thaw app-harald-*.service"])
     }

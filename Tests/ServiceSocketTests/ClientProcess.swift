@@ -1,9 +1,9 @@
 import EventLoops
 import Logging
+import SampleMessages
 import ServiceMessages
 import Synchronization
 
-@testable import BluetoothService
 @testable import BluetoothSimulation
 @testable import ServiceProcess
 

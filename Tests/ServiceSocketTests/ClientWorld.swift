@@ -4,6 +4,7 @@ import Bonds
 import CoreBluetooth
 import EventLoops
 import Logging
+import SampleMessages
 import ServiceMessages
 import Synchronization
 

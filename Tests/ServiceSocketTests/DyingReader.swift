@@ -4,6 +4,7 @@ import Dispatch
 import EventLoops
 import Foundation
 import Logging
+import SampleMessages
 import ServiceMessages
 import Synchronization
 

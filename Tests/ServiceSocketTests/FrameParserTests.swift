@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import ServiceProcess

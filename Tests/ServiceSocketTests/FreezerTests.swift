@@ -1,6 +1,6 @@
 import EventLoops
 import Logging
-import ServiceMessages
+import SampleMessages
 import Testing
 
 @testable import ServiceProcess

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Logging
+import SampleMessages
 import ServiceMessages
 import Testing
 

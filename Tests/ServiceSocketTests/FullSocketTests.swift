@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCITransports
+import ServiceMessages
 import TestBasics
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
             let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x")
             let manager = ManagerRecord(role: .central, options: options, wishes: [.central(.startScan(scan))])
             let app = AppIdentity(name: "app", owner: getuid())
-            system.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
+            system.apps.preservation.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
         }
         try served.client.greet("app")
         served.client.send(

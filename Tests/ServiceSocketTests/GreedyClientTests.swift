@@ -2,6 +2,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import Testing
@@ -250,7 +251,7 @@ import Testing
         live(Self.modest, "com.example.modest", ["mine"])
         for round in 0..<10 { live(Self.greedy, "com.example.greedy", (0..<64).map { "\(round).\($0)" }) }
         let kept = world.with { system in
-            system.preserved.map { "\($0.key.owner): \($0.value.managers.count)" }.sorted()
+            system.apps.preservation.apps.map { "\($0.key.owner): \($0.value.managers.count)" }.sorted()
         }
         #expect(kept == ["7: 64", "8: 1"])
         #expect(world.with { $0.centrals.count } == 65)
@@ -272,7 +273,9 @@ import Testing
             client.send(.openManager(ManagerID(1), .central, options))
             client.die()
         }
-        func kept(_ user: UInt32) -> Int { world.with { system in system.preserved.keys.count { $0.owner == user } } }
+        func kept(_ user: UInt32) -> Int {
+            world.with { system in system.apps.preservation.apps.keys.count { $0.owner == user } }
+        }
         live(Self.modest, "com.example.modest")
         for number in 0..<100 { live(Self.greedy, "com.example.greedy\(number)") }
         #expect(kept(Self.modest) == 1 && kept(Self.greedy) == 63)
@@ -299,7 +302,7 @@ import Testing
         client.greet("com.example.new")
         client.send(opening(1, .central))
         #expect(client.events() == [.stateChanged(.poweredOn)])
-        let names = world.with { $0.preserved.keys.map(\.name).sorted() }
+        let names = world.with { $0.apps.preservation.apps.keys.map(\.name).sorted() }
         #expect(names == ["com.example.0", "com.example.2", "com.example.3", "com.example.4"])
     }
 

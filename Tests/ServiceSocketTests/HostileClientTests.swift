@@ -2,6 +2,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -153,7 +154,7 @@ import Testing
             .openManager(ManagerID(1), .central, ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x"))
         )
         client.die()
-        #expect(world.with { Array($0.preserved.keys) } == [AppIdentity(name: "app", owner: 1_234)])
+        #expect(world.with { Array($0.apps.preservation.apps.keys) } == [AppIdentity(name: "app", owner: 1_234)])
     }
 
     @Test("AB-G05: a client of another user is refused with advice, and root and the owner are admitted")

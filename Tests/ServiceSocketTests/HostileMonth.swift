@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import HostileClients
 import Logging
+import ServiceMessages
 
 @testable import BluetoothService
 @testable import BluetoothSimulation
@@ -110,11 +111,11 @@ final class HostileMonth {
         check(hour, follower.disconnections == 0, "the link was lost \(follower.disconnections) times")
         check(hour, clients.clients.with { $0.callers.count } == 2, "hostile processes are still connected")
         let left = clients.with { system in
-            (system.runningApps.count, system.centrals.count + system.peripherals.count, system.links.count)
+            (system.runningApps.count, system.centrals.count + system.peripherals.count, system.links.all.count)
         }
         check(hour, left.0 == 2, "\(left.0) apps run")
         check(hour, left.2 == 0, "\(left.2) links are left")
-        let kept = clients.with { $0.preservedApps.reduce(0) { $0 + $1.managers.count } }
+        let kept = clients.with { $0.apps.preservation.ordered.reduce(0) { $0 + $1.managers.count } }
         check(hour, left.1 == 1 + kept, "\(left.1) managers are left, \(kept) of them kept")
     }
 

@@ -1,5 +1,6 @@
 import BluetoothService
 import Foundation
+import ServiceMessages
 import TestBasics
 import Testing
 

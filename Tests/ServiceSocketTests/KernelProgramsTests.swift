@@ -1,7 +1,7 @@
 import EventLoops
 import Foundation
 import HCITransports
-import ServiceMessages
+import SampleMessages
 import TestBasics
 import Testing
 

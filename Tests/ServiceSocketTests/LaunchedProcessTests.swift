@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import Testing
@@ -43,9 +44,9 @@ import Testing
     func endsBeforeItConnects() {
         let world = makeWorld()
         let app = app
-        func earlyEnds() -> Int { world.with { $0.relaunches.state(of: app)?.earlyEnds ?? 0 } }
+        func earlyEnds() -> Int { world.with { $0.apps.preservation.relaunches.state(of: app)?.earlyEnds ?? 0 } }
         // As an event does that launches it.
-        world.with { $0.preserved[app]?.startProcess() }
+        world.with { $0.apps.preservation.apps[app]?.startProcess() }
         world.world.run(for: .milliseconds(1))
         launch(world)
         #expect(world.programs.with { $0.runs.count } == 2)

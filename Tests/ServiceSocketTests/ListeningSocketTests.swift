@@ -5,6 +5,7 @@ import Foundation
 import HCITransports
 import NIOCore
 import NIOPosix
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import Testing
@@ -93,7 +94,9 @@ import Testing
         first.die()
         world.world.run(for: .seconds(20))
         #expect(!second.isClosed && world.with { $0.runningApps.map(\.phase) } == [.foreground])
-        #expect(world.with { $0.centrals.filter(\.scans).count } == 1 && world.with { $0.preserved.isEmpty })
+        #expect(
+            world.with { $0.centrals.filter(\.scans).count } == 1 && world.with { $0.apps.preservation.apps.isEmpty }
+        )
     }
 
     @Test("behaviour 9.16: a process that reconnects before its old connection has ended continues")
@@ -125,9 +128,9 @@ import Testing
         for client in clients { client.send(.request(ManagerID(1), .central(.startScan(scan)))) }
         #expect(world.with { $0.runningApps.count } == 2)
         clients[1].die()
-        #expect(world.with { $0.preserved.isEmpty })
+        #expect(world.with { $0.apps.preservation.apps.isEmpty })
         clients[0].die()
-        #expect(world.with { $0.preserved.values.map { $0.managers.count } } == [1])
+        #expect(world.with { $0.apps.preservation.apps.values.map { $0.managers.count } } == [1])
         #expect(open(world, process: 79, declaring: declaration).events() == restored)
         #expect(open(world, process: 80, declaring: declaration).events() == [.stateChanged(.poweredOn)])
     }

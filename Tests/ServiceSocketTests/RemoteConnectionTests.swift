@@ -3,6 +3,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Logging
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import Testing

@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics

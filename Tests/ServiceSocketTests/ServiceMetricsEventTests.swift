@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import GAP
 import HCIHost
+import SampleMessages
 import ServiceMessages
 import Testing
 

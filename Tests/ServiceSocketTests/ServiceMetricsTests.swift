@@ -2,6 +2,7 @@ import BluetoothSimulation
 import BluetoothTypes
 import CoreMetrics
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import HCITransports
 import Logging
+import ServiceMessages
 import TestBasics
 
 @testable import BluetoothService

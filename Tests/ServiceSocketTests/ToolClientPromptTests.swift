@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

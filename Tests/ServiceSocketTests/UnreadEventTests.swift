@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import SampleMessages
 import ServiceMessages
 import Testing
 

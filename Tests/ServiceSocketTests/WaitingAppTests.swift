@@ -1,6 +1,7 @@
 import BluetoothSimulation
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -23,7 +24,7 @@ import Testing
     private func isScanning(_ name: String, in world: ClientWorld) -> Bool {
         world.with { system in
             system.runningApps.contains { app in
-                app.identity.name == name && system.sessions(of: app.identity).contains { !$0.wishes.isEmpty }
+                app.identity.name == name && system.managers.sessions(of: app.identity).contains { !$0.wishes.isEmpty }
             }
         }
     }
@@ -88,7 +89,7 @@ import Testing
         #expect(kept.centrals == ["one"])
         letGo(records, world)
         let wishes = world.with { system in
-            system.sessions(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)).map(\.wishes.count)
+            system.managers.sessions(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)).map(\.wishes.count)
         }
         #expect(wishes == [1])
     }

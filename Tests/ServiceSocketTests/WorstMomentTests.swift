@@ -1,6 +1,7 @@
 import BluetoothSimulation
 import BluetoothTypes
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Testing
 

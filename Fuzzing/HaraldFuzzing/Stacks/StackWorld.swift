@@ -7,6 +7,7 @@ import HCI
 import LinkLayer
 import Logging
 import Radio
+import ServiceMessages
 
 /// Two whole systems, from Core Bluetooth to the air, with hooks to change what passes between their parts.
 final class StackWorld {

@@ -1,5 +1,5 @@
-import BluetoothService
 import BluetoothTypes
+import ServiceMessages
 
 extension FuzzTarget {
     /// The messages between an app and the service, in both directions.

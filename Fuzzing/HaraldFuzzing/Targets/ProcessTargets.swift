@@ -1,8 +1,8 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import EventLoops
 import Logging
+import ServiceMessages
 import ServiceProcess
 
 extension FuzzTarget {

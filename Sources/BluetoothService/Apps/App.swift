@@ -1,55 +1,6 @@
 import BluetoothTypes
 import EventLoops
-
-/// Identifies an app. The identity is stable on one host, whichever process the app runs in.
-public struct AppIdentity: Hashable, Sendable {
-    /// The bundle identifier, or the name of the executable if there is none.
-    public var name: String
-    /// The user ID that the app runs as. The service determines it and does not trust what the app claims.
-    public var owner: UInt32
-
-    /// Creates an identity from a name and a user ID.
-    ///
-    /// - Parameters:
-    ///   - name: The bundle identifier, or the name of the executable if there is none.
-    ///   - owner: The user ID that the app runs as. For an app in another process, the service uses that of the
-    ///     process.
-    public init(name: String, owner: UInt32 = 0) {
-        self.name = name
-        self.owner = owner
-    }
-
-    /// The description for the log and the user.
-    package var label: String { "\(name.quotedName) of user \(owner)" }
-}
-
-/// The service's side of one manager of an app.
-protocol ManagerSession: AnyObject {
-    /// Called when the radio state changed.
-    func stateChanged(to state: ManagerState)
-    /// The last state reported to the app.
-    var state: ManagerState { get }
-    /// The manager's options, owner and event path.
-    var manager: AppManager { get }
-    /// Handles a request of the app.
-    func handle(_ request: Request)
-    /// Called when the ``BackgroundRules`` of the app changed.
-    func rulesChanged()
-    /// Called when the app's process is gone and the manager lives on. Forgets what the process was waiting for, and
-    /// returns the state to restore.
-    func preserve() -> Event
-    /// The requests to repeat when the radio comes back, for a manager whose app cannot repeat them itself
-    /// (behaviour 10.15).
-    var wishes: [Request] { get }
-    /// Repeats these requests once the radio is on.
-    func resume(_ wishes: [Request])
-    /// The manager's share of the resources that all managers share.
-    var holdings: Holdings { get }
-    /// Answers a query of the app.
-    func answer(_ query: Query) -> Result<Reply, ServiceError>
-    /// Called when the manager is gone. Ends all its activities.
-    func close()
-}
+import ServiceMessages
 
 /// One app with its managers. The service decides how long it lasts, independently of whether a process receives its
 /// events. Used on the loop only.
@@ -58,7 +9,9 @@ package final class App {
     let life: AppLife
     /// The time at which its process connected.
     private let beginning: Instant
-    let system: BluetoothSystem
+    private let apps: Apps
+    /// Keeps everything alive that ``apps`` depends on, for as long as the app is connected.
+    private let system: AnyObject
     private var managers: [ManagerID: (manager: AppManager, session: any ManagerSession)] = [:]
     private lazy var gate = RecordGate(owner: self)
 
@@ -67,15 +20,17 @@ package final class App {
         _ declaration: AppDeclaration,
         of program: AppProgram,
         inBackground: Bool,
-        system: BluetoothSystem
+        apps: Apps,
+        keeping system: AnyObject
     ) {
         self.identity = identity
+        self.apps = apps
         self.system = system
-        beginning = system.loop.now
-        life = AppLife(declaration, program.executable, inBackground: inBackground, system: system)
+        beginning = apps.loop.now
+        life = AppLife(declaration, program.executable, inBackground: inBackground, host: apps)
         life.onChange = { [weak self] in self?.lifeChanged($0) }
-        system.forgetPermission(ofOtherProgramsThan: self)
-        system.processBegan(self, running: program)
+        apps.permissions.forget(ofOtherProgramsThan: self)
+        apps.preservation.processBegan(self, running: program)
     }
 
     /// Opens a manager under the ID that the app chose. Its events go to `sink`.
@@ -95,38 +50,42 @@ package final class App {
             // Behaviour 10.26.
             let text =
                 "another process uses the restore identifier \(identifier.quotedName) already; nothing is restored here"
-            system.misuse(text, by: subject(of: id))
+            apps.observers.misuse(text, by: subject(of: id))
             options.restoreIdentifier = nil
         }
         var left: [Request] = []
-        if let identifier = options.restoreIdentifier, let kept = system.preserved[identity]?.take(role, identifier) {
+        if let identifier = options.restoreIdentifier,
+            let kept = apps.preservation.apps[identity]?.take(role, identifier)
+        {
             guard options.isReopened else { return adopt(kept, as: id, sink) }
             // The process was notified that its service ended (behaviour 1.4), so it starts over.
             left = kept.wishes ?? kept.session.wishes
-            system.end(kept)
+            apps.preservation.end(kept)
         }
-        if let refusal = system.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
-        let key = ManagerKey(system.nextManagerNumber())
-        let manager = AppManager(role, options, subject(of: id), sink, life, of: system)
-        let session = system.makeSession(key, of: manager)
+        if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
+        let key = apps.managers.nextKey()
+        let manager = AppManager(role, options, subject(of: id), sink, life, of: apps)
+        let session = apps.makeSession(key, of: manager)
         managers[id] = (manager, session)
-        manager.expect(left, on: system.loop)
-        system.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
-        system.add(session, key, of: identity)
+        manager.expect(left, on: apps.loop)
+        apps.observers.tell(.managers, .managerOpened(role), of: subject(of: id))
+        apps.add(session, key, of: identity)
         // Behaviour 1.16.
-        if options.showsPowerAlert, system.state == .poweredOff { system.tell(.poweredOff(app: name)) }
-        system.askPermission(for: self)
+        if options.showsPowerAlert, apps.controllers.state == .poweredOff {
+            apps.observers.tell(.poweredOff(app: name))
+        }
+        apps.permissions.ask(for: self)
     }
 
     /// Refuses a manager, which stays unsupported.
     private func refuse(_ id: ManagerID, _ sink: any EventSink, _ reason: String) {
-        system.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
-        sink.take(.stateChanged(.unsupported), on: system.loop)
+        apps.observers.misuse("\(reason); this manager stays unsupported", by: subject(of: id))
+        sink.take(.stateChanged(.unsupported), on: apps.loop)
     }
 
     /// Whether another process of the app has a manager with this restore identifier.
     private func isTaken(_ identifier: String, _ role: ManagerRole) -> Bool {
-        system.runningApps.contains { other in
+        apps.running.contains { other in
             guard other !== self, other.identity == identity else { return false }
             return other.openManagers.contains { $1.role == role && $1.options.restoreIdentifier == identifier }
         }
@@ -134,35 +93,41 @@ package final class App {
 
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
-        system.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
+        apps.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
         kept.manager.postpone(kept.wishes ?? [], in: kept.session.state)
-        let lost = kept.manager.adopt(kept, sink, as: subject(of: id), in: life)
-        if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+        let lost = kept.manager.adopt(
+            kept.state,
+            radio: kept.radio,
+            sink,
+            as: subject(of: id),
+            in: life
+        )
+        if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()
-        system.scansChanged()
+        apps.scansChanged()
     }
 
     /// Handles the end of the process. Managers that opted in live on (behaviours 10.1, 10.4); the others end with the
     /// process (behaviour 9.14).
     private func processEnded(_ end: AppEnd) {
-        system.preserved[identity]?.processEnded(self)
-        let isKept = system.keeps(life.declaration, after: end)
+        apps.preservation.apps[identity]?.processEnded(self)
+        let isKept = apps.preservation.keeps(life.declaration, after: end)
         // The process asked for these before it ended, so they still count.
         if isKept { gate.open() } else { gate.clear() }
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
-            let app = system.preserved(identity, after: life)
+            let app = apps.preservation.app(identity, after: life)
             let (news, lost) = manager.preserve(in: app.life)
-            if lost > 0 { system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
+            if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
             manager.claim(for: session)
-            app.add(system.keep(session, news))
+            app.add(apps.preservation.keep(session, news))
             session.rulesChanged()
         }
         close()
-        if !isKept { system.discardPreserved(of: identity) }
-        system.processEnded(identity, end, after: system.loop.now - beginning)
-        system.scansChanged()
+        if !isKept { apps.preservation.discard(of: identity) }
+        apps.preservation.processEnded(identity, end, after: apps.loop.now - beginning)
+        apps.scansChanged()
     }
 
     /// Closes a manager and ends all its activities.
@@ -170,8 +135,8 @@ package final class App {
 
     private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
-        system.remove(session)
-        system.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
+        apps.remove(session)
+        apps.observers.tell(.managers, .managerClosed, of: subject(of: id)) {
             session.close()
             manager.channels.closeAll()
         }
@@ -202,7 +167,7 @@ package final class App {
         guard let (manager, session) = managers[id] else { return }
         if let error = request.listError { return refuse(request, error, for: manager, id) }
         manager.note(request)
-        system.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
+        apps.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
             } else {
@@ -212,8 +177,8 @@ package final class App {
     }
 
     private func refuse(_ request: Request, _ error: ServiceError, for manager: AppManager, _ id: ManagerID) {
-        system.misuse("refused a request: \(error.reason ?? "")", by: subject(of: id))
-        if let event = request.refusal(error) { manager.tell(event, on: system.loop) }
+        apps.observers.misuse("refused a request: \(error.reason ?? "")", by: subject(of: id))
+        if let event = request.refusal(error) { manager.tell(event, on: apps.loop) }
     }
 
     /// Whether requests of the app wait until its record is durable.
@@ -227,15 +192,15 @@ package final class App {
 
     /// Answers a query from a manager, whose caller blocks until then.
     package func answer(_ query: Query, from id: ManagerID) -> Result<Reply, ServiceError> {
-        if case .system = query { return .success(.system(system.info(for: identity))) }
+        if case .system = query { return .success(.system(apps.info(for: identity))) }
         guard let session = managers[id]?.session else { return .failure(.noManager) }
         if let error = query.listError { return .failure(error) }
-        return system.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
+        return apps.observers.tell(.messages, .asked(query), of: subject(of: id)) { session.answer(query) }
     }
 
     /// Reports a misuse that the app's side has already reported to the developer (behaviour 1.26).
     package func noteMisuse(_ text: String) {
-        system.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
+        apps.observers.tell(.misuse, .misused(text, isToldToApp: true), of: Observation.Subject(app: identity))
     }
 
     private func subject(of id: ManagerID) -> Observation.Subject {
@@ -254,21 +219,21 @@ package final class App {
 
 extension App: RecordGateOwner {
     func changesRecord(_ id: ManagerID, _ request: Request) -> Bool {
-        managers[id].map { system.changesRecord(request, $0.session, of: identity) } ?? false
+        managers[id].map { apps.records.isChanged(by: request, $0.session, of: identity) } ?? false
     }
 
     func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void) {
         for (id, request) in requests {
             guard let (manager, session) = managers[id], session.keeps(request) else { continue }
-            manager.coming.append(request)
+            manager.expectToPerform(request)
         }
-        system.keepRecord(of: identity, completion: completion)
+        apps.records.keepRecord(of: identity, completion: completion)
     }
 
     func hasRecorded() {
-        for (manager, _) in managers.values { manager.coming = [] }
+        for (manager, _) in managers.values { manager.forgetComing() }
         // In case the requests led to another result than was recorded.
-        system.noteChange(of: identity)
+        apps.noteChange(of: identity)
     }
 
     func perform(_ call: AppCall) {
@@ -282,7 +247,7 @@ extension App: RecordGateOwner {
     func refuse(_ call: AppCall) {
         let text =
             "dropped a call: more than \(RecordGate.maximumWaiting) calls wait for the record of \(identity.name) to be saved; check the disk"
-        system.misuse(text, by: Observation.Subject(app: identity))
+        apps.observers.misuse(text, by: Observation.Subject(app: identity))
     }
 }
 
@@ -294,14 +259,14 @@ extension App {
         case .suspend: for id in ids { managers[id]?.manager.hold() }
         case .resume:
             for id in ids {
-                guard let lost = managers[id]?.manager.release(on: system.loop), lost > 0 else { continue }
-                system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
+                guard let lost = managers[id]?.manager.release(on: apps.loop), lost > 0 else { continue }
+                apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
             }
         case .end: if case .notRunning(let end) = life.phase { processEnded(end) }
         case .startTimer, .endTimer, nil:
-            system.observers.tell(.managers, .appMoved(life.phase), of: Observation.Subject(app: identity))
+            apps.observers.tell(.managers, .appMoved(life.phase), of: Observation.Subject(app: identity))
             for id in ids { managers[id]?.session.rulesChanged() }
-            system.scansChanged()
+            apps.scansChanged()
         }
     }
 }
@@ -316,23 +281,42 @@ extension App {
 
     /// Attaches a sink to a manager. It receives the queued events first.
     package func attach(_ sink: any EventSink, to id: ManagerID) {
-        guard let lost = managers[id]?.manager.attach(sink, on: system.loop), lost > 0 else { return }
-        system.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
+        guard let lost = managers[id]?.manager.attach(sink, on: apps.loop), lost > 0 else { return }
+        apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id))
     }
 }
 
-/// Identifies a manager among those of all apps.
-struct ManagerKey: Hashable {
-    let number: UInt64
+// MARK: - Process
 
-    init(_ number: UInt64) {
-        self.number = number
+/// The interface for the component that controls the app's process.
+extension App {
+    /// The phase of the app's life cycle.
+    package var phase: AppPhase { life.phase }
+
+    /// The controller of the app's process.
+    package var process: (any AppProcess)? { life.process }
+
+    package var declaration: AppDeclaration { life.declaration }
+
+    /// Handles a life cycle event of the app.
+    package func happened(_ event: AppLifecycle.Event) {
+        life.handle(event)
     }
-}
 
-extension ServiceError {
-    /// The message refers to a manager that no longer exists or never did.
-    static let noManager = ServiceError(.operationCancelled, reason: "the manager is closed")
+    /// Brings the app to the foreground because the user opened it.
+    ///
+    /// - Returns: `false` if its process is gone.
+    package func enter() -> Bool {
+        guard life.hasProcess else { return false }
+        apps.preservation.personOpens(identity)
+        life.handle(.entered)
+        return true
+    }
+
+    /// Sets the object that suspends and resumes the app's process.
+    package func runs(in process: any AppProcess) {
+        life.process = process
+    }
 }
 
 extension ManagerOptions {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 
 /// How messages cross between an app and the service within one process: unchanged, or through their wire format as
 /// between two processes. Tests use both ways.

@@ -1,4 +1,5 @@
 import DequeModule
+import ServiceMessages
 
 /// A call of an app that concerns one of its managers.
 enum AppCall {

@@ -2,9 +2,24 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import GAP
+import ServiceMessages
+
+/// The system, as a central manager sees it.
+protocol CentralHost: AnyObject {
+    var configuration: SystemConfiguration { get }
+    var loop: any EventLoop { get }
+    var observers: Observers { get }
+    var managers: ManagerTable { get }
+    var peers: Peers { get }
+    var links: SharedLinks { get }
+    /// Whether the radio is on, whether or not the app may use it.
+    var isPoweredOn: Bool { get }
+    /// Called when the scan of a manager, or the rules for it, may have changed.
+    func scansChanged()
+}
 
 /// One central manager of an app: its scan and the peripherals it connects to.
-final class CentralSession: ManagerSession {
+final class CentralSession: ManagerSession, LinkUser {
     private enum Use {
         /// The delay that the app asked for has not elapsed (behaviour 3.16).
         case delayed(ScheduledTask)
@@ -12,9 +27,9 @@ final class CentralSession: ManagerSession {
         case connected(PeerLink, Attachment)
     }
 
-    let key: ManagerKey
+    private let key: ManagerKey
     let manager: AppManager
-    unowned let system: BluetoothSystem
+    private unowned let host: any CentralHost
     private var scan: ScanSubscription?
     /// The previous scan. A new scan that continues it does not report the same devices again (behaviour 2.17).
     private var lastScan: ScanSubscription?
@@ -24,14 +39,14 @@ final class CentralSession: ManagerSession {
     private var options: [UUID: ConnectOptions] = [:]
     private var watch: ConnectionWatch?
 
-    init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
+    init(_ key: ManagerKey, of manager: AppManager, host: any CentralHost) {
         self.key = key
         self.manager = manager
-        self.system = system
+        self.host = host
     }
 
     private func emit(_ event: CentralEvent) {
-        manager.tell(.central(event), on: system.loop)
+        manager.tell(.central(event), on: host.loop)
     }
 
     private func emit(_ event: PeerEvent, of peer: UUID) {
@@ -50,9 +65,9 @@ final class CentralSession: ManagerSession {
         if state != .poweredOn {
             dropAll()
             // The app has lost access to a radio that other apps still use (behaviour 1.18).
-            if system.state == .poweredOn { system.scansChanged() }
+            if host.isPoweredOn { host.scansChanged() }
         }
-        manager.tell(.stateChanged(state), on: system.loop)
+        manager.tell(.stateChanged(state), on: host.loop)
         resume(manager.takePostponed(in: state))
     }
 
@@ -61,7 +76,7 @@ final class CentralSession: ManagerSession {
 
     func close() {
         dropAll()
-        system.scansChanged()
+        host.scansChanged()
     }
 
     private func dropAll() {
@@ -74,11 +89,11 @@ final class CentralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .central(let request) = request else {
-            return system.misuse("a central manager does not support \(request.name)", by: manager.subject)
+            return host.observers.misuse("a central manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
             // Behaviours 1.6 and 1.15.
-            return system.misuse(
+            return host.observers.misuse(
                 "\(request.name) is only accepted while the manager is powered on",
                 by: manager.subject
             )
@@ -87,7 +102,7 @@ final class CentralSession: ManagerSession {
         case .startScan(let request): startScan(request)
         case .stopScan:
             setScan(nil)
-            system.scansChanged()
+            host.scansChanged()
         case .resetScanFilter: scan?.forgetReported()
         case .peer(let peer, let request): handle(request, of: peer)
         case .watchConnections(let new): watch = new
@@ -107,7 +122,7 @@ final class CentralSession: ManagerSession {
     private func handle(_ request: LinkRequest, number: UInt32, of peer: UUID) {
         // Behaviour 1.7.
         guard case .connected(let link, let user) = uses[peer] else {
-            return system.misuse(
+            return host.observers.misuse(
                 "\(request.name) requires a connected peripheral, and \(peer) is not connected",
                 by: manager.subject
             )
@@ -130,15 +145,18 @@ final class CentralSession: ManagerSession {
             link.writeWithoutResponse(value, to: characteristic, for: asker.user)
         case .writeDescriptor(let descriptor, let value): link.writeDescriptor(value, to: descriptor, for: asker)
         case .setNotify(let characteristic, let isEnabled): link.setNotify(isEnabled, characteristic, for: asker)
-        case .readRSSI: link.readRSSI(for: asker)
-        case .openChannel(let psm): link.openChannel(psm, for: asker, in: manager.channels)
+        case .readRSSI: link.reporter.readRSSI(for: asker)
+        case .openChannel(let psm): link.channelOpener.open(psm, for: asker, in: manager.channels)
         case .refreshServices: link.refreshServices(for: asker)
-        case .readLinkInformation: link.readInformation(for: asker)
-        case .watchLink(let isWatched): link.watch(isWatched, for: asker.user)
+        case .readLinkInformation: link.reporter.readInformation(for: asker)
+        case .watchLink(let isWatched): link.reporter.watch(isWatched, for: asker.user)
         case .preferLink(let preference): link.prefer(preference)
         case .startChannelSounding: asker.answer(.channelSoundingEnded(.noChannelSounding))
         case .cancelChannelSounding:
-            system.misuse("no distance measurement to cancel is running to \(link.peer)", by: asker.user.subject)
+            host.observers.misuse(
+                "no distance measurement to cancel is running to \(link.peer)",
+                by: asker.user.subject
+            )
         }
     }
 
@@ -164,14 +182,15 @@ final class CentralSession: ManagerSession {
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
         guard !manager.isBarred else { return query.withoutPeers }
         // Behaviour 1.8.
-        let isOn = state == .poweredOn || system.configuration.version.retrievesWithoutPower
+        let isOn = state == .poweredOn || host.configuration.version.retrievesWithoutPower
         switch query {
         case .peripherals(let identifiers):
-            return .success(.peripherals(isOn ? identifiers.compactMap { system.peers.recall($0)?.info } : []))
+            return .success(.peripherals(isOn ? identifiers.compactMap { host.peers.recall($0)?.info } : []))
+        // An empty list matches no peripheral (behaviour 11.7).
         case .connectedPeripherals(let services):
-            let found = isOn ? system.links.filter { $0.hasService(of: services) } : []
-            return .success(.connectedPeripherals(found.compactMap { system.peers[$0.peer]?.info }))
-        case .names(let peer): return .success(.names(system.names(of: peer)))
+            let found = isOn ? host.links.all.filter { !$0.services.isDisjoint(with: services) } : []
+            return .success(.connectedPeripherals(found.compactMap { host.peers[$0.peer]?.info }))
+        case .names(let peer): return .success(.names(host.peers.names(of: peer)))
         case .scanCounts: return .success(.scanCounts(scan?.counts))
         case .system:
             return .failure(ServiceError(.invalidParameters, reason: "this query does not belong to a manager"))
@@ -192,29 +211,29 @@ extension CentralSession {
     /// (behaviour 2.6).
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
-        if scan == nil, let refusal = system.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
-            return system.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
+        if scan == nil, let refusal = host.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
+            return host.observers.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
         }
         let old = scan ?? lastScan
         setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
-        system.scansChanged()
+        host.scansChanged()
     }
 
     private func setScan(_ new: ScanSubscription?) {
         lastScan = scan ?? lastScan
         scan = new
-        if let presenceTimer { system.loop.cancel(presenceTimer) }
+        if let presenceTimer { host.loop.cancel(presenceTimer) }
         presenceTimer = nil
     }
 
     /// Schedules the next report of devices that have been silent for too long.
     private func watchPresence() {
         guard presenceTimer == nil, let deadline = scan?.presence?.deadline else { return }
-        presenceTimer = system.loop.schedule(at: deadline) { [weak self] in
+        presenceTimer = host.loop.schedule(at: deadline) { [weak self] in
             guard let self else { return }
             presenceTimer = nil
-            for peer in scan?.takeLost(at: system.loop.now) ?? [] {
-                emit(.lost(system.peers[peer]?.info ?? PeerInfo(identifier: peer)))
+            for peer in scan?.takeLost(at: host.loop.now) ?? [] {
+                emit(.lost(host.peers[peer]?.info ?? PeerInfo(identifier: peer)))
             }
             watchPresence()
         }
@@ -224,10 +243,10 @@ extension CentralSession {
     func heard(_ heard: HeardAdvertisement, from peer: Peer) {
         guard scans else { return }
         let repeats = manager.life.rules.reportsDuplicates
-        let news = scan?.report(heard, of: peer.identifier, at: system.loop.now, repeats: repeats)
+        let news = scan?.report(heard, of: peer.identifier, at: host.loop.now, repeats: repeats)
         watchPresence()
         guard var advertisement = news else { return }
-        advertisement.timestamp = system.calendarTime
+        advertisement.timestamp = host.configuration.calendarTime(at: host.loop.now)
         emit(.discovered(peer.info, advertisement, rssi: heard.sighting.rssi))
     }
 }
@@ -243,7 +262,7 @@ extension CentralSession {
     /// Starts connecting to `peer`. A second request for the same peer has no effect (behaviour 3.3).
     private func connect(_ peer: UUID, _ options: ConnectOptions) {
         guard uses[peer] == nil else { return }
-        guard system.peers.recall(peer) != nil else {
+        guard host.peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no known peripheral has the identifier \(peer)")
             return emit(.connectionFailed(error), of: peer)
         }
@@ -251,18 +270,18 @@ extension CentralSession {
             let reason = "a manager can connect to at most \(ServiceLimits.peersOfManager) peripherals"
             return emit(.connectionFailed(ServiceError(.connectionLimitReached, reason: reason)), of: peer)
         }
-        if let refusal = system.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
+        if let refusal = host.managers.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
             return emit(
                 .connectionFailed(ServiceError(.connectionLimitReached, reason: refusal.reason)),
                 of: peer
             )
         }
         self.options[peer] = options
-        system.hold(peer)
+        host.peers.hold(peer)
         guard options.startDelay > 0 else { return begin(peer) }
         let delay = Duration.seconds(min(options.startDelay, Int(Int32.max)))
         uses[peer] = .delayed(
-            system.loop.schedule(after: delay) { [weak self] in
+            host.loop.schedule(after: delay) { [weak self] in
                 self?.begin(peer)
             }
         )
@@ -270,14 +289,23 @@ extension CentralSession {
 
     private func begin(_ peer: UUID) {
         uses[peer] = .connecting
-        system.connectionWanted(to: peer)
+        host.links.connectionWanted(to: peer)
     }
 
-    /// Called when a link has come up. Attaches the manager to it if the manager is waiting for that peer.
-    func linkIsUp(_ link: PeerLink) {
+    func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>) {
+        guard wants(peer) else { return }
+        switch result {
+        case .success(let link): attach(to: link)
+        case .failure(let error):
+            end(peer)
+            emit(.connectionFailed(error), of: peer)
+        }
+    }
+
+    private func attach(to link: PeerLink) {
         let peer = link.peer
-        guard wants(peer), let info = system.peers[peer]?.info else { return }
-        let user = Attachment(key, manager, of: peer, loop: system.loop)
+        guard let info = host.peers[peer]?.info else { return }
+        let user = Attachment(key, manager, of: peer, loop: host.loop)
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
         if options[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
@@ -287,7 +315,7 @@ extension CentralSession {
     /// services (behaviour 3.22).
     func tell(of link: PeerLink, _ change: ConnectionChange) {
         guard let watch, watch.wants(change, of: link.peer, with: link.services) else { return }
-        guard state == .poweredOn, let info = system.peers[link.peer]?.info else { return }
+        guard state == .poweredOn, let info = host.peers[link.peer]?.info else { return }
         emit(.connectionChanged(info, isConnected: change != .disconnected))
     }
 
@@ -302,33 +330,33 @@ extension CentralSession {
         } else {
             end(peer)
         }
-        let event = PeerEvent.disconnected(error, isReconnecting: isReconnecting, timestamp: system.calendarTime)
+        let event = PeerEvent.disconnected(
+            error,
+            isReconnecting: isReconnecting,
+            timestamp: host.configuration.calendarTime(at: host.loop.now)
+        )
         emit(event, of: peer)
-        if isReconnecting { system.connectionWanted(to: peer) }
-    }
-
-    /// Called when the controller cannot create the connection.
-    func connectionFailed(to peer: UUID, _ error: ServiceError) {
-        guard wants(peer) else { return }
-        end(peer)
-        emit(.connectionFailed(error), of: peer)
+        if isReconnecting { host.links.connectionWanted(to: peer) }
     }
 
     /// Cancels the connection to `peer`. The manager always gets its disconnection event, at once and without an error
     /// (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
         guard uses[peer] != nil else {
-            return system.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
+            return host.observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
         }
         drop(peer)
-        emit(.disconnected(nil, isReconnecting: false, timestamp: system.calendarTime), of: peer)
+        emit(
+            .disconnected(nil, isReconnecting: false, timestamp: host.configuration.calendarTime(at: host.loop.now)),
+            of: peer
+        )
     }
 
     /// Cancels the connection to `peer` after the app has released its last reference to the peripheral
     /// (behaviour 3.5).
     private func forget(_ peer: UUID) {
         guard uses[peer] != nil else { return }
-        system.misuse(
+        host.observers.misuse(
             "the connection to \(peer) was cancelled because the app did not keep a reference to it",
             by: manager.subject
         )
@@ -339,8 +367,8 @@ extension CentralSession {
         let use = uses[peer]
         end(peer)
         switch use {
-        case .delayed(let task): system.loop.cancel(task)
-        case .connecting: system.connectionUnwanted(to: peer)
+        case .delayed(let task): host.loop.cancel(task)
+        case .connecting: host.links.connectionUnwanted(to: peer)
         case .connected(let link, let user):
             // Other managers may stay on the link.
             manager.channels.disconnect(from: peer)
@@ -352,7 +380,7 @@ extension CentralSession {
     private func end(_ peer: UUID) {
         guard uses.removeValue(forKey: peer) != nil else { return }
         options[peer] = nil
-        system.release(peer)
+        host.peers.release(peer)
         guard !manager.life.rules.scansAfresh else { return }
         // After a connection has ended, a scan reports the peer once more (behaviour 2.17).
         scan?.forget(peer)
@@ -363,25 +391,77 @@ extension CentralSession {
 // MARK: - Restoration
 
 extension CentralSession {
+    /// See ``ManagerSession/wishes``. Subscriptions are left out: they end with their connection (behaviour 10.21).
+    var wishes: [Request] {
+        let scan = scanRequest.map { Request.central(.startScan($0)) }
+        return [scan].compactMap { $0 }
+            + peersInUse.map { .central(.peer($0, .connect(connectOptions(of: $0)))) }
+    }
+
+    /// See ``ManagerSession/resume(_:)``.
+    func resume(_ wishes: [Request]) {
+        guard !wishes.isEmpty else { return }
+        for wish in wishes { handle(wish) }
+    }
+
+    /// See ``ManagerSession/preserve()``.
+    func preserve() -> Event {
+        // The next process registers for connections of other apps itself.
+        watch = nil
+        let peers = restoredPeers(room: ServiceLimits.restoredServiceOctets)
+        return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: peers)))
+    }
+
+    /// Returns the peripherals in use, for another process of the app. The state has to fit in one message: once `room`
+    /// octets are used up, peripherals are listed without their services.
+    func restoredPeers(room: Int) -> [RestoredPeer] {
+        var room = room
+        return peersInUse.compactMap { peer -> RestoredPeer? in
+            guard let info = host.peers[peer]?.info else { return nil }
+            guard let (link, user) = renewUse(of: peer) else { return RestoredPeer(info: info) }
+            var restored = link.restored(for: user, info)
+            let octets = restored.encoded().count
+            if octets > room { restored.services = [] } else { room -= octets }
+            return restored
+        }
+    }
+
+    /// Called when a link is about to end. Keeps the state of the link, which is restored if the process ends before it
+    /// has processed the disconnection.
+    func linkEnds(_ link: PeerLink, _ user: Attachment) {
+        guard manager.options.restoreIdentifier != nil, let info = host.peers[link.peer]?.info else { return }
+        var restored = link.restored(for: user, info)
+        if restored.encoded().count > ServiceLimits.endedServiceOctets { restored.services = [] }
+        manager.note(losing: restored)
+    }
+
     /// The manager's current scan; nil when it is not scanning.
     var scanRequest: ScanRequest? { scan?.request }
 
     /// The peripherals that the manager is connected to or waits for, in a stable order.
-    var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
+    private var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
 
     /// The options of the manager's connection to `peer`.
-    func connectOptions(of peer: UUID) -> ConnectOptions { options[peer] ?? ConnectOptions() }
+    private func connectOptions(of peer: UUID) -> ConnectOptions { options[peer] ?? ConnectOptions() }
 
     /// Hands the connection to `peer` over to another process of the app. Returns nil if there is no connection.
-    func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {
+    private func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {
         guard case .connected(let link, let user) = uses[peer] else { return nil }
         let new = link.renew(user)
         uses[peer] = .connected(link, new)
         return (link, new)
     }
+}
 
-    /// Stops reporting connections of other apps.
-    func forgetWatch() { watch = nil }
+extension ConnectOptions {
+    /// Whether the options ask for this alert.
+    fileprivate func wants(_ alert: AppAlert) -> Bool {
+        switch alert {
+        case .connected: notifiesOnConnection
+        case .disconnected: notifiesOnDisconnection
+        case .notified: notifiesOnNotification
+        }
+    }
 }
 
 extension ServiceError {
@@ -390,11 +470,4 @@ extension ServiceError {
         .operationNotSupported,
         reason: "the controller does not support distance measurement"
     )
-}
-
-extension PeerLink {
-    /// Whether one of `services` was found at the peer; false for an empty list (behaviour 11.7).
-    fileprivate func hasService(of services: [BluetoothUUID]) -> Bool {
-        !self.services.isDisjoint(with: services)
-    }
 }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import GAP
+import ServiceMessages
 
 /// An advertisement with the parts that scans match against, parsed once for all scans.
 struct HeardAdvertisement {

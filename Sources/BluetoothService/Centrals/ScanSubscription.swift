@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import ServiceMessages
 
 /// One manager's scan: which sightings it reports, and in what form (behaviours 2.2 to 2.9, 2.15, 2.34).
 struct ScanSubscription {

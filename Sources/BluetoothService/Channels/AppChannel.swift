@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import L2CAP
+import ServiceMessages
 
 /// One L2CAP channel of an app: connects the credit-based channel of the link with the app's streams. Used on the event
 /// loop.

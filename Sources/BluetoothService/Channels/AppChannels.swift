@@ -1,6 +1,7 @@
 import EventLoops
 import Foundation
 import L2CAP
+import ServiceMessages
 
 /// The channels of one manager: open ones, and ended ones with octets that the app has not read yet. Used on the event
 /// loop.

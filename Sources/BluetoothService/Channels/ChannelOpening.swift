@@ -2,6 +2,7 @@ import ATT
 import BluetoothTypes
 import L2CAP
 import SMP
+import ServiceMessages
 
 /// The steps of opening a channel for an app. LE Credit Based Flow Control mode, which all peers support, comes first;
 /// enhanced mode is for peers that support only that. If the peer requires a more secure link, opening is repeated on

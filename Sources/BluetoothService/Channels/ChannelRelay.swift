@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import ServiceMessages
 
 /// The state of one channel of an app: what is queued in both directions, and how the channel ends.
 ///

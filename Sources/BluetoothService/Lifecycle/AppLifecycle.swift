@@ -1,3 +1,5 @@
+import ServiceMessages
+
 /// A phase in the life cycle of an app.
 public enum AppPhase: Hashable, Sendable {
     /// Running in front of the user.

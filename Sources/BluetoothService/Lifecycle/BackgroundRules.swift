@@ -1,3 +1,5 @@
+import ServiceMessages
+
 /// The rules for an app's use of Bluetooth in a phase of its life cycle, depending on its declared background modes. A
 /// pure value type.
 struct BackgroundRules: Hashable {

@@ -1,4 +1,5 @@
 import EventLoops
+import ServiceMessages
 
 /// The backoff for launches of an app whose processes keep ending early. The launch after the first early end is
 /// immediate. After each further one a pause precedes it, which doubles every time (behaviour 10.25). Only the launch

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 
 /// The apps whose processes ended early, each with its ``LaunchBackoff`` and pause timer. Used on the loop only.
 final class Relaunches {

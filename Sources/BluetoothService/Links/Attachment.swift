@@ -1,5 +1,6 @@
 import EventLoops
 import Foundation
+import ServiceMessages
 
 /// One manager's use of a link. Events of the peer pass through it to the manager until the manager disconnects.
 final class Attachment {

@@ -1,4 +1,5 @@
 import DequeModule
+import ServiceMessages
 
 /// Queues the procedures that apps and the system request on one link. A discovery that several apps request is sent
 /// once, and the parts of two long writes do not mix. Procedures start in the order of the requests and their outcomes

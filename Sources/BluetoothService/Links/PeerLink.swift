@@ -1,5 +1,6 @@
 import ATT
 import BluetoothTypes
+import Bonds
 import DequeModule
 import EventLoops
 import Foundation
@@ -10,16 +11,15 @@ import HCIHost
 import L2CAP
 import SMP
 import Security
+import ServiceMessages
 
 /// A link to a peer, shared by all managers that use it (behaviours 3.9, 3.10).
 final class PeerLink {
     let link: AccessLink
     let peer: UUID
-    unowned let system: BluetoothSystem
+    unowned let host: any PeerLinkHost
     let client: GATTClient
     let operations = LinkOperations()
-    /// Requests to open channels, one at a time: a failure does not identify its request (behaviour 8.5).
-    let channelOpenings = LinkOperations()
     var database = RemoteDatabase()
     /// The peer's services as far as they have been discovered. During a rediscovery, those discovered before.
     var services: Set<BluetoothUUID> = []
@@ -30,15 +30,15 @@ final class PeerLink {
     private(set) var users: [Attachment] = []
     /// Whether this side has requested the end of the link. No manager can join it any more.
     private(set) var isEnding = false
-    /// Pending requests for the signal strength, which one HCI command answers together, so that apps cannot fill the
-    /// command queue that all links share (AB-G05).
-    var strengthRequests: [(Result<Int, HCICommandError>) -> Void] = []
-    /// The properties of the link that were last reported to the managers that watch it.
-    var lastFacts: LinkFacts?
 
     /// Whether the system has finished preparing the link for use.
     private(set) var isReady = false
     let served: GATTServerSession?
+
+    /// Opens L2CAP channels for managers.
+    private(set) lazy var channelOpener = ChannelOpener(self)
+    /// Reports the properties of the link to managers.
+    private(set) lazy var reporter = LinkReporter(self)
 
     private let bearer: ATTBearer
     private var lingering: ScheduledTask?
@@ -46,17 +46,17 @@ final class PeerLink {
     private var closure: ATTBearerClosure?
 
     /// Takes over a link on which nothing has been received yet.
-    init(_ link: AccessLink, peer: UUID, system: BluetoothSystem) {
+    init(_ link: AccessLink, peer: UUID, host: any PeerLinkHost) {
         self.link = link
         self.peer = peer
-        self.system = system
+        self.host = host
         let attributes = link.openAttributes(
-            mtu: system.configuration.preferredMTU,
-            server: system.attributes.server,
-            enhanced: system.enhancedBearers
+            mtu: host.configuration.preferredMTU,
+            server: host.attributeServer.server,
+            enhanced: host.enhancedBearers
         )
         (bearer, client, served) = (attributes.bearer, attributes.client, attributes.session)
-        if let served { system.attributes.attach(served, of: peer) }
+        if let served { host.attributeServer.attach(served, of: peer) }
         listen()
         followSecurity()
     }
@@ -67,7 +67,7 @@ final class PeerLink {
         link.attributes?.onEnhancedFailure = { [weak self] in self?.bearerClosed($0) }
         operations.width = { [weak client] in client?.bearers.count { $0.closure == nil } ?? 1 }
         operations.isOver = { [weak self] in self?.isOver ?? true }
-        connection.onChange = { [weak self] in self?.informationChanged() }
+        connection.onChange = { [weak self] in self?.reporter.linkChanged() }
         bearer.onCommandRoom = { [weak self] in self?.sendCommands() }
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(value, of: handle) }
         client.onServiceChanged = { [weak self] in self?.servicesChanged($0) }
@@ -76,18 +76,18 @@ final class PeerLink {
         if connection.role == .central {
             link.parameterPolicy = { [weak self] in
                 let isInputDevice = self?.services.contains(HiddenServices.humanInterfaceDevice) ?? false
-                let edition = self?.system.configuration.version.parameterEdition ?? .current
+                let edition = self?.host.configuration.version.parameterEdition ?? .current
                 let rules = AppleConnectionParameterRules(edition, allowsHumanInterfaceDevice: isInputDevice)
                 return rules.accept($0)
             }
         }
         link.l2cap.onDiscard = { [weak self] in
             let fault = $0
-            self?.system.trouble("a packet from the peer was discarded: \(fault)", .detail)
+            self?.host.observers.trouble("a packet from the peer was discarded: \(fault)", .detail)
         }
         link.onEnd = { [weak self] end in
             guard let self else { return }
-            system.ended(self, end)
+            host.ended(self, end)
         }
     }
 
@@ -96,6 +96,9 @@ final class PeerLink {
 
     /// Whether the peer is a central, and the link is ready for use.
     var servesCentral: Bool { isReady && connection.role == .peripheral }
+
+    /// The peer as a central, for the apps that publish services.
+    var centralInfo: CentralInfo { CentralInfo(identifier: peer, maximumUpdateLength: maximumCommandLength) }
 
     /// The peer and the link, for observers.
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
@@ -114,8 +117,8 @@ final class PeerLink {
 
     private func mtuChanged(_ mtu: Int) {
         for user in users { user.emit(.maximumWriteLengthChanged(mtu - 3)) }
-        informationChanged()
-        system.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
+        reporter.linkChanged()
+        host.centralChanged(CentralInfo(identifier: peer, maximumUpdateLength: mtu - 3))
     }
 
     /// Ends the link if the attribute protocol has failed (behaviour 5.23).
@@ -147,7 +150,7 @@ extension PeerLink {
 
     /// Adds a manager, which is connected from then on (behaviour 3.9).
     func attach(_ user: Attachment, name: String?) {
-        if let lingering { system.loop.cancel(lingering) }
+        if let lingering { host.loop.cancel(lingering) }
         lingering = nil
         users.append(user)
         user.emit(.connected(name: name, maximumWriteWithoutResponse: maximumCommandLength))
@@ -171,8 +174,8 @@ extension PeerLink {
     /// Ends a link that has no users, at once or after the configured linger.
     func endIfUnused() {
         guard users.isEmpty, connection.role == .central, lingering == nil else { return }
-        guard system.configuration.linger > .zero else { return disconnect() }
-        lingering = system.loop.schedule(after: system.configuration.linger) { [weak self] in
+        guard host.configuration.linger > .zero else { return disconnect() }
+        lingering = host.loop.schedule(after: host.configuration.linger) { [weak self] in
             self?.lingering = nil
             self?.disconnect()
         }
@@ -188,17 +191,17 @@ extension PeerLink {
     /// (behaviour 3.39).
     func close() -> [Attachment] {
         isEnding = true
-        if let lingering { system.loop.cancel(lingering) }
+        if let lingering { host.loop.cancel(lingering) }
         lingering = nil
         let left = users
         users = []
         for user in left { user.end() }
         operations.close()
-        channelOpenings.close()
+        channelOpener.close()
         commands.removeAll()
         subscriptions = [:]
         keepCache()
-        if let served { system.attributes.forget(served) }
+        if let served { host.attributeServer.forget(served) }
         return left
     }
 
@@ -228,7 +231,30 @@ extension PeerLink {
             default: ConnectionParameters(intervalMinimum: 240, intervalMaximum: 288, latency: 2, timeout: 600)
             }
         link.updateParameters(parameters, by: .l2cap) { [weak self] result in
-            self?.system.trouble("the request for connection latency \(latency) ended: \(result)", .detail)
+            self?.host.observers.trouble("the request for connection latency \(latency) ended: \(result)", .detail)
+        }
+    }
+
+    /// Requests the connection parameters and PHY that a manager prefers. If the peer or the rules refuse, nothing
+    /// changes and nothing is reported to the app.
+    func prefer(_ preference: LinkPreference) {
+        if let phy = preference.phy { link.prefer(phy: LEPHY(rawValue: UInt8(clamping: phy))) }
+        guard preference.minimumInterval != nil || preference.maximumInterval != nil else { return }
+        func units(_ microseconds: Int?, otherwise other: Int) -> UInt16 {
+            UInt16(clamping: (microseconds ?? other) / 1_250)
+        }
+        let shortest = preference.minimumInterval ?? preference.maximumInterval ?? 0
+        let parameters = ConnectionParameters(
+            intervalMinimum: units(preference.minimumInterval, otherwise: shortest),
+            intervalMaximum: max(units(preference.maximumInterval, otherwise: shortest), units(shortest, otherwise: 0)),
+            latency: UInt16(clamping: preference.latency),
+            timeout: UInt16(clamping: preference.supervisionTimeout / 10)
+        )
+        guard parameters.isLegal else {
+            return host.observers.trouble("the preferred connection parameters are invalid: \(parameters)", .detail)
+        }
+        link.updateParameters(parameters) { [weak self] result in
+            self?.host.observers.trouble("the request for preferred connection parameters ended: \(result)", .detail)
         }
     }
 }
@@ -263,7 +289,7 @@ extension PeerLink {
             guard let self else { return done() }
             readName(done)
         }
-        guard system.enhancedBearers != nil else { return }
+        guard host.enhancedBearers != nil else { return }
         _ = operations.add { [weak self] done in
             guard let self else { return done() }
             client.announceEnhancedBearers { [weak self] bothCan in
@@ -277,9 +303,9 @@ extension PeerLink {
         client.readValue(of: GATTUUID.deviceName) { [weak self] result in
             defer { done() }
             guard let self, case .success(let value?) = result.map({ $0?.value }) else { return }
-            let before = system.peers[peer]?.name
+            let before = host.peers[peer]?.name
             let name = String(decoding: value, as: UTF8.self)
-            system.setName(name, of: peer)
+            host.peers.setName(name, of: peer)
             secured.name = name
             guard name != before else { return }
             for user in users { user.emit(.nameChanged(name)) }
@@ -295,6 +321,153 @@ extension PeerLink {
         }
         for user in users {
             user.emit(.servicesModified(invalidated: user.invalidate(range)))
+        }
+    }
+}
+
+// MARK: - Pairing and bonding
+
+extension PeerLink {
+    /// Subscribes to security events of the link, and restores what the attribute protocol keeps for bonded peers.
+    func followSecurity() {
+        secured.identifier = BondIdentifier(peer)
+        secured.name = host.peers[peer]?.name
+        secured.onEvent = { [weak self] in self?.handle($0) }
+        // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
+        // pair; only the user notices (behaviour 6.1).
+        client.onInsufficientSecurity = { [weak self] in self?.secured.secure(after: $0, completion: $1) }
+        client.outOfSyncPolicy = .repeatIfUnchanged
+        if let record = secured.bond?.record { served?.restore(record) }
+    }
+
+    private func handle(_ event: SecureLink.Event) {
+        switch event {
+        case .changed(let security):
+            host.observers.tell(.links, .secured(security), of: subject)
+            reporter.linkChanged()
+        case .paired(let bond): if bond != nil { bonded() }
+        case .bondLost: tellOfLostBond()
+        case .failed(let error): tellOfFailure(of: error)
+        }
+    }
+
+    /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
+    private func bonded() {
+        guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
+        host.peers.note(identifier) { $0.record = record }
+        reporter.linkChanged()
+    }
+
+    private func tellOfLostBond() {
+        guard let bond = secured.bond else { return }
+        let isAsked = secured.lostBonds == .asked && host.peers.canAskUser
+        host.observers.tell(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
+    }
+
+    private func tellOfFailure(of error: SecurityError) {
+        switch error {
+        case .pairing(let failure): host.observers.tell(.pairingFailed(peer: label, failure))
+        case .keysRefused:
+            let isFull = secured.bond == nil && host.peers.isFull
+            let reason = secured.keysRefusal.map { "\($0)" } ?? "\(error)"
+            let full = "the maximum number of paired devices is reached; forget one that is not needed"
+            host.observers.tell(.bondNotKept(reason: isFull ? full : reason))
+        default: break
+        }
+    }
+
+    /// The peer's name for the user, or else its address.
+    private var label: String { (host.peers[peer]?.name ?? secured.name)?.quotedName ?? "\(secured.peer)" }
+}
+
+// MARK: - Security errors
+
+extension PeerLink {
+    /// The error of a procedure. If the procedure waited for the link to be secured, the error is the reason why that
+    /// failed, where the API has a code for it, or else the peer's refusal (behaviours 6.5, 6.6).
+    func serviceError(_ error: GATTError) -> ServiceError {
+        guard case .notSecured(_, let reason) = error else { return ServiceError(error) }
+        return serviceError(reason, otherwise: ServiceError(error))
+    }
+
+    /// The same for other operations that waited for the link to be secured; `refusal` is the peer's refusal.
+    func serviceError(_ reason: UnderlyingError, otherwise refusal: ServiceError) -> ServiceError {
+        guard let security = reason.error as? SecurityError else { return refusal }
+        switch security {
+        case .pairing(.timedOut):
+            return ServiceError(
+                att: ATTStatus(rawValue: ATTErrorCode.insufficientEncryption.rawValue),
+                reason: "\(security)",
+                cause: refusal.cause
+            )
+        case .keysRefused where host.peers.isFull:
+            return ServiceError(.tooManyLEPairedDevices, reason: "\(security)")
+        case .peerLostKey, .encryptionTimedOut: return ServiceError(security)
+        default: return refusal
+        }
+    }
+}
+
+// MARK: - Cached services of bonded peers
+
+extension PeerLink {
+    /// Adopts what was discovered on earlier connections with a bonded peer if its database is unchanged; nothing is
+    /// then sent for it (behaviour 4.10). A peer without a database hash either indicates changes or never changes.
+    func adoptCache(_ done: @escaping () -> Void) {
+        let known = host.peers.knownTable(of: peer)
+        guard let bond = secured.bond else {
+            client.cache = known?.found ?? AttributeCache()
+            if known?.found != nil { database.values = known?.values ?? [:] }
+            return done()
+        }
+        tableIsBonded = true
+        guard let cache = bond.cache else {
+            client.cache = AttributeCache()
+            return client.announce(.robustCaching) { [weak self] _ in
+                self?.client.readDatabaseHash { _ in done() }
+            }
+        }
+        guard cache.hash != nil else {
+            client.cache = cache
+            database.values = known?.values ?? [:]
+            return done()
+        }
+        client.adopt(cache) { [weak self] in
+            if case .success(true) = $0 { self?.database.values = known?.values ?? [:] }
+            done()
+        }
+    }
+
+    /// Stores the cached services: with the peer's bond, or in memory if the peer is not bonded and its services never
+    /// change. After a pairing on this link nothing is stored; on the next connection the hash is read and the services
+    /// are discovered again.
+    func keepCache() {
+        guard let cache = client.cache, cache.services != nil else { return }
+        guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
+        host.peers.remember(KnownTable(values: database.values), of: peer)
+        guard bond.cache != cache else { return }
+        host.peers.note(bond.identifier) { $0.cache = cache }
+    }
+
+    private func keepInMemory(_ cache: AttributeCache) {
+        guard secured.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
+            host.peers.remember(nil, of: peer)
+            return
+        }
+        host.peers.remember(KnownTable(found: cache, values: database.values), of: peer)
+    }
+}
+
+// MARK: - Notifications of this system (ANCS)
+
+extension PeerLink {
+    /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
+    /// (behaviour 3.19).
+    func authorizeNotifications(for user: Attachment) {
+        secured.pair { [weak self] result in
+            guard let self else { return }
+            let isPaired = if case .success = result { true } else { false }
+            user.emit(.notificationsAuthorized(isPaired && host.configuration.sharesNotifications))
         }
     }
 }

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import GATT
+import ServiceMessages
 
 /// The attributes of a peer discovered while the link is up, shared by all apps. What it contains is not requested from
 /// the peer again (behaviour 4.8).

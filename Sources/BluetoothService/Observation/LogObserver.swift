@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import HCIHost
 import Logging
+import ServiceMessages
 
 /// Writes important observations to the service's log. Used on the loop only.
 final class LogObserver {

@@ -4,6 +4,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import ServiceMessages
 
 /// An event in a Bluetooth system, and its subject.
 package struct Observation: Sendable {

@@ -1,6 +1,7 @@
 import EventLoops
 import Foundation
 import HCIHost
+import ServiceMessages
 
 /// The observers of a system. An observation that no observer has registered for is not constructed.
 ///
@@ -119,5 +120,24 @@ package final class Observers {
             listener.take(observation)
         }
         return observation.number
+    }
+}
+
+// MARK: - Common reports
+
+extension Observers {
+    /// Sends a notice to the user.
+    func tell(_ notice: SystemNotice) {
+        tell(.notices, .noticed(notice))
+    }
+
+    /// Reports a mistake to the developer of an app (behaviour 1.26).
+    func misuse(_ text: String, by subject: Observation.Subject) {
+        tell(.misuse, .misused(text, isToldToApp: false), of: subject)
+    }
+
+    /// Reports a problem that apps do not notice.
+    func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
+        tell(.trouble, .trouble(text(), weight))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMessages
 
 extension Observation.Subject {
     /// Returns the subject with this peer, or unchanged if `peer` is nil.

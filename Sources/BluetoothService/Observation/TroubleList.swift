@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCIHost
+import ServiceMessages
 
 /// The most recent troubles of a system, for its status. Repetitions are counted. When the list is full, the oldest
 /// entry that is not an error goes first, so that a flood of warnings evicts no error (AB-G05).

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Cryptography
 import Foundation
+import ServiceMessages
 
 /// The identifiers that this host assigns to peers. An identifier is derived from the peer's address and a secret of
 /// the host. It is the same after a restart (behaviours 6.19, 11.3) and different on each host. With the secret, the

@@ -3,6 +3,7 @@ import Cryptography
 import EventLoops
 import Foundation
 import GAP
+import ServiceMessages
 
 /// The state that this host keeps of a peer.
 struct Peer {

@@ -1,19 +1,11 @@
 import Bonds
 import Foundation
+import ServiceMessages
 
 extension UUID {
     /// The identifier of a bonded peer, as apps see it.
     init(_ identifier: BondIdentifier) {
         self.init(identifier.bytes)
-    }
-
-    /// Creates a UUID from 16 octets.
-    init(_ b: [UInt8]) {
-        self.init(
-            uuid: (
-                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
-            )
-        )
     }
 }
 

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import SMP
 import Security
+import ServiceMessages
 
 /// The rules that decide which devices may pair and which apps may use Bluetooth if there is no user to ask.
 ///

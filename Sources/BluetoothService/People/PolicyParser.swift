@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 /// An error in a policy file and its location.
 package struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -3,6 +3,20 @@ import Bonds
 import Foundation
 import SMP
 import Security
+import ServiceMessages
+
+/// The system, as a ``PromptDesk`` sees it. Used on the loop only.
+package protocol PromptedSystem: AnyObject {
+    var observers: Observers { get }
+    var promptDesk: PromptDesk? { get set }
+    var prompter: (any PairingPrompter)? { get set }
+    var permissionPrompter: (any PermissionPrompter)? { get set }
+    var permissionRule: ((AppIdentity) -> AppPermission?)? { get set }
+    /// Returns the apps that are connected to the peer of a prompt, with their phases.
+    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)]
+    /// Whether all apps behind a prompt are in the background.
+    func isInBackground(_ peer: PromptedPeer) -> Bool
+}
 
 /// Routes the prompts of a system to tools whose users answer them. If there is no such tool, a ``PolicyFile`` decides,
 /// and whatever it has no rule for is refused (AB-A14).
@@ -26,7 +40,7 @@ package final class PromptDesk {
         didSet { followPolicy() }
     }
 
-    private unowned let system: BluetoothSystem
+    private unowned let system: any PromptedSystem
     private var routing = PromptRouting()
     private var prompters: [UInt64: (ToolReply) -> Void] = [:]
     private var questions: [UInt64: Question] = [:]
@@ -34,7 +48,7 @@ package final class PromptDesk {
     private var notices: Observers.Registration?
 
     /// Creates the desk of a system, and registers it there.
-    package init(_ system: BluetoothSystem, policy: PolicyFile = PolicyFile()) {
+    package init(_ system: any PromptedSystem, policy: PolicyFile = PolicyFile()) {
         self.system = system
         self.policy = policy
         system.promptDesk = self

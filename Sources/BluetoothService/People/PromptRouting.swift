@@ -1,3 +1,5 @@
+import ServiceMessages
+
 /// Assigns prompts to prompters. The newest prompter gets a prompt, and the next one gets it if that one leaves. If
 /// there is none, the prompt is decided without one. Performs no I/O.
 struct PromptRouting {

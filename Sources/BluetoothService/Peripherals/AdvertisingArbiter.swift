@@ -1,5 +1,6 @@
 import BluetoothTypes
 import GAP
+import ServiceMessages
 
 /// Shares the system's one advertisement among the managers that advertise (behaviour 7.30).
 final class AdvertisingArbiter {

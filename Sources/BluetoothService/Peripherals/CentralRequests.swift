@@ -2,6 +2,7 @@ import ATT
 import BluetoothTypes
 import DequeModule
 import GATT
+import ServiceMessages
 
 /// The requests of centrals that one manager has to answer. Each central has one request open at a time, and its next
 /// one is held back until that is answered (behaviour 7.33), whichever bearers they arrive on.

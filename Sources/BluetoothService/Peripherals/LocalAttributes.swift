@@ -2,10 +2,11 @@ import ATT
 import BluetoothTypes
 import Foundation
 import GATT
+import ServiceMessages
 
 /// The attribute table of this system: the services of all apps in one database (behaviour 7.11), and the app that owns
 /// each attribute.
-final class LocalAttributes {
+final class LocalAttributes: AttributeServer {
     private struct Owner {
         let session: PeripheralSession
         let id: LocalAttributeID

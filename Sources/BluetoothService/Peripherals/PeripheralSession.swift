@@ -5,9 +5,27 @@ import EventLoops
 import Foundation
 import GAP
 import GATT
+import L2CAP
+import ServiceMessages
+
+/// The system, as a peripheral manager sees it.
+protocol PeripheralHost: AnyObject {
+    var configuration: SystemConfiguration { get }
+    var loop: any EventLoop { get }
+    var observers: Observers { get }
+    var managers: ManagerTable { get }
+    var peers: Peers { get }
+    var links: SharedLinks { get }
+    /// The attribute table that all managers publish in.
+    var attributes: LocalAttributes { get }
+    /// The advertisement that all managers share.
+    var advertising: AdvertisingArbiter { get }
+    /// The servers of the L2CAP channels that apps publish.
+    var channels: ChannelServers { get }
+}
 
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
-final class PeripheralSession: ManagerSession {
+final class PeripheralSession: ManagerSession, LinkServer {
     private struct Service {
         let local: LocalService
         let published: PublishedService
@@ -19,15 +37,15 @@ final class PeripheralSession: ManagerSession {
         let centrals: [UUID]?
     }
 
-    let key: ManagerKey
+    private let key: ManagerKey
     let manager: AppManager
-    private unowned let system: BluetoothSystem
+    private unowned let host: any PeripheralHost
     private var services: [Service] = []
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
     private var updates = Deque<Update>()
     /// Whether requests made earlier in the foreground are being repeated (behaviour 7.25).
-    var isResuming = false
+    private var isResuming = false
     /// The app's current advertisement.
     private(set) var advertisedRequest: AdvertisingRequest?
     private var credits = CreditBatch(limit: ServiceLimits.valueUpdates)
@@ -39,11 +57,11 @@ final class PeripheralSession: ManagerSession {
     /// The centrals that the app is disconnecting.
     private var releasing: Set<UUID> = []
 
-    init(_ key: ManagerKey, of manager: AppManager, system: BluetoothSystem) {
+    init(_ key: ManagerKey, of manager: AppManager, host: any PeripheralHost) {
         self.key = key
         self.manager = manager
-        self.system = system
-        channels = PublishedChannels(system, of: manager)
+        self.host = host
+        channels = PublishedChannels(host, of: manager)
         channels.onOpen = { [weak self] psm, central, channel in
             self?.knownCentrals.insert(central.identifier)
             self?.emit(.channelOpened(psm: psm, central, channel))
@@ -51,7 +69,7 @@ final class PeripheralSession: ManagerSession {
     }
 
     private func emit(_ event: PeripheralEvent) {
-        manager.tell(.peripheral(event), on: system.loop)
+        manager.tell(.peripheral(event), on: host.loop)
     }
 
     func answer(_ query: Query) -> Result<Reply, ServiceError> {
@@ -87,12 +105,12 @@ final class PeripheralSession: ManagerSession {
         }
         // The app starts to count its credits anew after the state change.
         tellCredits()
-        manager.tell(.stateChanged(state), on: system.loop)
+        manager.tell(.stateChanged(state), on: host.loop)
         resume(manager.takePostponed(in: state))
         pump()
     }
 
-    func rulesChanged() { system.advertising.advertise(manager.life.rules.advertising, for: key) }
+    func rulesChanged() { host.advertising.advertise(manager.life.rules.advertising, for: key) }
 
     func close() {
         stopAdvertising()
@@ -105,10 +123,13 @@ final class PeripheralSession: ManagerSession {
 
     func handle(_ request: Request) {
         guard case .peripheral(let request) = request else {
-            return system.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
+            return host.observers.misuse("a peripheral manager does not support \(request.name)", by: manager.subject)
         }
         guard state == .poweredOn else {
-            system.misuse("\(request.name) is only accepted while the manager is powered on", by: manager.subject)
+            host.observers.misuse(
+                "\(request.name) is only accepted while the manager is powered on",
+                by: manager.subject
+            )
             // The app sent the update while the radio was on, so it gets the credit back (behaviour 7.43).
             if case .updateValue = request {
                 credits.spend()
@@ -125,7 +146,7 @@ final class PeripheralSession: ManagerSession {
         case .respond(let transaction, let status, let value): respond(transaction, status, value)
         case .updateValue(let characteristic, let value, let centrals): update(characteristic, value, centrals)
         case .setDesiredConnectionLatency(let central, let latency):
-            system.link(to: central)?.requestLatency(latency)
+            host.links.link(to: central)?.requestLatency(latency)
         case .publishChannel(let needsEncryption, let number): publishChannel(needsEncryption, number)
         case .unpublishChannel(let psm): emit(.channelUnpublished(psm: psm, channels.unpublish(psm)))
         case .watchCentrals(let isWanted): watchCentrals(isWanted)
@@ -168,10 +189,10 @@ final class PeripheralSession: ManagerSession {
             }
             included.append(other.published.handles.lowerBound)
         }
-        let trust = system.configuration.protectedValuesRequirement
+        let trust = host.configuration.protectedValuesRequirement
         let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
         let count = GATTDatabase.attributeCount(of: definition)
-        if let refusal = system.refusal(
+        if let refusal = host.managers.refusal(
             of: count,
             "attributes",
             ServiceLimits.attributes,
@@ -180,22 +201,22 @@ final class PeripheralSession: ManagerSession {
         ) {
             throw refusal
         }
-        if definition.takesSignedWrites { system.wantSigningKeys() }
+        if definition.takesSignedWrites { host.peers.wantSigningKeys() }
         let ids = service.characteristics.map(\.id)
-        let published = try system.attributes.add(definition, ids, of: self)
+        let published = try host.attributes.add(definition, ids, of: self)
         for (id, characteristic) in zip(ids, published.characteristics) { handles[id] = characteristic.value }
         return published
     }
 
     private func remove(_ id: LocalAttributeID) {
         guard let index = services.firstIndex(where: { $0.local.id == id }) else {
-            system.misuse("the service to be removed is not published", by: manager.subject)
+            host.observers.misuse("the service to be removed is not published", by: manager.subject)
             return
         }
         do throws(ServiceError) {
-            try system.attributes.remove(services[index].published)
+            try host.attributes.remove(services[index].published)
         } catch {
-            system.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
+            host.observers.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
             return
         }
         let removed = services.remove(at: index)
@@ -210,7 +231,7 @@ final class PeripheralSession: ManagerSession {
     // MARK: Advertising
 
     private func startAdvertising(_ request: AdvertisingRequest) {
-        guard !system.advertising.contains(key) else {
+        guard !host.advertising.contains(key) else {
             return emit(.advertisingStarted(ServiceError(.alreadyAdvertising), number: request.number))
         }
         if let octets = request.manufacturerData?.count, octets < 2 {
@@ -220,11 +241,12 @@ final class PeripheralSession: ManagerSession {
             )
             return emit(.advertisingStarted(error, number: request.number))
         }
-        if let refusal = system.refusal("advertisements", ServiceLimits.advertisers, \.advertisers, for: manager) {
+        if let refusal = host.managers.refusal("advertisements", ServiceLimits.advertisers, \.advertisers, for: manager)
+        {
             return emit(.advertisingStarted(refusal, number: request.number))
         }
         let way = manager.life.rules.advertising
-        let mayStart = system.configuration.mayStartAdvertisingInBackground
+        let mayStart = host.configuration.mayStartAdvertisingInBackground
         // An advertisement that is resumed waits for the foreground if necessary, like that of an app that has moved to
         // the background (behaviours 7.24, 10.15).
         guard isResuming || way == .whole || way == .hidden && mayStart else {
@@ -232,7 +254,7 @@ final class PeripheralSession: ManagerSession {
         }
         advertisedRequest = request
         let goesOn = isResuming
-        system.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
+        host.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
             if error != nil { self?.advertisedRequest = nil }
             // The app did not ask for a resumed start. If it failed because of the radio, the state change tells the
             // app (behaviour 1.13).
@@ -243,7 +265,7 @@ final class PeripheralSession: ManagerSession {
 
     private func stopAdvertising() {
         advertisedRequest = nil
-        system.advertising.remove(key)
+        host.advertising.remove(key)
     }
 
     // MARK: Requests of centrals
@@ -304,7 +326,7 @@ final class PeripheralSession: ManagerSession {
         guard isWanted != watchesCentrals else { return }
         watchesCentrals = isWanted
         guard isWanted else { return }
-        for link in system.links where link.servesCentral { centralConnected(link.centralInfo) }
+        for link in host.links.all where link.servesCentral { centralConnected(link.centralInfo) }
     }
 
     /// Called when a central can use the published services.
@@ -322,7 +344,7 @@ final class PeripheralSession: ManagerSession {
 
     /// Ends the link to a central, unless a central manager of this system uses it (behaviour 3.10).
     private func disconnect(_ central: UUID) {
-        guard let link = system.link(to: central), link.servesCentral else {
+        guard let link = host.links.link(to: central), link.servesCentral else {
             return emit(
                 .centralReleased(
                     central,
@@ -344,18 +366,18 @@ final class PeripheralSession: ManagerSession {
     var publishedServices: [LocalService] { services.map(\.local) }
 
     /// The centrals that have subscribed to a characteristic.
-    func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
-        handles[characteristic].map(system.attributes.subscribers) ?? []
+    private func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
+        handles[characteristic].map(host.attributes.subscribers) ?? []
     }
 
     /// Drops what the ended process had queued. Requests that it did not answer are passed to the next process.
-    func forgetProcess() {
+    private func forgetProcess() {
         updates.removeAll()
         credits.reset()
         releasing.removeAll()
         watchesCentrals = false
         channels.unpublishAll()
-        requests.askAgain(system.attributes.central)
+        requests.askAgain(host.attributes.central)
         askApp()
     }
 
@@ -375,11 +397,14 @@ final class PeripheralSession: ManagerSession {
 
     private func update(_ characteristic: LocalAttributeID, _ value: PacketBuffer, _ centrals: [UUID]?) {
         guard updates.count < ServiceLimits.valueUpdates else {
-            system.misuse("a value update was dropped because the queue is full", by: manager.subject)
+            host.observers.misuse("a value update was dropped because the queue is full", by: manager.subject)
             return
         }
         guard let handle = handles[characteristic] else {
-            system.misuse("a value update was dropped because its characteristic is not published", by: manager.subject)
+            host.observers.misuse(
+                "a value update was dropped because its characteristic is not published",
+                by: manager.subject
+            )
             credits.spend()
             return returnCredits(1)
         }
@@ -392,8 +417,8 @@ final class PeripheralSession: ManagerSession {
     func pump() {
         var sent = 0
         while let update = updates.first {
-            let targets = update.centrals.map(system.attributes.sessions(of:))
-            guard system.attributes.server.update(update.value, of: update.handle, for: targets) else { break }
+            let targets = update.centrals.map(host.attributes.sessions(of:))
+            guard host.attributes.server.update(update.value, of: update.handle, for: targets) else { break }
             updates.removeFirst()
             sent += 1
         }
@@ -402,13 +427,52 @@ final class PeripheralSession: ManagerSession {
 
     private func returnCredits(_ count: Int) {
         guard credits.add(count, waiting: updates.count) else { return }
-        system.loop.execute { [weak self] in self?.tellCredits() }
+        host.loop.execute { [weak self] in self?.tellCredits() }
     }
 
     private func tellCredits() {
         let (count, isAwaited) = credits.take()
         guard count > 0 else { return }
-        manager.tell(.peripheral(.updateCreditsReturned(count)), on: system.loop, isAwaited: isAwaited)
+        manager.tell(.peripheral(.updateCreditsReturned(count)), on: host.loop, isAwaited: isAwaited)
+    }
+}
+
+// MARK: - Restoration
+
+extension PeripheralSession {
+    /// See ``ManagerSession/wishes``.
+    var wishes: [Request] {
+        publishedServices.map { .peripheral(.addService($0)) }
+            + [advertisedRequest].compactMap { $0 }.map { .peripheral(.startAdvertising($0)) }
+    }
+
+    /// See ``ManagerSession/resume(_:)``. Services that are still published, and their advertising, continue by
+    /// themselves (behaviour 1.13).
+    func resume(_ wishes: [Request]) {
+        guard publishedServices.isEmpty, !wishes.isEmpty else { return }
+        isResuming = true
+        for wish in wishes { handle(wish) }
+        isResuming = false
+    }
+
+    /// See ``ManagerSession/preserve()``. Pending requests of centrals wait for the next process (behaviour 10.4).
+    func preserve() -> Event {
+        forgetProcess()
+        let published = publishedServices
+        let subscriptions = published.flatMap(\.characteristics).flatMap { characteristic in
+            subscribers(of: characteristic.id).map {
+                RestoredSubscription(central: $0, characteristic: characteristic.id)
+            }
+        }
+        return .peripheral(
+            .willRestore(
+                RestoredPeripheral(
+                    services: published,
+                    subscriptions: Array(subscriptions.prefix(ServiceLimits.restoredSubscriptions)),
+                    advertising: advertisedRequest
+                )
+            )
+        )
     }
 }
 

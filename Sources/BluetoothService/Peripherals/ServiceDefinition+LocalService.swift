@@ -1,5 +1,6 @@
 import BluetoothTypes
 import GATT
+import ServiceMessages
 
 /// The bits of `CBCharacteristicProperties`, including those that are not sent over the air (behaviour 6.15).
 private enum LocalProperties {

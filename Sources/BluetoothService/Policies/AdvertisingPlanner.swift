@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 /// The content that one app advertises.
 package struct AdvertisingContent: Hashable, Sendable {

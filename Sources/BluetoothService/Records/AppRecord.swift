@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 /// The saved state of an app, which outlives its process (behaviours 10.3, 10.15).
 package struct AppRecord: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCIHost
+import ServiceMessages
 
 /// The fallbacks in use for controllers that misbehaved, so that the next service begins with them
 /// (`Documentation/Quirks.md`).

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import Bonds
 import Foundation
+import ServiceMessages
 
 /// The saved names of peers that are not bonded (behaviour 2.25). A bond contains the name of its peer.
 package struct NameRecord: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 /// The user's decision about an app (behaviour 1.18).
 package struct AppDecision: Hashable, Sendable {

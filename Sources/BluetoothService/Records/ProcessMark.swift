@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ServiceMessages
 
 /// Identifies a process of this machine across restarts of the service. The process ID alone may be reused.
 package struct ProcessMark: Hashable, Sendable {

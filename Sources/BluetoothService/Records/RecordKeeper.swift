@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import HCIHost
+import ServiceMessages
 
 /// Saves the records of apps and of the system, and reads them when a system starts. An unchanged record is not
 /// written.

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import Foundation
 import GATT
+import ServiceMessages
 
 /// The saved attribute tables of peers that are not bonded. They outlive the service (behaviour 4.10), but not a
 /// restart of the device (behaviour 4.12). A bond contains the table of its peer.

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMessages
 
 /// The requests that a manager would have to repeat. For a central manager: its scan, then its connections by peer. For
 /// a peripheral manager: its services in the order of publishing, then its advertisement.

@@ -4,6 +4,7 @@ import Foundation
 import GAP
 import HCI
 import HCIHost
+import ServiceMessages
 
 /// An ``Observation`` as output by tools: a line of `harald monitor --json`. The names of the fields are stable. Fields
 /// without a value are omitted.

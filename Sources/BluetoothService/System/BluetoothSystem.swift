@@ -12,112 +12,60 @@ import Logging
 import Privacy
 import SMP
 import Security
+import ServiceMessages
 
 /// A Bluetooth system: all apps that share a controller, and the stored state of apps and peers. It corresponds to the
 /// system daemon of an Apple device. It outlasts its controllers, which are attached one after the other.
 ///
-/// Used on its loop only. Apps connect through ``openApp(_:)``, whose result may be used from any thread.
+/// The system creates its parts and connects them: ``Controllers``, ``Peers``, ``SharedLinks`` and ``Apps`` own all
+/// state. Used on its loop only. Apps connect through ``openApp(_:)``, whose result may be used from any thread.
 package final class BluetoothSystem {
     package let loop: any EventLoop
     package let configuration: SystemConfiguration
-    /// The most recent troubles.
-    private(set) var troubles = TroubleList()
-    /// The radio state, as reported to managers.
-    package internal(set) var state = ManagerState.unknown
-    /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
-    /// continues when there is a controller again.
-    package var onFailure: ((HCIHostError) -> Void)?
-    /// Whether any controller has worked so far.
-    package internal(set) var hasWorked = false
-    /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
-    package var prompter: (any PairingPrompter)? {
-        get { security.prompter }
-        set { security.prompter = newValue }
-    }
-    /// Asks the user whether apps may use Bluetooth. Without a prompter the question stays open (behaviour 1.18). Not
-    /// retained.
-    package weak var permissionPrompter: (any PermissionPrompter)?
-    /// Launches apps to receive events (behaviour 10.4). Not retained.
-    package weak var launcher: (any AppLauncher)?
+    /// The observers of the system, one of which is the log.
+    package let observers: Observers
     /// Controls the processes of apps on behalf of tools. Not retained.
     package weak var appManagement: (any AppManagement)?
     /// Routes prompts to tools whose users answer them. Not retained.
     package weak var promptDesk: PromptDesk?
-    /// The permissions decided in advance. If it returns nil, the configuration applies.
-    package var permissionRule: ((AppIdentity) -> AppPermission?)? {
-        didSet { tellStates() }
-    }
-    /// Whether the device was started and not unlocked yet. Until then no preserved app is launched (behaviour 10.24).
-    package var isLocked = false {
-        didSet { if !isLocked { for app in preservedApps { app.deviceWasUnlocked() } } }
-    }
-    /// The observers of the system, one of which is the log.
-    package let observers: Observers
+    /// The most recent troubles.
+    private(set) var troubles = TroubleList()
 
-    // State that outlasts a controller.
-    let random: RandomSource
-    let keeper: BondKeeper
-    let security: DeviceSecurity
-    let identity: DeviceIdentity
+    let peers: Peers
+    private(set) lazy var controllers = Controllers(source, loop: loop, observers: observers, host: self)
+    private(set) lazy var links = SharedLinks(
+        configuration,
+        loop: loop,
+        observers: observers,
+        peers: peers,
+        controllers: controllers,
+        host: self
+    )
+    private(set) lazy var apps = Apps(
+        configuration,
+        loop: loop,
+        observers: observers,
+        controllers: controllers,
+        peers: peers,
+        host: self
+    )
+    private lazy var scan = SharedScan(
+        loop: loop,
+        observers: observers,
+        peers: peers,
+        controllers: controllers,
+        sessions: { [unowned self] in centrals }
+    )
     let attributes: LocalAttributes
+    let advertising = AdvertisingArbiter()
     /// The servers of the L2CAP channels that apps publish.
     let channels = ChannelServers()
     /// Accepts the enhanced bearers that peers open, if the configuration allows them.
     let enhancedBearers: EnhancedBearerListener?
-    let advertising = AdvertisingArbiter()
-    /// The peers known to this host.
-    var peers: PeerTable
-    /// The cached attribute tables of peers (behaviours 4.9, 4.10).
-    var tables = RecencyTable<UUID, KnownTable>(limit: KnownTable.maximumPeers)
-    /// The attribute tables as last saved, and whether they have changed since.
-    lazy var writtenTables = TableRecord(run: configuration.run ?? "")
-    var hasNewTables = false
-    /// Saves the records of apps, decisions and peers.
-    let records: RecordKeeper
-    /// The apps whose record may have changed. Processed once per turn of the loop.
-    var changedApps: [AppIdentity] = []
-    /// The apps for which a lack of record slots was reported.
-    var unrecorded: Set<AppIdentity> = []
-    /// Whether a save is scheduled.
-    var isKeeping = false
-    /// Decisions about apps that override the policy and the configuration.
-    var permissions: [AppIdentity: AppDecision] = [:]
-    /// The preserved state of apps whose process is gone.
-    var preserved: [AppIdentity: PreservedApp] = [:]
-    /// Delays launches of apps whose processes end early.
-    lazy var relaunches = makeRelaunches()
-    /// The apps about which the user is being asked.
-    var asking: Set<AppIdentity> = []
-    /// The bonded peers. Each is kept in the tables for as long as its bond exists.
-    var bonded: Set<UUID> = []
-    /// The peers that are kept in the tables, with the number of holds and the address that the scanner keeps.
-    var held: [UUID: (count: Int, address: BluetoothAddress)] = [:]
-    private var managers: [(key: ManagerKey, app: AppIdentity, session: any ManagerSession)] = []
-    /// The number of managers by app, for the quota that every new manager is checked against.
-    private var managerCounts: [AppIdentity: Int] = [:]
-    private var lastManager: UInt64 = 0
-    private var lastInFront: UInt64 = 0
-    private var launches: [WeakApp] = []
 
-    // State of the current controller and its links.
-    let controllers: ControllerSource
-    /// The fallbacks in use for controllers that misbehaved.
-    let controllerMemory = ControllerMemory()
-    var power = PowerMachine()
-    private var airplaneMode = AirplaneMode()
-    var lookAgain: ScheduledTask?
-    /// The recovery of a controller that fails.
-    var recovery = RecoveryLadder()
-    var quietTime: ScheduledTask?
-    /// The transport whose device is being reset, the number of that reset, and its timeout.
-    var resettingLine: (any HCITransport)?
-    var deviceResets: UInt64 = 0
-    var deviceResetTimer: ScheduledTask?
-    var lastFailure: HCIHostError?
-    /// The controller with the host stack on top of it.
-    var attached: AttachedController?
-    /// The established links, the oldest first.
-    var links: [PeerLink] = []
+    private let source: ControllerSource
+    private let random: RandomSource
+    private let identity: DeviceIdentity
 
     /// Creates a system on the controllers of a source, one after the other. It does nothing before ``start()``.
     ///
@@ -132,12 +80,11 @@ package final class BluetoothSystem {
         bonds: (any BondStorage)? = nil,
         logger: Logger
     ) {
-        self.controllers = controllers
+        source = controllers
         self.loop = loop
         self.random = random
         self.configuration = configuration
         observers = Observers(loop: loop)
-        records = RecordKeeper(loop: loop)
         observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
         enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
         attributes = LocalAttributes(
@@ -145,22 +92,9 @@ package final class BluetoothSystem {
             appearance: configuration.appearance,
             features: enhancedBearers == nil ? [] : .enhancedBearers
         )
-        let keeper = BondKeeper(configuration, storage: bonds, random: random, loop: loop)
-        self.keeper = keeper
-        peers = PeerTable { keeper.secret("names of peers") }
-        security = DeviceSecurity(
-            loop: loop,
-            random: random,
-            configuration: configuration.pairing,
-            happenings: observers.sink
-        )
+        peers = Peers(configuration, bonds: bonds, random: random, loop: loop, observers: observers)
         identity = DeviceIdentity(configuration.address, random: random)
-        // As peripheral, Apple's systems only accept passkey entry, and ask the user when a central has lost its bond.
-        if configuration.pairing.ioCapability == .keyboardDisplay {
-            security.policy.capabilityAsPeripheral = .keyboardOnly
-        }
-        security.policy.lostBondsOfCentrals = .asked
-        listen()
+        connect()
     }
 
     /// Creates a system on the controller behind `transport`, and on no other.
@@ -182,25 +116,29 @@ package final class BluetoothSystem {
         )
     }
 
-    private func listen() {
+    private func connect() {
         observers.add(TroubleList.kinds) { [weak self] in self?.troubles.take($0) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
-        controllers.onArrival = { [weak self] in self?.controllerArrived() }
-        security.onBondChange = { [weak self] _ in self?.followBonds() }
-        advertising.onChange = { [weak self] in self?.advertise($0) }
+        peers.device = { [weak self] in self?.controllers.device }
+        peers.onBonds = { [weak attributes] in attributes?.server.store = $0 }
+        advertising.onChange = { [weak self] in self?.controllers.advertise($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
-        attributes.onRecord = { [weak self] central, record in
-            self?.keeper.note(BondIdentifier(central)) { $0.record = record }
+        attributes.onRecord = { [weak peers] central, record in
+            peers?.note(BondIdentifier(central)) { $0.record = record }
         }
-        keeper.onNotice = { [weak self] in self?.tell($0) }
-        records.onTrouble = { [weak self] in self?.trouble($0, $1) }
-        controllerMemory.onChange = { [weak self] in self?.noteChange() }
+        // The records follow the changes of peers and controllers from the beginning.
+        _ = apps.records
+    }
+
+    /// Returns the identifier of the peer that an event of the host stack is about, if the peer is known. Adds no peer.
+    private func identifier(_ happening: any StackHappening) -> UUID? {
+        links.link(with: happening.link)?.peer ?? happening.peer.flatMap { peers.identifier(at: $0) }
     }
 
     /// Restores the saved state and starts the controller.
     package func start() {
-        openRecords()
-        handle(.start)
+        apps.start()
+        controllers.start()
     }
 
     /// Stops the system for good. The saved state stays as it is.
@@ -208,36 +146,118 @@ package final class BluetoothSystem {
     /// - Parameter completion: Called once the controller has been silenced. A program has to wait for it before it
     ///   exits.
     package func stop(_ completion: @escaping () -> Void = {}) {
-        let device = attached?.device
-        relaunches.stop()
-        closeRecords()
-        handle(.stop)
-        endRecovery()
-        closeBonds()
+        let device = controllers.device
+        apps.stop()
+        controllers.stop()
+        peers.closeBonds()
         device.map { $0.whenSilent(completion) } ?? completion()
     }
 
+    /// Reports a problem that apps do not notice.
+    package func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
+        observers.trouble(text(), weight)
+    }
+
+    var centrals: [CentralSession] { apps.managers.entries.compactMap { $0.session as? CentralSession } }
+    var peripherals: [PeripheralSession] { apps.managers.entries.compactMap { $0.session as? PeripheralSession } }
+}
+
+// MARK: - Radio
+
+extension BluetoothSystem {
+    /// The radio state, as reported to managers.
+    package var state: ManagerState { controllers.state }
+
+    /// Whether any controller has worked so far.
+    package var hasWorked: Bool { controllers.hasWorked }
+
+    /// Called when there is no working controller, with the last failure. Managers are then unsupported. The system
+    /// continues when there is a controller again.
+    package var onFailure: ((HCIHostError) -> Void)? {
+        get { controllers.onFailure }
+        set { controllers.onFailure = newValue }
+    }
+
+    /// The address that is visible to centrals, or nil while nothing is advertised.
+    package var advertisedAddress: BluetoothAddress? { controllers.device?.advertiser.connectableAddress }
+
     /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
     package func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch = .settings) {
-        airplaneMode.bluetoothWasSwitched(isOn)
-        switchPower(isOn, by: powerSwitch)
+        controllers.setPower(isOn, by: powerSwitch)
     }
 
     /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
     /// (behaviours 10.15, 10.23).
-    package func setAirplaneMode(_ isOn: Bool) {
-        if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
+    package func setAirplaneMode(_ isOn: Bool) { controllers.setAirplaneMode(isOn) }
+}
+
+extension BluetoothSystem: ControllersHost {
+    func makeDevice(on host: HCIHost) -> GenericAccess {
+        GenericAccess(
+            host: host,
+            loop: loop,
+            random: random,
+            identity: identity,
+            deviceSecurity: peers.security,
+            channels: channels,
+            privateAddressInterval: configuration.privacyInterval,
+            happenings: observers.sink
+        )
     }
 
-    private func switchPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+    func willStart(_ controller: AttachedController) {
+        controller.device.openBonds = { [weak peers] in peers?.openBonds(for: $0) }
+        links.follow(controller.device)
+        controller.advertisement.onStarted = { [weak advertising] in advertising?.started() }
+        controller.advertisement.onFailed = { [weak advertising] in advertising?.failed($0) }
+    }
+
+    func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch) {
         let isKept = powerSwitch == .controlCentre && configuration.version.preservesAcrossSwitches
-        if !isOn, !isKept { discardPreserved() }
-        handle(.switched(isOn: isOn))
+        if !isOn, !isKept { apps.preservation.discard() }
     }
 
-    /// The address that is visible to centrals, or nil while nothing is advertised.
-    package var advertisedAddress: BluetoothAddress? { attached?.device.advertiser.connectableAddress }
+    func radioIs(_ state: ManagerState, isNew: Bool) {
+        if isNew {
+            // Cached tables do not survive power off (behaviour 4.12).
+            if state == .poweredOff { peers.forgetTables() }
+            observers.tell(.state, .stateChanged(state))
+            apps.tellStates()
+        }
+        // Advertising resumes without a new request of the apps (behaviour 1.14).
+        if state == .poweredOn { advertising.apply() }
+    }
+}
 
+// MARK: - What the parts need of each other
+
+extension BluetoothSystem: LinksHost {
+    var linkUsers: [any LinkUser] { centrals }
+    var linkServers: [any LinkServer] { peripherals }
+    var attributeServer: any AttributeServer { attributes }
+
+    func linkUser(_ key: ManagerKey) -> (any LinkUser)? { apps.managers.session(key) as? CentralSession }
+
+    func channels(of app: AppIdentity, to peer: UUID) -> Int { apps.managers.channels(of: app, to: peer) }
+}
+
+extension BluetoothSystem: AppsHost, CentralHost, PeripheralHost {
+    var managers: ManagerTable { apps.managers }
+    var isPoweredOn: Bool { controllers.state == .poweredOn }
+
+    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
+        switch manager.role {
+        case .central: CentralSession(key, of: manager, host: self)
+        case .peripheral: PeripheralSession(key, of: manager, host: self)
+        }
+    }
+
+    func scansChanged() { scan.changed() }
+}
+
+// MARK: - Apps
+
+extension BluetoothSystem {
     /// Connects an app of this process, which the user opened, or which the system launched in the background.
     package func openApp(
         _ identity: AppIdentity,
@@ -258,114 +278,130 @@ package final class BluetoothSystem {
         of program: AppProgram = AppProgram(),
         inBackground: Bool = false
     ) -> App {
-        let app = App(identity, declaration, of: program, inBackground: inBackground, system: self)
-        launches.removeAll { $0.app == nil }
-        launches.append(WeakApp(app: app))
-        return app
+        apps.make(identity, declaration, of: program, inBackground: inBackground, keeping: self)
     }
 
     /// The apps that have a process, the oldest first.
-    package var runningApps: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
+    package var runningApps: [App] { apps.running }
 
-    private struct WeakApp {
-        weak var app: App?
+    // MARK: Launches
+
+    /// Launches apps to receive events (behaviour 10.4). Not retained.
+    package var launcher: (any AppLauncher)? {
+        get { apps.preservation.launcher }
+        set { apps.preservation.launcher = newValue }
     }
 
-    /// The calendar time in seconds since the beginning of 2001, UTC. Nil without a calendar.
-    var calendarTime: TimeInterval? {
-        configuration.loopStart.map { $0 + Double(loop.now.nanoseconds) / 1_000_000_000 }
+    /// Whether the device was started and not unlocked yet. Until then no preserved app is launched (behaviour 10.24).
+    package var isLocked: Bool {
+        get { apps.preservation.isLocked }
+        set { apps.preservation.isLocked = newValue }
     }
 
-    /// Sends a notice to the user.
-    func tell(_ notice: SystemNotice) {
-        observers.tell(.notices, .noticed(notice))
+    /// Returns the identifiers of an app's preserved managers, which it has to create when it is launched
+    /// (behaviour 10.6).
+    package func identifiersToRestore(of app: AppIdentity) -> RestoreIdentifiers {
+        apps.preservation.identifiersToRestore(of: app)
     }
 
-    /// Reports a mistake to the developer of an app (behaviour 1.26).
-    func misuse(_ text: String, by subject: Observation.Subject) {
-        observers.tell(.misuse, .misused(text, isToldToApp: false), of: subject)
+    /// Returns the declaration of a preserved app, or nil if the app is not preserved.
+    package func declaration(ofPreserved app: AppIdentity) -> AppDeclaration? { apps.preservation.declaration(of: app) }
+
+    /// Called when a launched process could not be started, or ended before it connected. The preserved state is kept.
+    /// The next event launches the app again (behaviour 10.15), after a pause (behaviour 10.25).
+    package func launchEnded(_ app: AppIdentity) { apps.preservation.launchEnded(app) }
+
+    /// Called when the process of a launched app runs. The process is part of the record from now on.
+    package func launchStarted(_ app: AppIdentity, as mark: ProcessMark) {
+        apps.preservation.launchStarted(app, as: mark)
     }
 
-    /// Reports a problem that apps do not notice.
-    package func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
-        observers.tell(.trouble, .trouble(text(), weight))
+    /// Called when the user opens an app. Clears the count of early ends (behaviour 10.25).
+    package func personOpens(_ app: AppIdentity) { apps.preservation.personOpens(app) }
+
+    /// Called when the user has force-quit an app, even one that had no process under this system (behaviours 10.16,
+    /// 10.17).
+    package func personHasEnded(_ app: AppIdentity) { apps.preservation.personHasEnded(app) }
+
+    // MARK: Permission
+
+    /// Asks the user whether apps may use Bluetooth. Without a prompter the question stays open (behaviour 1.18). Not
+    /// retained.
+    package var permissionPrompter: (any PermissionPrompter)? {
+        get { apps.permissions.prompter }
+        set { apps.permissions.prompter = newValue }
     }
+
+    /// The permissions decided in advance. If it returns nil, the configuration applies.
+    package var permissionRule: ((AppIdentity) -> AppPermission?)? {
+        get { apps.permissions.rule }
+        set { apps.permissions.rule = newValue }
+    }
+
+    /// Returns whether an app may use Bluetooth.
+    package func permission(of app: AppIdentity) -> AppPermission { apps.permission(of: app) }
+
+    /// Sets whether an app may use Bluetooth, and notifies its managers (behaviour 1.18).
+    ///
+    /// - Parameter executable: The path of the program that the decision applies to. Nil for every program of the app.
+    package func setPermission(_ permission: AppPermission, for app: AppIdentity, executable: String? = nil) {
+        apps.permissions.set(permission, for: app, executable: executable)
+    }
+
+    /// Called when the user changes the permission of an app in the settings. A running managed app is ended by that.
+    /// Its preserved state stays (behaviour 1.27).
+    package func changePermission(_ new: AppPermission, for app: AppIdentity) {
+        apps.permissions.change(to: new, for: app)
+    }
+
+    /// Forgets the decision about an app. The user is asked again.
+    package func resetPermission(of app: AppIdentity) { apps.permissions.reset(app) }
 }
 
-// MARK: - Managers
+// MARK: - Pairing and bonds
 
-extension BluetoothSystem {
-    var centrals: [CentralSession] { managers.compactMap { $0.session as? CentralSession } }
-    var peripherals: [PeripheralSession] { managers.compactMap { $0.session as? PeripheralSession } }
+extension BluetoothSystem: PromptedSystem {
+    /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
+    package var prompter: (any PairingPrompter)? {
+        get { peers.security.prompter }
+        set { peers.security.prompter = newValue }
+    }
 
-    /// Creates the session of a manager, without an initial event.
-    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
-        switch manager.role {
-        case .central: CentralSession(key, of: manager, system: self)
-        case .peripheral: PeripheralSession(key, of: manager, system: self)
+    /// Returns the apps that are connected to the peer of a prompt, with their phases.
+    package func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] { links.apps(of: peer) }
+
+    /// Whether all apps behind a prompt are in the background. If so, the prompt waits as a notification
+    /// (behaviour 6.21).
+    package func isInBackground(_ peer: PromptedPeer) -> Bool {
+        let apps = apps(of: peer)
+        return !apps.isEmpty && apps.allSatisfy { $0.phase != .foreground }
+    }
+
+    /// The location of the bond store if another process has it open, so that nothing can be saved. Nil if the store is
+    /// open here, or cannot be opened for another reason, which ``start()`` reports.
+    package var storeInUse: String? {
+        do throws(BondError) {
+            _ = try peers.openStorage()
+        } catch {
+            if case .inUse(let place) = error { return place }
         }
+        return nil
     }
 
-    /// The apps that have managers. An app occurs once for each of its managers.
-    var apps: [AppIdentity] { managers.map(\.app) }
+    /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
+    package var bondedPeers: [BondedPeer] { peers.bondedPeers }
 
-    /// Returns the managers of an app, the oldest first.
-    func sessions(of app: AppIdentity) -> [any ManagerSession] {
-        managers.filter { $0.app == app }.map(\.session)
-    }
+    /// Forgets a bonded peer. Its link ends, and it has to pair again (behaviours 6.12, 6.14).
+    ///
+    /// - Throws: ``BondError`` if the peer is unknown or the bonds cannot be changed. A peer that was bonded stays so.
+    package func forget(_ peer: UUID) throws(BondError) { try peers.forget(peer) }
 
-    /// The number of managers of each app.
-    var managersByApp: [(app: AppIdentity, count: Int)] { managerCounts.map { ($0.key, $0.value) } }
+    /// Creates the out-of-band data with which a peer can pair by LE Secure Connections. It replaces earlier data.
+    ///
+    /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
+    package func shareOutOfBand() -> OutOfBandData? { peers.shareOutOfBand() }
 
-    /// Returns how much of a shared resource the managers of each app have.
-    func holdings(_ held: KeyPath<Holdings, Int>) -> [(app: AppIdentity, count: Int)] {
-        managers.map { ($0.app, $0.session.holdings[keyPath: held]) }
-    }
-
-    func nextManagerNumber() -> UInt64 {
-        lastManager += 1
-        return lastManager
-    }
-
-    func nextInFront() -> UInt64 {
-        lastInFront += 1
-        return lastInFront
-    }
-
-    /// Adds a manager and reports the state to it, at once or when it is known.
-    func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
-        managers.append((key, app, session))
-        managerCounts[app, default: 0] += 1
-        noteChange(of: app)
-        if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
-    }
-
-    func remove(_ session: any ManagerSession) {
-        guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
-        let app = managers.remove(at: index).app
-        managerCounts[app] = managerCounts[app].flatMap { $0 > 1 ? $0 - 1 : nil }
-        noteChange(of: app)
-    }
-
-    /// Returns the manager with this key.
-    func manager(_ key: ManagerKey) -> (any ManagerSession)? {
-        managers.first { $0.key == key }?.session
-    }
-
-    func setState(_ new: ManagerState) {
-        guard new != state else { return }
-        state = new
-        // Cached tables do not survive power off (behaviour 4.12).
-        if new == .poweredOff { forgetTables() }
-        observers.tell(.state, .stateChanged(new))
-        tellStates()
-    }
-
-    func tellStates() {
-        for (_, app, session) in managers where session.state != state(for: app) {
-            preserved[app]?.willChangeState(of: session)
-            session.stateChanged(to: state(for: app))
-        }
-        for app in preservedApps { app.radioIsBack() }
-    }
+    /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
+    /// does not have this data.
+    package func expectOutOfBand(_ data: OutOfBandData) { peers.expectOutOfBand(data) }
 }

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import ServiceMessages
 
 /// The service's end of a conversation with one tool. Created by the owner of the connection to the tool. Used on the
 /// loop only.

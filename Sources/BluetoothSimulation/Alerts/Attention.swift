@@ -4,6 +4,7 @@ import EventLoops
 import GAP
 import SMP
 import Security
+import ServiceMessages
 
 /// The screen of a device, and the person in front of it. Used on the loop only.
 final class Attention {

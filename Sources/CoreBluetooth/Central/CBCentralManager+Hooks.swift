@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// Entry points for other modules of this package.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// Scans for peripherals, connects to them, and retrieves those that are known.

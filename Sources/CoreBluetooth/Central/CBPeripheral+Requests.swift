@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// Requests with a completion, in addition to the delegate's callback, for other modules of this package.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 
 /// The end of a connection, or of an attempt that the app cancelled.
 package struct ConnectionEnd: Sendable {

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The peripherals of one central manager: one object for each device as long as the app holds it (behaviours 2.20,

@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// The pending numbered requests to one peripheral. Each is completed once: by its response, or when the connection
 /// ends (behaviour 15.11).

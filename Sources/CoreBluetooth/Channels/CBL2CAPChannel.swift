@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 
 /// A protocol/service multiplexer (PSM): the number on which a device accepts L2CAP channels.
 ///

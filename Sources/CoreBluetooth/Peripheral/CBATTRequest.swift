@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// A central's request to read or write the value of a published characteristic, which the app answers.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// A remote central that uses what this device publishes.

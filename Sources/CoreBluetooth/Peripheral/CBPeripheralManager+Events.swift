@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// Handling of the service's events: each updates the objects first and then calls the delegate.

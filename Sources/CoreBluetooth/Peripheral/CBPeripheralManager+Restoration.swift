@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 import Synchronization
 
 extension CBPeripheralManager {

@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// An observer of a peripheral manager, in addition to its delegate. All methods are called on the manager's queue.

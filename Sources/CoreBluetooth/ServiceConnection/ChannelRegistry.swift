@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 import Synchronization
 
 /// The app's end of a channel, as the connection to the service sees it.

@@ -1,6 +1,6 @@
-import BluetoothService
 import Dispatch
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// A manager, as its connection to the service sees it.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Logging
+import ServiceMessages
 
 #if Controllers
     import EmbeddedService

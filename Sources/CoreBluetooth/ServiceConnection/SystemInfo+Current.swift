@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 extension SystemInfo {
     /// The system information of the current code's service, or nil if there is none.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 
 /// The domain of errors of the system in the central and peripheral role (behaviour 5.4).
 public let CBErrorDomain = "CBErrorDomain"

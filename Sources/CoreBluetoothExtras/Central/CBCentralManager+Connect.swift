@@ -1,6 +1,6 @@
-import BluetoothService
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 extension CBCentralManager {

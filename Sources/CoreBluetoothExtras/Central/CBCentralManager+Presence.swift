@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 /// An event of a scan that also reports lost devices.
 public enum Presence: Sendable {

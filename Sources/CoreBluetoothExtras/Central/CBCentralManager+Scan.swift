@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 import Synchronization
 
 extension CBCentralManager {

@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 extension CBPeripheral {
     /// Sends a request and waits for the response. If the task is cancelled or the deadline passes, a later response is

@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 extension CBPeripheral {
     /// Opens an L2CAP channel to a PSM of the device.

@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 
 /// Discovery with a result for each call.
 ///

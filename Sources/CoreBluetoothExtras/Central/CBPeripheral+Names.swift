@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 /// The names of a device that this system has stored (behaviour 15.7).
 ///

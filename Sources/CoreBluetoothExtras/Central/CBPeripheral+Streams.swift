@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 /// Streams of a peripheral's own changes. They retain the peripheral and outlast a disconnection.
 extension CBPeripheral {

@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// Reads and writes with a result for each call. Notifications are never mistaken for the result (behaviour 15.1).

@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 
 /// An advertisement of a peripheral, as received by a scan.
 public struct Discovery: Sendable {

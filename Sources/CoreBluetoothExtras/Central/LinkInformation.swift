@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// The parameters of the link to a peripheral (behaviour 15.4).
 public struct LinkInformation: Hashable, Sendable {

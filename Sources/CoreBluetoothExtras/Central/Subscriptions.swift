@@ -1,6 +1,6 @@
-import BluetoothService
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The streams of notified values of one peripheral, which share one subscription for each characteristic.

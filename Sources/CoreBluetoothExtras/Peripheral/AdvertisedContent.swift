@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The data of an advertisement, with more than Core Bluetooth's `startAdvertising(_:)` accepts by Apple's rules

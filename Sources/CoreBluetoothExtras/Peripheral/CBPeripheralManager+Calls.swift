@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 // Calls that wait for their outcome. The delegate is called too, and first; the calls continue after that. Every call

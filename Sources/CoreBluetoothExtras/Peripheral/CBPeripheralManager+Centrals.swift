@@ -1,6 +1,6 @@
-import BluetoothService
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The connection or disconnection of a central.

@@ -1,5 +1,5 @@
-import BluetoothService
 import CoreBluetooth
+import ServiceMessages
 
 extension CBUUID {
     /// The bit of Apple's overflow area that stands for this service, from 0 to 127 (behaviours 2.31 to 2.33, 15.17).

@@ -1,6 +1,6 @@
-import BluetoothService
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The pending calls and open streams of a peripheral manager. It is released with the manager.

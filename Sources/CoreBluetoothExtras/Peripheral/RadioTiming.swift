@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// The times of the radio, which all apps share: those of the foreground hold while any app that scans or advertises is
 /// in the foreground (behaviour 15.18).

@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// A key of the launch options, which tell an app that the system launches which managers to create (behaviour 10.6).
 ///

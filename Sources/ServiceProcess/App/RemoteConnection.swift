@@ -1,9 +1,9 @@
-import BluetoothService
 import BluetoothTypes
 import Dispatch
 import EventLoops
 import Foundation
 import Logging
+import ServiceMessages
 import Synchronization
 
 /// The connection of an app to a service in another process. When the service goes away, the managers are in the state

@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
 import Logging
+import ServiceMessages
 
 /// Executes the actions of ``ServiceLinkMachine``: keeps a connection to the service for as long as possible. Used on
 /// its event loop.

@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// The state machine that connects the process of an app to its service, and reconnects it after the service was gone.
 /// Event in, actions out.

@@ -1,5 +1,5 @@
-import BluetoothService
 import BluetoothTypes
+import ServiceMessages
 
 /// Splits the octets of a socket into messages. Each is preceded by its length in four octets, least significant first.
 package struct FrameParser {

@@ -1,5 +1,6 @@
 import BluetoothService
 import CoreMetrics
+import ServiceMessages
 
 /// Reports metrics of a system to the metrics backend of this process (swift-metrics). An observer like the log:
 /// metrics that are not collected cost nothing, because no observer is then registered. Used on the event loop of its

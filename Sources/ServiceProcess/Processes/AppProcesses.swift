@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import Logging
+import ServiceMessages
 
 #if canImport(Glibc)
     import Glibc

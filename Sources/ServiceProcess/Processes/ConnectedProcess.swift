@@ -1,4 +1,5 @@
 import BluetoothService
+import ServiceMessages
 
 /// The process of an app that has connected. While the app is suspended, the process runs on unless a ``Freezer`` has
 /// frozen it; its requests and events are held back. Used on the event loop.

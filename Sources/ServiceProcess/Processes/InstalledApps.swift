@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 
 /// The apps in a directory. Each is a directory with an `Info.plist` that contains the app's identifier and launch
 /// command.

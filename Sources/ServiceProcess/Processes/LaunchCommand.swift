@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// The command that starts the program of an app. If the user's systemd runs the service, the app becomes a unit of its
 /// own that outlives the service; otherwise, a child of the service.

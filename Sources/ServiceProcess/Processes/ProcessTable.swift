@@ -1,5 +1,6 @@
 import BluetoothService
 import Foundation
+import ServiceMessages
 
 #if canImport(Glibc)
     import Glibc

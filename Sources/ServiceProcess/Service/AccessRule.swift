@@ -1,4 +1,4 @@
-import BluetoothService
+import ServiceMessages
 
 /// Decides who may use a service, by the user that the kernel reports.
 package struct AccessRule: Hashable, Sendable {

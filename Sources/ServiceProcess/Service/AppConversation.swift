@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 /// The conversation between the process of an app and the service. Used on the event loop.

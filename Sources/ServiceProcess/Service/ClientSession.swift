@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 
 /// A process that has connected to the service. Its first message tells whether it is an app or a tool, and starts the
 /// corresponding conversation. Misbehaviour only affects this session (AB-G05).

@@ -1,6 +1,7 @@
 import BluetoothService
 import EventLoops
 import Logging
+import ServiceMessages
 
 /// The clients of the service: accepts connections, creates a conversation for each, and enforces their limits. Used on
 /// the event loop of its system.

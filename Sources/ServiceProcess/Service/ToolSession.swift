@@ -1,5 +1,6 @@
 import BluetoothService
 import BluetoothTypes
+import ServiceMessages
 
 /// The conversation between a tool and the service over a connection. Used on the event loop.
 final class ToolSession: Conversation {

@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import EventLoops
+import ServiceMessages
 
 /// A tool's side of its conversation with a service: finds a service that is listening, asks questions, and receives
 /// streams. Used on its event loop.

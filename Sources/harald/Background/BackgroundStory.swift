@@ -3,6 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// A story about two phones whose apps go to the background, are suspended, end and come back (behaviours 7.24, 9.1 to

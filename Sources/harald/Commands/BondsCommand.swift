@@ -5,6 +5,7 @@ import Bonds
 import EventLoops
 import Foundation
 import SMP
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

@@ -3,6 +3,7 @@ import BluetoothService
 import CoreBluetooth
 import EventLoops
 import HCITransports
+import ServiceMessages
 
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

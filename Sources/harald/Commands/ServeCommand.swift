@@ -3,6 +3,7 @@ import BluetoothService
 import CoreBluetooth
 import EventLoops
 import HCITransports
+import ServiceMessages
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

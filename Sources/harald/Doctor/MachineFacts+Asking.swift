@@ -7,6 +7,7 @@ import HCI
 import HCIHost
 import HCITransports
 import Logging
+import ServiceMessages
 import ServiceProcess
 import Synchronization
 

@@ -7,6 +7,7 @@ import HCI
 import HCIHost
 import SMP
 import Security
+import ServiceMessages
 
 // Security of the link.
 extension Explorer {

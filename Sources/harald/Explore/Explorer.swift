@@ -13,6 +13,7 @@ import Logging
 import Privacy
 import SMP
 import Security
+import ServiceMessages
 
 /// Finds a peripheral by name, prints its whole attribute table with values, follows one value and disconnects.
 ///

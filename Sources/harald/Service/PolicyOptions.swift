@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothService
 import Foundation
+import ServiceMessages
 import ServiceProcess
 
 /// The policy option: the file with the decisions that need no user.

@@ -5,6 +5,7 @@ import Foundation
 import HCITransports
 import Logging
 import SMP
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

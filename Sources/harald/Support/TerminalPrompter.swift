@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import SMP
 import Security
+import ServiceMessages
 
 /// Prompts the user at the terminal while devices pair, or answers with the prepared answer from the command line.
 /// Without an answer, the answer is no. Lives on the loop.

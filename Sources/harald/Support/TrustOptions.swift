@@ -9,6 +9,7 @@ import GAP
 import HCI
 import SMP
 import Security
+import ServiceMessages
 
 /// The input and output capabilities of the device, as an option.
 enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {

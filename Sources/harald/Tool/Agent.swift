@@ -1,7 +1,7 @@
-import BluetoothService
 import BluetoothTypes
 import SMP
 import Security
+import ServiceMessages
 
 /// Shows a service's prompts to the user at the terminal, one at a time. Lives on the loop.
 final class Agent {

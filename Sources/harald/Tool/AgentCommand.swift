@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothService
 import EventLoops
 import HCITransports
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

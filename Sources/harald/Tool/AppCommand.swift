@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothService
+import ServiceMessages
 
 struct AppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BluetoothService
 import EventLoops
 import Foundation
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 

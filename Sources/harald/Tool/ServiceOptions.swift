@@ -1,9 +1,9 @@
 import ArgumentParser
-import BluetoothService
 import Dispatch
 import EventLoops
 import Foundation
 import HCITransports
+import ServiceMessages
 import ServiceProcess
 import ServiceSocket
 import Synchronization

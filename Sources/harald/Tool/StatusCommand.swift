@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothService
+import ServiceMessages
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Foundation
 import GAP
 import GATT
 import SMP
+import SampleMessages
 import Security
 import ServiceMessages
 import Testing
@@ -120,8 +121,8 @@ final class EnhancedBearerBench {
     /// The number of bearers at each end, including the unenhanced one.
     var bearers: [Int] {
         [
-            phone.links.first?.client.bearers.count ?? 0,
-            sensor.links.first?.served?.bearers.count ?? 0,
+            phone.links.all.first?.client.bearers.count ?? 0,
+            sensor.links.all.first?.served?.bearers.count ?? 0,
         ]
     }
 

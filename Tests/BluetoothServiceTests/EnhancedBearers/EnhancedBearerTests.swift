@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import GATT
 import L2CAP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
         try bench.open()
         bench.world.run(.seconds(2))
         #expect(bench.bearers == [1, 1])
-        #expect(bench.sensor.links.first?.served?.features.contains(.enhancedBearers) == true)
+        #expect(bench.sensor.links.all.first?.served?.features.contains(.enhancedBearers) == true)
         try bench.encrypt()
         #expect(bench.bearers == [4, 4])
     }
@@ -31,7 +32,7 @@ import Testing
         try bench.open()
         try bench.encrypt()
         #expect(bench.bearers == [1, 1])
-        #expect(bench.sensor.links.first?.served?.features.contains(.enhancedBearers) == false)
+        #expect(bench.sensor.links.all.first?.served?.features.contains(.enhancedBearers) == false)
         bench.read(EnhancedBearerBench.books[3])
         #expect(try bench.nextValue() == .init(EnhancedBearerBench.books[3], [3]))
     }
@@ -73,7 +74,7 @@ import Testing
         bench.app.send(.cancelConnection(peer: bench.peer))
         _ = try bench.app.expect("disconnected", \.disconnection)
         bench.world.run(.seconds(1))
-        #expect(bench.sensor.links.isEmpty)
+        #expect(bench.sensor.links.all.isEmpty)
         try bench.connect()
         bench.world.run(.seconds(1))
         #expect(bench.bearers == [4, 4])
@@ -83,7 +84,7 @@ import Testing
     func aPeerThatRefusesIsServedOnTheFixedChannel() throws {
         let bench = try EnhancedBearerBench()
         try bench.open()
-        bench.sensor.links.first?.link.attributes?.enhanced?.close()
+        bench.sensor.links.all.first?.link.attributes?.enhanced?.close()
         try bench.encrypt()
         #expect(bench.bearers == [1, 1])
         for book in EnhancedBearerBench.books { bench.read(book) }
@@ -99,7 +100,7 @@ import Testing
         let bench = try EnhancedBearerBench()
         try bench.open()
         try bench.encrypt()
-        let link = try #require(bench.phone.links.first?.link)
+        let link = try #require(bench.phone.links.all.first?.link)
         let enhanced = try #require(link.attributes?.enhanced)
         // The closure runs when a bearer closes while the link stays up.
         var lost = 0
@@ -124,7 +125,7 @@ import Testing
     func bothOpenAtOnce() throws {
         let bench = try EnhancedBearerBench()
         try bench.open()
-        bench.sensor.links.first?.link.attributes?.wantEnhancedBearers()
+        bench.sensor.links.all.first?.link.attributes?.wantEnhancedBearers()
         try bench.encrypt()
         bench.world.run(.seconds(1))
         #expect(bench.bearers[0] == bench.bearers[1] && (4...6).contains(bench.bearers[0]))
@@ -244,7 +245,7 @@ import Testing
         bench.read(EnhancedBearerBench.desk)
         bench.read(EnhancedBearerBench.bell)
         let first = try bench.ringer.expect("readRequested", \.readRequest)
-        for bearer in bench.sensor.links.first?.link.attributes?.enhanced?.bearers ?? [] { bearer.close() }
+        for bearer in bench.sensor.links.all.first?.link.attributes?.enhanced?.bearers ?? [] { bearer.close() }
         bench.world.run(.seconds(1))
         #expect(bench.bearers[0] == 1 && bench.values().isEmpty)
         try bench.answer(bench.librarian, [1])
@@ -288,7 +289,7 @@ import Testing
         try bench.connect()
         bench.world.run(.seconds(1))
         #expect(bench.bearers == [4, 4])
-        #expect(bench.sensor.links.first?.served?.features.contains(.robustCaching) == true)
+        #expect(bench.sensor.links.all.first?.served?.features.contains(.robustCaching) == true)
         let bell = try #require(bench.handles[EnhancedBearerBench.bell])
         let request = Request.setNotify(peer: bench.peer, characteristic: bell, enabled: true)
         _ = try bench.app.ask(request, "subscribed", \.notifyState)
@@ -304,7 +305,7 @@ import Testing
         let bench = try EnhancedBearerBench()
         try bench.open()
         try bench.encrypt()
-        let attributes = try #require(bench.phone.links.first?.link.attributes)
+        let attributes = try #require(bench.phone.links.all.first?.link.attributes)
         let bell = try #require(bench.handles[EnhancedBearerBench.bell])
         var refused = 0
         for _ in 0..<8 {
@@ -318,7 +319,7 @@ import Testing
                 }
             }
             bench.world.run(.milliseconds(300))
-            for channel in bench.phone.links.first?.link.l2cap.creditBasedChannels ?? [] { channel.disconnect() }
+            for channel in bench.phone.links.all.first?.link.l2cap.creditBasedChannels ?? [] { channel.disconnect() }
             attributes.wantEnhancedBearers()
             bench.world.run(.milliseconds(500))
         }
@@ -343,9 +344,9 @@ import Testing
             if step < 9 { try bench.app.connect(bench.peer) } else { try bench.connect() }
             bench.world.run(.milliseconds(step < 9 ? 60 * step : 30 * (step - 9)))
             for book in EnhancedBearerBench.books { bench.read(book) }
-            weak let enhanced = bench.phone.links.first?.link.attributes?.enhanced
+            weak let enhanced = bench.phone.links.all.first?.link.attributes?.enhanced
             #expect(enhanced != nil)
-            if isLost { bench.sensor.stop() } else { bench.sensor.links.first?.disconnect() }
+            if isLost { bench.sensor.stop() } else { bench.sensor.links.all.first?.disconnect() }
             _ = try bench.app.expect("disconnected", \.disconnection)
             bench.world.run(.milliseconds(1))
             #expect(enhanced == nil, "step \(step)")

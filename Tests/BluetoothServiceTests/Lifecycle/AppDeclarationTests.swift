@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

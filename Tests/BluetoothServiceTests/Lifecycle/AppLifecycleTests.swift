@@ -1,3 +1,4 @@
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

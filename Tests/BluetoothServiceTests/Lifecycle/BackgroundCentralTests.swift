@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
         for value in 2..<6 { apps.measure([UInt8(value)]) }
         apps.world.run(.seconds(3_600))
         #expect(apps.central.take().isEmpty && apps.centralApp.phase == .suspended)
-        #expect(apps.phone.system.links.count == 1)
+        #expect(apps.phone.system.links.all.count == 1)
         apps.centralApp.happened(.entered)
         apps.world.run(.zero)
         #expect(apps.central.take().compactMap(\.value) == (2..<6).map { .success([UInt8($0)]) })
@@ -377,7 +378,7 @@ import Testing
         apps.centralApp.happened(.ended(end))
         apps.world.run(.seconds(1))
         apps.central.take()
-        #expect(apps.phone.system.links.isEmpty && !apps.phone.controller.isScanning)
+        #expect(apps.phone.system.links.all.isEmpty && !apps.phone.controller.isScanning)
         #expect(apps.centralApp.phase == .notRunning(end))
         apps.central.send(.startScan(ScanRequest()))
         apps.measure([1])

@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 

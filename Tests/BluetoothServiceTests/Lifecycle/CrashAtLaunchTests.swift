@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
         apps.world.run(.seconds(1))
         process.happened(.ended(.crashed))
         apps.world.run(.seconds(60))
-        #expect(kept(apps) == both && apps.phone.system.links.count == 1)
+        #expect(kept(apps) == both && apps.phone.system.links.all.count == 1)
         let before = launcher.launches.count
         apps.measure([2])
         #expect(before == (isOpenedByHand ? 0 : 1) && launcher.launches.dropFirst(before) == [both])
@@ -83,7 +84,7 @@ import Testing
         #expect(kept(apps) == both)
         apps.world.run(.seconds(1))
         #expect(kept(apps) == RestoreIdentifiers() && second.phase == .foreground)
-        #expect(apps.phone.system.links.isEmpty)
+        #expect(apps.phone.system.links.all.isEmpty)
     }
 
     @Test("behaviour 10.6: after ten crashes at launch, one for each value, the eleventh process gets all values")
@@ -108,6 +109,9 @@ import Testing
         process.happened(.ended(.crashed))
         process.happened(.ended(.forceQuit))
         apps.measure([1])
-        #expect(launcher.launches.isEmpty && apps.phone.system.preserved.isEmpty && apps.phone.system.links.isEmpty)
+        #expect(
+            launcher.launches.isEmpty && apps.phone.system.apps.preservation.apps.isEmpty
+                && apps.phone.system.links.all.isEmpty
+        )
     }
 }

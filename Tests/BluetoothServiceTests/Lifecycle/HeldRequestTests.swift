@@ -1,4 +1,5 @@
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics

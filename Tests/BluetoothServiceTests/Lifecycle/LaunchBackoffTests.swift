@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -164,13 +165,13 @@ import Testing
         #expect((status(apps)?.launchPauseSeconds ?? 0) > 200)
         apps.launchCentral()
         apps.world.run(.seconds(11))
-        #expect(apps.phone.system.relaunches.state(of: identity) == nil)
+        #expect(apps.phone.system.apps.preservation.relaunches.state(of: identity) == nil)
         apps.centralApp.happened(.ended(.crashed))
         apps.measure([4])
         #expect(launcher.count == before + 1)
         apps.launchCentral()
         apps.centralApp.happened(.ended(.forceQuit))
-        #expect(apps.phone.system.relaunches.state(of: identity) == nil)
+        #expect(apps.phone.system.apps.preservation.relaunches.state(of: identity) == nil)
         apps.world.run(.seconds(700))
         #expect(launcher.count == before + 1)
     }
@@ -185,7 +186,7 @@ import Testing
         apps.measure([3])
         apps.phone.system.setPower(false)
         apps.world.run(.seconds(700))
-        #expect(launcher.count == 2 && apps.phone.system.preserved.isEmpty)
+        #expect(launcher.count == 2 && apps.phone.system.apps.preservation.apps.isEmpty)
 
         let (others, log) = try sleepingApp()
         for value in UInt8(1)...2 {

@@ -3,6 +3,7 @@ import Bonds
 import EventLoops
 import Foundation
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -150,7 +151,7 @@ final class LifecycleWorld: AppLauncher {
 
     /// The phone loses power without warning, and starts again.
     private func restartPhone() {
-        phone.system.records.close()
+        phone.system.apps.records.keeper.close()
         phone.system.launcher = nil
         collector.app.happened(.ended(.deviceRestarted))
         phone.system.stop()
@@ -310,7 +311,7 @@ final class LifecycleWorld: AppLauncher {
     func check() {
         func demand(_ holds: Bool, _ text: String) { if !holds { faults.append(text) } }
         demand(
-            phone.system.preserved.isEmpty && belt.system.preserved.isEmpty,
+            phone.system.apps.preservation.apps.isEmpty && belt.system.apps.preservation.apps.isEmpty,
             "something is kept although the apps run"
         )
         demand(collector.isOn && sensor.isOn, "an app does not see the radio on")
@@ -325,8 +326,8 @@ final class LifecycleWorld: AppLauncher {
         collector.app.happened(.ended(.forceQuit))
         sensor.app.happened(.ended(.forceQuit))
         world.run(.seconds(2))
-        demand(phone.system.links.isEmpty && belt.system.links.isEmpty, "a link is left")
-        demand(phone.system.held.isEmpty && belt.system.held.isEmpty, "a peer is held")
+        demand(phone.system.links.all.isEmpty && belt.system.links.all.isEmpty, "a link is left")
+        demand(phone.system.peers.heldCount == 0 && belt.system.peers.heldCount == 0, "a peer is held")
         demand(phone.system.centrals.isEmpty && belt.system.peripherals.isEmpty, "a manager is left")
         demand(!phone.controller.isScanning && !belt.controller.isAdvertising, "the radio is in use")
     }

@@ -1,4 +1,5 @@
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Testing
 

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -135,7 +136,7 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
         // The other manager was not created: its state is discarded, and nothing launches the app any more.
         apps.world.run(.seconds(20))
-        #expect(apps.phone.system.preserved.isEmpty && launcher.launches.count == 1)
+        #expect(apps.phone.system.apps.preservation.apps.isEmpty && launcher.launches.count == 1)
     }
 
     @Test("behaviour 10.6: an app that is running without its managers is not launched")
@@ -161,7 +162,7 @@ import Testing
         apps.measure([1])
         apps.phone.system.setPower(false, by: .controlCentre)
         apps.world.run(.seconds(1))
-        #expect(apps.phone.system.links.isEmpty)
+        #expect(apps.phone.system.links.all.isEmpty)
         apps.launchCentral()
         apps.world.run(.zero)
         let events = apps.central.take()
@@ -194,15 +195,15 @@ import Testing
     func aBoundedNumberIsKept() {
         let apps = LivingApps()
         let phone = apps.phone
-        let names = (0...BluetoothSystem.maximumPreserved).map { "App\($0)" }
+        let names = (0...Preservation.maximumApps).map { "App\($0)" }
         for name in names {
             let app = phone.app(name)
             _ = phone.manager(.central, of: app, restoring: "one")
             app.happened(.ended(.crashed))
         }
-        let kept = phone.system.preserved.keys.map(\.name)
+        let kept = phone.system.apps.preservation.apps.keys.map(\.name)
         #expect(Set(kept) == Set(names.dropFirst().map { "com.example.\($0)" }))
-        #expect(phone.system.centrals.count == BluetoothSystem.maximumPreserved + 1)
+        #expect(phone.system.centrals.count == Preservation.maximumApps + 1)
     }
 
     @Test("AB-G05, behaviour 10.4: values that arrive without a process are bounded, and the latest are delivered")

@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import L2CAP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
     func aPeripheralMayAskForWhatTheVersionTakes(version: Int) throws {
         let pair = try Pair { $0.version = SystemVersion(integerLiteral: version) }
         _ = try pair.connected()
-        let link = try #require(pair.phone.system.links.first)
+        let link = try #require(pair.phone.system.links.all.first)
         func takes(_ minimum: UInt16, _ maximum: UInt16, _ timeout: UInt16) -> Bool {
             link.link.parameterPolicy(
                 ConnectionParameters(intervalMinimum: minimum, intervalMaximum: maximum, latency: 0, timeout: timeout)
@@ -63,6 +64,6 @@ import Testing
         let app = phone.system.openApp(AppIdentity(name: "app"), declaring: declaration)
         _ = phone.manager(.central, of: app, restoring: "one")
         app.happened(.ended(.forceQuit))
-        #expect(phone.system.preserved.isEmpty == !(version >= 26 && isSetUp))
+        #expect(phone.system.apps.preservation.apps.isEmpty == !(version >= 26 && isSetUp))
     }
 }

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
         world.run(.seconds(1))
         let restored = Event.central(.willRestore(RestoredCentral(scan: scan, peers: [])))
         #expect(new.manager.take() == (isGiven ? [restored] : []) + [.stateChanged(.poweredOn)])
-        #expect(phone.system.preserved.isEmpty && phone.system.centrals.count == 1)
+        #expect(phone.system.apps.preservation.apps.isEmpty && phone.system.centrals.count == 1)
         #expect(phone.system.centrals.first?.scans == isGiven)
         #expect(troubles.texts.count == (isGiven ? 0 : 1))
         if let text = troubles.texts.first { #expect(text.contains("/bin/a") && text.contains("/bin/b")) }

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import SMP
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -112,7 +113,7 @@ import Testing
         pairing.tool?.handle(.ask(number: 9, .forgetBond(peer)))
         pairing.air.world.run(.seconds(1))
         #expect(pairing.answers == [.success("[]")])
-        #expect(pairing.phone.bondStatus.isEmpty && pairing.phone.links.isEmpty)
+        #expect(pairing.phone.bondStatus.isEmpty && pairing.phone.links.all.isEmpty)
     }
 
     @Test("AB-A14: pairing fails if the tool's user or the policy refuses, or if there is neither")

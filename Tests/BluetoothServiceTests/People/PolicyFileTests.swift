@@ -1,6 +1,7 @@
 import BluetoothTypes
 import SMP
 import Security
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

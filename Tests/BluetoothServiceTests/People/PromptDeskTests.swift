@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import SMP
+import SampleMessages
 import Security
 import ServiceMessages
 import Testing
@@ -185,9 +186,9 @@ import Testing
     @Test("the latest prompter gets notices, which need no answer")
     func notices() throws {
         let owner = try DeskOwner()
-        owner.device.system.tell(.poweredOff(app: "a"))
+        owner.device.system.observers.tell(.poweredOff(app: "a"))
         let prompter = try #require(Prompter(owner.desk))
-        owner.device.system.tell(.poweredOff(app: "b"))
+        owner.device.system.observers.tell(.poweredOff(app: "b"))
         let texts = prompter.shown.map(\.question)
         #expect(texts == [.notice(SystemNotice.poweredOff(app: "b").description)] && prompter.shown[0].number == 0)
     }

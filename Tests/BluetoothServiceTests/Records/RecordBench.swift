@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -116,14 +117,14 @@ final class RecordBench: AppLauncher {
     /// Cuts the power, so that the system has no time to act, and creates the next one. Starts it and turns the radio
     /// on, unless `isStarted` is false: then the system has only read its records.
     func restart(isStarted: Bool = true) {
-        phone.system.records.close()
+        phone.system.apps.records.keeper.close()
         records.loseHeld()
         phone.system.stop()
         opened = []
         world.run(.zero)
         begin = world.loop.now
         phone = world.device("Phone", isStarted: isStarted, bonds: storage, configure: configure)
-        if !isStarted { phone.system.openRecords() }
+        if !isStarted { phone.system.apps.start() }
         watch()
     }
 

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import Foundation
 import HCIHost
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import GATT
 import HCIHost
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -3,6 +3,7 @@ import Bonds
 import EventLoops
 import Foundation
 import HCIHost
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

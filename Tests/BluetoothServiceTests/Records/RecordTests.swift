@@ -2,10 +2,11 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
-import ServiceMessages
+import SampleMessages
 import Testing
 
 @testable import BluetoothService
+@testable import ServiceMessages
 
 /// App state is saved before it takes effect, and only when it changes.
 @Suite struct RecordTests {
@@ -35,7 +36,9 @@ import Testing
             let bench = RecordBench()
             let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
             let (_, manager) = bench.open("App", role)
-            let session = try #require(bench.phone.system.sessions(of: AppIdentity(name: "com.example.App")).first)
+            let session = try #require(
+                bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first
+            )
             for (request, count) in self.requests(peer).first(where: { $0.0 == role })?.1 ?? requests {
                 let (before, saves) = (session.wishes, bench.records.inner.changes)
                 var stood: [[Request]] = []
@@ -77,7 +80,7 @@ import Testing
         for number in 0..<5 { _ = bench.phone.manager(.central, of: app, restoring: "\(number)") }
         let managers = bench.phone.system.centrals
         for manager in managers { manager.handle(Self.scan) }
-        bench.phone.system.noteChange(of: AppIdentity(name: "com.example.Collector"))
+        bench.phone.system.apps.noteChange(of: AppIdentity(name: "com.example.Collector"))
         bench.world.run(.zero)
         let changes = bench.records.inner.changes
         #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [Self.scan], count: 5))

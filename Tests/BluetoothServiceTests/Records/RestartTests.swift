@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -27,7 +28,7 @@ import Testing
         let (_, manager) = bench.open()
         let events = manager.take()
         #expect(restored(events)?.scan?.services == [0x180D] && events.dropFirst() == [.stateChanged(.poweredOn)])
-        #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.preserved.isEmpty)
+        #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.apps.preservation.apps.isEmpty)
         // The scan survives another restart too.
         #expect(bench.wishes == [Self.scan])
         bench.restart()
@@ -57,7 +58,7 @@ import Testing
         bench.phone.system.start()
         bench.world.run(.seconds(1))
         let events = second.take()
-        let session = try #require(bench.phone.system.sessions(of: AppIdentity(name: "com.example.App")).first)
+        let session = try #require(bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first)
         #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
         #expect(session.wishes == wishes && bench.wishes == wishes)
         switch (role, events.first) {
@@ -155,7 +156,9 @@ import Testing
         bench.restart()
         let (_, manager) = bench.open(isReopened: true)
         #expect(manager.take() == [.stateChanged(.poweredOn)])
-        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.preserved.isEmpty)
+        #expect(
+            bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.apps.preservation.apps.isEmpty
+        )
         bench.world.run(PreservedApp.patience)
         #expect(bench.wishes == [] && bench.written.first?.managers.first?.options.isReopened == false)
         // The next manager is restored as usual.
@@ -251,8 +254,8 @@ import Testing
         for comesByItself in [false, true] {
             let bench = RecordBench()
             try restart(of: bench, processLives: true)
-            bench.world.run(BluetoothSystem.settleTime - .seconds(1))
-            #expect(bench.launches.isEmpty && bench.phone.system.preserved.count == 1)
+            bench.world.run(Preservation.settleTime - .seconds(1))
+            #expect(bench.launches.isEmpty && bench.phone.system.apps.preservation.apps.count == 1)
             if comesByItself { _ = bench.open(isReopened: true) }
             bench.world.run(.seconds(2))
             #expect(bench.launches == (comesByItself ? [] : ["com.example.Collector"]))
@@ -335,7 +338,7 @@ import Testing
         let phone = bench.world.device("Phone", isUp: false, bonds: bench.storage)
         var told = 0
         phone.system.observers.add(.trouble) { _ in told += 1 }
-        #expect(Set(phone.system.preserved.keys.map(\.name)) == ["com.example.One", "com.example.Four"])
+        #expect(Set(phone.system.apps.preservation.apps.keys.map(\.name)) == ["com.example.One", "com.example.Four"])
         bench.world.run(.seconds(1))
         #expect(phone.system.state == .poweredOn)
         // Damaged records are replaced last.

@@ -2,6 +2,7 @@ import BluetoothTypes
 import Bonds
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 
     /// The scans of an app's sessions.
     private func scanned(_ bench: RecordBench, _ app: String = "Greedy") -> [Request] {
-        bench.phone.system.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(\.wishes)
+        bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(\.wishes)
     }
 
     /// A greedy app in the first slot, whose saves are held from now on, and a modest one.
@@ -81,7 +82,7 @@ import Testing
         let (bench, greedy, _) = makeBench()
         greedy.send(scan(1))
         bench.world.run(.zero)
-        bench.phone.system.noteChange(of: AppIdentity(name: "com.example.Greedy"))
+        bench.phone.system.apps.noteChange(of: AppIdentity(name: "com.example.Greedy"))
         let second = bench.phone.manager(.central, of: greedy.connection, restoring: "two")
         bench.world.run(.zero)
         // The second manager's turn comes after the scan.

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import Foundation
+import SampleMessages
 import ServiceMessages
 import Synchronization
 import TestBasics
@@ -50,7 +51,7 @@ import Testing
         let phone = world.device("Phone")
         let collector = phone.manager(.central)
         let manager = phone.system.centrals.first?.manager
-        manager?.postponed = [scan(1), connect(1)]
+        manager?.postpone([scan(1), connect(1)], in: .unknown)
         manager?.tell(.stateChanged(.poweredOff), on: world.loop)
         #expect(manager?.postponed.count == 2)
         manager?.tell(.stateChanged(.unauthorized), on: world.loop)

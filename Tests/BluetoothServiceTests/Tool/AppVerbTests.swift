@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import SampleMessages
 import ServiceMessages
 import Testing
 
@@ -124,14 +125,17 @@ import Testing
                 "\(verb)"
             )
         }
-        #expect(apps.allSatisfy { $0.phase == .foreground } && phone.system.permissions.isEmpty)
+        #expect(apps.allSatisfy { $0.phase == .foreground } && phone.system.apps.permissions.decisions.isEmpty)
         #expect(perform(.revokePermission, "a", of: 2, on: phone).isSuccess)
         #expect(apps.map(\.phase) == [.foreground, .notRunning(.removedFromMemory)])
         #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 2)) == .denied)
         #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 1)) == .allowedAlways)
         let shown = phone.system.appsStatus.permissions
         #expect(shown == [PermissionStatus(app: "a", owner: 2, permission: "denied", executable: nil)])
-        #expect(perform(.resetPermission, "a", of: 2, on: phone).isSuccess && phone.system.permissions.isEmpty)
+        #expect(
+            perform(.resetPermission, "a", of: 2, on: phone).isSuccess
+                && phone.system.apps.permissions.decisions.isEmpty
+        )
         // A running app is preferred; for an unknown name, the command applies to the app of the service's own user.
         #expect(perform(.background, "a", on: phone).isSuccess && apps[0].phase == .background)
         #expect(perform(.revokePermission, "later", on: phone).isSuccess)
@@ -148,16 +152,21 @@ import Testing
             app.runs(in: process)
             let manager = phone.manager(.central, of: app, restoring: "heart")
             #expect(perform(verb, "com.example.Heart", on: phone).isSuccess && process.isOver)
-            #expect(phone.system.preserved.isEmpty == !isKept)
+            #expect(phone.system.apps.preservation.apps.isEmpty == !isKept)
             _ = manager
         }
         // The preserved state of an app that is not running is removed too.
         let app = phone.app("Heart", [.central])
         let manager = phone.manager(.central, of: app, restoring: "heart")
         app.happened(.ended(.crashed))
-        #expect(!phone.system.preserved.isEmpty)
-        #expect(perform(.terminate, "com.example.Heart", on: phone).error != nil && !phone.system.preserved.isEmpty)
-        #expect(perform(.forceQuit, "com.example.Heart", on: phone).isSuccess && phone.system.preserved.isEmpty)
+        #expect(!phone.system.apps.preservation.apps.isEmpty)
+        #expect(
+            perform(.terminate, "com.example.Heart", on: phone).error != nil
+                && !phone.system.apps.preservation.apps.isEmpty
+        )
+        #expect(
+            perform(.forceQuit, "com.example.Heart", on: phone).isSuccess && phone.system.apps.preservation.apps.isEmpty
+        )
         _ = manager
     }
 

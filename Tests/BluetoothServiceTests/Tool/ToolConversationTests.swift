@@ -3,6 +3,7 @@ import EventLoops
 import Foundation
 import GAP
 import HCIHost
+import SampleMessages
 import ServiceMessages
 import Testing
 

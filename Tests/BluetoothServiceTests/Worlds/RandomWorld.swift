@@ -1,5 +1,6 @@
 import EventLoops
 import Foundation
+import ServiceMessages
 
 @testable import BluetoothService
 
@@ -210,14 +211,14 @@ final class RandomWorld {
             if !holds { fault("device \(device.shape.apps[0].name.device): \(text)") }
         }
         let isSetUp = device.apps.filter(\.shape.declaration.usesAccessorySetup).map(\.shape.identity)
-        let stays = system.preserved.keys.filter { !isSetUp.contains($0) }
+        let stays = system.apps.preservation.apps.keys.filter { !isSetUp.contains($0) }
         demand(stays.isEmpty, "something is kept of an app that the person has ended")
         guard isSetUp.isEmpty, devices.allSatisfy({ $0.apps.allSatisfy { !$0.shape.declaration.usesAccessorySetup } })
         else {
             return
         }
-        demand(system.links.isEmpty, "a link is left")
-        demand(system.held.isEmpty, "a peer is held")
+        demand(system.links.all.isEmpty, "a link is left")
+        demand(system.peers.heldCount == 0, "a peer is held")
         demand(system.centrals.isEmpty && system.peripherals.isEmpty, "a manager is left")
         demand(!device.isScanning && !device.isAdvertising, "the radio is in use")
     }

@@ -1,5 +1,6 @@
 import EventLoops
 import Foundation
+import ServiceMessages
 
 @testable import BluetoothService
 

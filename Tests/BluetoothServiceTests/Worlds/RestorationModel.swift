@@ -1,4 +1,5 @@
 import Foundation
+import ServiceMessages
 
 @testable import BluetoothService
 

@@ -1,4 +1,4 @@
-@testable import BluetoothService
+import ServiceMessages
 
 /// Checks the sequence of radio states that a manager receives (behaviours 1.3, 1.4, 1.18).
 struct StateWitness {

@@ -5,6 +5,7 @@ import GAP
 import HCI
 import Logging
 import Privacy
+import ServiceMessages
 
 @testable import BluetoothService
 
@@ -103,7 +104,7 @@ final class WorldDevice: AppLauncher {
 
     /// The system ends without warning and loses all its unsaved state.
     private func vanish() {
-        system.records.close()
+        system.apps.records.keeper.close()
         system.launcher = nil
         controller?.unplug()
         controller = nil

@@ -2,6 +2,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

@@ -4,6 +4,7 @@ import CoreBluetooth
 import Dispatch
 import EventLoops
 import Radio
+import ServiceMessages
 import Synchronization
 
 /// A world of random apps whose processes end at arbitrary times and on any thread, and start again. Each seed must

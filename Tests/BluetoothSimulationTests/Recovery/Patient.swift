@@ -1,5 +1,6 @@
 import BluetoothService
 import EventLoops
+import ServiceMessages
 import Testing
 
 @testable import BluetoothSimulation

@@ -2,6 +2,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import HCIHost
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -65,7 +66,7 @@ import Testing
             #expect(faults.isEmpty, "command \(command): \(faults)")
             #expect(watcher.states.value.last == .poweredOn)
             patient.device.world.run(for: RecoveryLadder.quietTime)
-            #expect(patient.device.withSystem { $0.recovery.state } == .well)
+            #expect(patient.device.withSystem { $0.controllers.recovery.state } == .well)
         }
     }
 
@@ -146,11 +147,11 @@ import Testing
         let (device, world) = (patient.device, patient.device.world)
         // The ladder is climbed, and pauses last half a minute.
         world.run(for: .seconds(400))
-        let isClimbed = device.withSystem { $0.recovery.state != .well && $0.status.recovery?.step == 4 }
+        let isClimbed = device.withSystem { $0.controllers.recovery.state != .well && $0.status.recovery?.step == 4 }
         #expect(isClimbed)
         // In such a pause no transport is open that could close.
         for _ in 0..<600 {
-            if case .missing = device.withSystem({ $0.power.phase }) { break }
+            if case .missing = device.withSystem({ $0.controllers.power.phase }) { break }
             world.run(for: .milliseconds(100))
         }
         let before = patient.reports.value.count
@@ -158,7 +159,7 @@ import Testing
         patient.controller.powerCycle()
         device.setController(isPluggedIn: true)
         world.run(for: .seconds(1))
-        #expect(device.withSystem { $0.recovery.state == .well && $0.state == .poweredOn })
+        #expect(device.withSystem { $0.controllers.recovery.state == .well && $0.state == .poweredOn })
         #expect(patient.reports.value.dropFirst(before).contains(.left(at: .powerOff)))
     }
 

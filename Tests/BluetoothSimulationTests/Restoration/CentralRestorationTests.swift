@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 /// Central managers that outlive their app's process.

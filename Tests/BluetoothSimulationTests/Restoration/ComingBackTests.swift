@@ -3,6 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Testing
 
 /// Which apps are relaunched after which event (behaviours 10.15 to 10.18): a test for each cell of that table.

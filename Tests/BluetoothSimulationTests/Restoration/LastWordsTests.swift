@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 /// Requests in the last callback before a process ends.

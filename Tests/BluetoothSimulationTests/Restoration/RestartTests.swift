@@ -3,6 +3,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

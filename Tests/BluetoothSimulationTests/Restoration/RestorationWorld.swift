@@ -3,6 +3,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The events of a device's apps, across all launches.

@@ -5,6 +5,7 @@ import CoreBluetoothExtras
 import EventLoops
 import Foundation
 import Radio
+import ServiceMessages
 import Testing
 
 /// Changes to a device's settings other than turning Bluetooth off.

@@ -1,6 +1,7 @@
 import BluetoothService
 import EventLoops
 import Foundation
+import ServiceMessages
 import TestBasics
 import Testing
 

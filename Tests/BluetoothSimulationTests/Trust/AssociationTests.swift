@@ -7,6 +7,7 @@ import GAP
 import GATT
 import SMP
 import Security
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing
@@ -124,14 +125,14 @@ import Testing
     @Test("behaviour 6.7: the central offers keyboard and display, bonding, and Secure Connections")
     func whatTheCentralOffers() throws {
         let trust = TrustWorld()
-        let configuration = trust.phone.withSystem { $0.security.configuration }
+        let configuration = trust.phone.withSystem { $0.peers.security.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)
         #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
         let app = try trust.app()
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value").error == nil)
-        let level = trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.level }
+        let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == true && level?.keySize == 16 && level?.isAuthenticated == true)
     }
 
@@ -144,7 +145,7 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value").error == nil)
-        let level = trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.level }
+        let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == false && level?.isAuthenticated == true)
         // The bond is used on the next connection.
         try app.leave()

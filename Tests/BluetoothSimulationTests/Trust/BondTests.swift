@@ -9,6 +9,7 @@ import GATT
 import HCI
 import SMP
 import Security
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing
@@ -41,7 +42,7 @@ import Testing
         let alerts = trust.watchAlerts()
         app.connect()
         try app.expect("connected")
-        let isEncrypted = trust.phone.withSystem { $0.links.first?.secured.linkSecurity.isEncrypted }
+        let isEncrypted = trust.phone.withSystem { $0.links.all.first?.secured.linkSecurity.isEncrypted }
         #expect(isEncrypted == true)
         try app.leave()
         try app.visit()
@@ -146,7 +147,7 @@ import Testing
         #expect(try app.expect("failed to connect", "connected").error != nil)
         trust.world.run(for: .seconds(5))
         #expect(app.log.isEmpty && trust.sensorApp.log.isEmpty)
-        #expect(trust.phone.withSystem { $0.links.isEmpty })
+        #expect(trust.phone.withSystem { $0.links.all.isEmpty })
         // The bond is unchanged.
         #expect(trust.phone.pairedPeers.count == 1)
     }
@@ -180,8 +181,8 @@ import Testing
         let (trust, _) = try bonded { configuration, isPhone in
             if isPhone { configuration.pairing.givenKeys.insert(.signing) }
         }
-        #expect(trust.sensor.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } != nil)
-        #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.keys.peerSigningKey } == nil)
+        #expect(trust.sensor.withSystem { $0.peers.bonds?.bonds.first?.keys.peerSigningKey } != nil)
+        #expect(trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.peerSigningKey } == nil)
     }
 
     @Test("behaviour 4.10: the services of a bonded peer are discovered without traffic")
@@ -263,7 +264,7 @@ import Testing
         #expect(try other.expect("value").error == nil)
         #expect(try app.expect("disconnected").error != nil)
         #expect(trust.phone.pairedPeers.map(\.name) == ["Second"])
-        #expect(trust.phone.withSystem { $0.links.map(\.secured.linkSecurity.isEncrypted) } == [true])
+        #expect(trust.phone.withSystem { $0.links.all.map(\.secured.linkSecurity.isEncrypted) } == [true])
         withExtendedLifetime(secondApp) {}
     }
 
@@ -276,7 +277,7 @@ import Testing
         #expect(failure.what == "failed to connect")
         #expect(failure.error?.core == .encryptionTimedOut)
         trust.world.run(for: .seconds(1))
-        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.isEmpty })
+        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.all.isEmpty })
         // The bond stays: the peer may respond another time.
         #expect(trust.phone.pairedPeers.count == 1)
     }
@@ -286,12 +287,12 @@ import Testing
         trust.world.withholdsEncryption()
         app.connect()
         trust.world.run(for: .seconds(3))
-        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
+        #expect(app.log.isEmpty && trust.phone.withSystem { $0.links.all.count } == 1)
         // Nor does another app join an unauthenticated link (AB-A10).
         let other = try trust.app()
         try other.connect(known: try #require(app.identifier))
         trust.world.run(for: .seconds(3))
-        #expect(other.log.isEmpty && trust.phone.withSystem { $0.links.count } == 1)
+        #expect(other.log.isEmpty && trust.phone.withSystem { $0.links.all.count } == 1)
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
         #expect(try app.expect("failed to connect", "connected").what == "failed to connect")
         #expect(try other.expect("failed to connect", "connected").what == "failed to connect")

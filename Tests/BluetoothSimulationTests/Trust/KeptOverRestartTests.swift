@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import GATT
+import ServiceMessages
 import TestBasics
 import Testing
 
@@ -49,11 +50,11 @@ import Testing
         try app.open()
         try app.leave()
         trust.world.run(for: .seconds(3))
-        let cache = try #require(trust.phone.withSystem { $0.keeper.store?.bonds.first?.cache })
+        let cache = try #require(trust.phone.withSystem { $0.peers.bonds?.bonds.first?.cache })
         #expect(cache.services?.isEmpty == false)
         let again = try restart(trust)
         let alerts = trust.watchAlerts()
-        #expect(trust.phone.withSystem { $0.keeper.store?.bonds.first?.cache } == cache)
+        #expect(trust.phone.withSystem { $0.peers.bonds?.bonds.first?.cache } == cache)
         #expect(trust.phone.pairedPeers.map(\.identifier) == [identifier])
         #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
         try again.connect(known: identifier)
@@ -70,14 +71,14 @@ import Testing
         try app.visit()
         trust.world.run(for: .seconds(3))
         let identifier = try #require(app.identifier)
-        #expect(trust.phone.withSystem { $0.peers.names.name(of: identifier) } == "Sensor")
+        #expect(trust.phone.withSystem { $0.peers.nameRecord.name(of: identifier) } == "Sensor")
         app.read(Trust.email)
         #expect(try app.expect("value").error == nil)
         try app.leave()
         try app.connect(known: identifier)
         try app.open()
         trust.world.run(for: .seconds(3))
-        #expect(trust.phone.withSystem { $0.peers.names.name(of: identifier) } == nil)
+        #expect(trust.phone.withSystem { $0.peers.nameRecord.name(of: identifier) } == nil)
         #expect(trust.phone.pairedPeers.map(\.name) == ["Sensor"])
     }
 }

@@ -2,6 +2,7 @@ import BluetoothSimulation
 import CoreBluetooth
 import EventLoops
 import Foundation
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService

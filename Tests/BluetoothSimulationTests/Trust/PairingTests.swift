@@ -6,6 +6,7 @@ import Foundation
 import GAP
 import GATT
 import SMP
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing

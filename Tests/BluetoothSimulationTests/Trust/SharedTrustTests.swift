@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import GATT
 import SMP
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing
@@ -28,7 +29,7 @@ import Testing
         #expect(try second.expect("value").error == nil)
         #expect(try second.expect("value").error == nil)
         #expect(alerts.all.count == 2)
-        #expect(trust.phone.withSystem { $0.links.count } == 1)
+        #expect(trust.phone.withSystem { $0.links.all.count } == 1)
     }
 
     @Test func promptsFromTwoLinksComeOneAfterTheOther() throws {
@@ -85,9 +86,9 @@ import Testing
     @Test("behaviour 15.7: a name from before the system started has no age until it is read again")
     func aNameFromBeforeHasNoAge() throws {
         let (trust, storage, identifier) = try bonded()
-        #expect(trust.phone.withSystem { $0.names(of: identifier).deviceAge } != nil)
+        #expect(trust.phone.withSystem { $0.peers.names(of: identifier).deviceAge } != nil)
         let phone = restart(trust, storage, number: 1)
-        func names() -> KnownNames { phone.withSystem { $0.names(of: identifier) } }
+        func names() -> KnownNames { phone.withSystem { $0.peers.names(of: identifier) } }
         #expect(names().device == "Sensor" && names().deviceAge == nil && names().advertised == nil)
         let app = try trust.app(on: phone)
         try app.connect(known: identifier)

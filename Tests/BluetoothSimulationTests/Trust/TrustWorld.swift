@@ -6,6 +6,7 @@ import GAP
 import GATT
 import Radio
 import SMP
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing

@@ -5,6 +5,7 @@ import Foundation
 import GAP
 import HCI
 import SMP
+import ServiceMessages
 import Testing
 
 @testable import BluetoothService
@@ -22,7 +23,7 @@ import Testing
         var bonds: [UUID: PeerKeys]
 
         init(_ system: BluetoothSystem) {
-            let store = system.keeper.store
+            let store = system.peers.bonds
             identity = store?.identity
             bonds = Dictionary(uniqueKeysWithValues: (store?.bonds ?? []).map { (UUID($0.identifier), $0.keys) })
         }
@@ -65,11 +66,11 @@ import Testing
         func unplug(_ device: SimulatedDevice, for time: Duration) -> [String] {
             var faults: [String] = []
             let before = device.withSystem { Kept($0) }
-            let old = device.withSystem { WeakDevice($0.attached?.device) }
+            let old = device.withSystem { WeakDevice($0.controllers.device) }
             device.setController(isPluggedIn: false)
             trust.world.run(for: time)
-            let links = device.withSystem { $0.links.count }
-            if device.withSystem({ $0.attached != nil || $0.state != .unsupported }) {
+            let links = device.withSystem { $0.links.all.count }
+            if device.withSystem({ $0.controllers.attached != nil || $0.state != .unsupported }) {
                 faults.append("the system does not know that its controller is gone")
             }
             if links != 0 { faults.append("\(links) links are left without a controller") }
@@ -90,7 +91,7 @@ import Testing
             if !readsOnceMore(than: values) { faults.append("the value was not read again") }
             trust.world.run(for: .seconds(1))
             for device in devices {
-                let (links, held) = device.withSystem { ($0.links.count, $0.held.count) }
+                let (links, held) = device.withSystem { ($0.links.all.count, $0.peers.heldCount) }
                 if links > 1 || held > 2 { faults.append("\(device.name) has \(links) links and holds \(held) peers") }
             }
             return faults

@@ -2,6 +2,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import ServiceMessages
 import Synchronization
 import Testing
 
@@ -96,7 +97,7 @@ final class AsyncWorld: Sendable {
 
 extension SimulatedDevice {
     /// The device's own information on its only link.
-    var link: LinkInformation? { withSystem { $0.links.first?.facts }.map { LinkInformation($0) } }
+    var link: LinkInformation? { withSystem { $0.links.all.first?.reporter.facts }.map { LinkInformation($0) } }
 }
 
 extension Data {

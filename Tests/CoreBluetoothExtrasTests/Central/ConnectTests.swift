@@ -2,6 +2,7 @@ import BluetoothService
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 import TestBasics
 import Testing

@@ -1,6 +1,7 @@
 import BluetoothSimulation
 import CoreBluetooth
 import Foundation
+import ServiceMessages
 import Synchronization
 import Testing
 
@@ -35,7 +36,7 @@ struct NameTests {
             let ages = [names.advertised?.age, names.device?.age].compactMap { $0 }
             #expect(ages.count == 2 && (.seconds(100)..<(.seconds(103))).contains(ages[0]))
             #expect(ages.count == 2 && (.seconds(150)..<(.seconds(160))).contains(ages[1]))
-            let unknown = PeripheralNames(world.phone.withSystem { $0.names(of: UUID()) })
+            let unknown = PeripheralNames(world.phone.withSystem { $0.peers.names(of: UUID()) })
             #expect(unknown == PeripheralNames(KnownNames()))
         }
     }

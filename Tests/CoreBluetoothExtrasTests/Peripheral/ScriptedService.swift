@@ -2,6 +2,7 @@ import BluetoothService
 import CoreBluetooth
 import Dispatch
 import EventLoops
+import ServiceMessages
 import Synchronization
 
 /// A service whose responses and their timing the test dictates.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The attributes that an app has discovered on a peripheral.

@@ -1,5 +1,5 @@
-import BluetoothService
 import Foundation
+import ServiceMessages
 
 /// The base class of ``CBService``, ``CBCharacteristic`` and ``CBDescriptor`` (behaviour 0.1).
 ///

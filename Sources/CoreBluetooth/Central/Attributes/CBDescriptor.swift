@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// A descriptor of a characteristic, with further information about its value.

@@ -1,6 +1,6 @@
-import BluetoothService
 import BluetoothTypes
 import Foundation
+import ServiceMessages
 import Synchronization
 
 /// The services that a peripheral manager has published: the app's objects, retained, by their numbers at the service.

@@ -1,0 +1,161 @@
+import EventLoops
+import HCIHost
+import ServiceMessages
+
+/// The system, as its apps see it.
+protocol AppsHost: AnyObject {
+    /// Creates the session of a manager, without an initial event.
+    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession
+    /// Called when the scan of a manager, or the rules for it, may have changed.
+    func scansChanged()
+}
+
+/// The apps of a system: their processes and managers, the user's decisions about them, their preserved state and their
+/// records. Used on the loop only.
+final class Apps {
+    let configuration: SystemConfiguration
+    let loop: any EventLoop
+    let observers: Observers
+    let controllers: Controllers
+    let peers: Peers
+    let managers = ManagerTable()
+    private(set) lazy var permissions = AppPermissions(self)
+    private(set) lazy var preservation = Preservation(self)
+    private(set) lazy var records = AppRecords(self)
+
+    private unowned let host: any AppsHost
+    private var lastInFront: UInt64 = 0
+    private var launches: [WeakApp] = []
+
+    private struct WeakApp {
+        weak var app: App?
+    }
+
+    init(
+        _ configuration: SystemConfiguration,
+        loop: any EventLoop,
+        observers: Observers,
+        controllers: Controllers,
+        peers: Peers,
+        host: any AppsHost
+    ) {
+        self.configuration = configuration
+        self.loop = loop
+        self.observers = observers
+        self.controllers = controllers
+        self.peers = peers
+        self.host = host
+    }
+
+    /// Restores the saved state of the previous system.
+    func start() { records.open() }
+
+    /// Launches no more apps, and saves the current state.
+    func stop() {
+        preservation.stop()
+        records.close()
+    }
+
+    // MARK: Processes
+
+    /// The apps that have a process, the oldest first.
+    var running: [App] { launches.compactMap(\.app).filter(\.life.hasProcess) }
+
+    /// Connects an app that runs in a process.
+    ///
+    /// - Parameter system: Stays alive as long as the app.
+    func make(
+        _ identity: AppIdentity,
+        _ declaration: AppDeclaration,
+        of program: AppProgram,
+        inBackground: Bool,
+        keeping system: AnyObject
+    ) -> App {
+        let app = App(identity, declaration, of: program, inBackground: inBackground, apps: self, keeping: system)
+        launches.removeAll { $0.app == nil }
+        launches.append(WeakApp(app: app))
+        return app
+    }
+
+    // MARK: Managers
+
+    /// Creates the session of a manager, without an initial event.
+    func makeSession(_ key: ManagerKey, of manager: AppManager) -> any ManagerSession {
+        host.makeSession(key, of: manager)
+    }
+
+    /// Adds a manager and reports the state to it, at once or when it is known.
+    func add(_ session: any ManagerSession, _ key: ManagerKey, of app: AppIdentity) {
+        managers.add(session, key, of: app)
+        noteChange(of: app)
+        if state(for: app) != .unknown { session.stateChanged(to: state(for: app)) }
+    }
+
+    func remove(_ session: any ManagerSession) {
+        if let app = managers.remove(session) { noteChange(of: app) }
+    }
+
+    /// Returns why an app may not have another manager, or nil if it may. Discards preserved apps to make room; the app
+    /// that was in the foreground longest ago goes first.
+    func refusalOfManager(of app: AppIdentity) -> ServiceError? {
+        while true {
+            let quota = ServiceLimits.sharedManagers
+            let (room, scope) = quota.room(for: app, beside: managers.countsByApp)
+            guard room < 1 else { return nil }
+            let kept = preservation.apps.values.filter {
+                scope == .app ? $0.identity == app : $0.identity.owner == app.owner
+            }
+            guard let oldest = kept.min(by: { $0.life.lastInFront < $1.life.lastInFront }) else {
+                return quota.refusal("managers", for: app, beside: managers.countsByApp)
+            }
+            observers.trouble(
+                "user \(app.owner) has too many managers: the preserved state of \(oldest.identity.name) is discarded"
+            )
+            oldest.discard()
+        }
+    }
+
+    /// Called when the scan of a manager, or the rules for it, may have changed.
+    func scansChanged() { host.scansChanged() }
+
+    // MARK: The state of the radio
+
+    /// Returns the radio state as reported to an app, which depends on its permission.
+    func state(for app: AppIdentity) -> ManagerState {
+        switch permission(of: app) {
+        case .allowedAlways: controllers.state
+        case .denied, .restricted: .unauthorized
+        case .notDetermined: .unknown
+        }
+    }
+
+    /// Returns the capabilities of the system, for an app.
+    func info(for app: AppIdentity) -> SystemInfo {
+        SystemInfo(
+            hasExtendedScanAndConnect: controllers.readyInformation?.supportsExtendedAdvertising ?? false,
+            permission: permission(of: app)
+        )
+    }
+
+    /// Reports the state to all managers for which it has changed, because the radio or a permission did.
+    func tellStates() {
+        for manager in managers.entries where manager.session.state != state(for: manager.app) {
+            preservation.apps[manager.app]?.willChangeState(of: manager.session)
+            manager.session.stateChanged(to: state(for: manager.app))
+        }
+        for app in preservation.ordered { app.radioIsBack() }
+    }
+}
+
+extension Apps: ManagerHost, LifeHost {
+    func permission(of app: AppIdentity) -> AppPermission { permissions.permission(of: app) }
+
+    func roomForChannels(of app: AppIdentity) -> Int { managers.roomForChannels(of: app) }
+
+    func noteChange(of app: AppIdentity) { records.noteChange(of: app) }
+
+    func nextInFront() -> UInt64 {
+        lastInFront += 1
+        return lastInFront
+    }
+}

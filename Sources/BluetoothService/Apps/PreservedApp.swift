@@ -1,0 +1,227 @@
+import BluetoothTypes
+import EventLoops
+import ServiceMessages
+
+/// The preserved state of an app whose process is gone. Its managers with a restore identifier live on, and their
+/// events are queued. An event that would wake the app launches it (behaviours 10.3 to 10.7). Used on the loop only.
+final class PreservedApp {
+    /// A manager that outlives its process.
+    struct Kept {
+        let identifier: String
+        let role: ManagerRole
+        let manager: AppManager
+        let session: any ManagerSession
+        /// The state to restore, as of the end of the process or the return of the radio.
+        var state: Event
+        /// The last radio state reported to the process.
+        var radio: ManagerState
+        /// The requests to repeat when the radio comes back. Nil while the radio is on and the session continues by
+        /// itself.
+        var wishes: [Request]?
+    }
+
+    /// How long a running process of the app has to create its managers before the preserved state is discarded
+    /// (behaviour 10.6).
+    static let patience = AppManager.patience
+    /// How often to check whether a process that may reconnect by itself still runs.
+    static let lookInterval = Duration.milliseconds(50)
+
+    /// The process that is expected to create the managers, with a timer for the time it has left. Each process has its
+    /// own timer, so a process that ends early takes nothing with it (behaviour 10.15).
+    private enum Heir {
+        /// No process. The next event launches the app.
+        case none
+        /// A launched process that has not connected yet.
+        case launched(ScheduledTask)
+        /// A process that has connected.
+        case running(ObjectIdentifier, ScheduledTask)
+    }
+
+    let identity: AppIdentity
+    let life: AppLife
+    /// Called once no manager is left.
+    var onEnd: (() -> Void)?
+    private(set) var managers: [Kept] = []
+    private var heir = Heir.none
+    /// Whether a launch waits until the device is unlocked.
+    private var waitsForUnlocking = false
+    /// Until this time the app is not launched while its last process runs. That process was connected to a previous
+    /// service, and may be about to connect to this one.
+    private let settlesUntil: Instant
+    private unowned let apps: Apps
+
+    init(_ identity: AppIdentity, living life: AppLife, settlesUntil: Instant, apps: Apps) {
+        self.identity = identity
+        self.apps = apps
+        self.settlesUntil = settlesUntil
+        self.life = life
+        self.life.onChange = { [weak self] in self?.lifeChanged($0) }
+    }
+
+    /// The identifiers of the managers that the app has to create.
+    var identifiers: RestoreIdentifiers {
+        RestoreIdentifiers(
+            centrals: managers.filter { $0.role == .central }.map(\.identifier),
+            peripherals: managers.filter { $0.role == .peripheral }.map(\.identifier)
+        )
+    }
+
+    /// Whether a launched process has not connected yet.
+    var isLaunched: Bool { if case .launched = heir { true } else { false } }
+
+    /// Adds a manager. Beyond ``ServiceLimits/managers`` the oldest one is discarded.
+    func add(_ kept: Kept) {
+        managers.append(kept)
+        guard managers.count > ServiceLimits.managers else { return }
+        let oldest = managers.removeFirst()
+        apps.observers.trouble(
+            "\(identity.name) has too many preserved managers: \(oldest.identifier.quotedName) is discarded"
+        )
+        apps.preservation.end(oldest)
+    }
+
+    /// Called before the radio state changes for a session. Remembers the requests to repeat.
+    func willChangeState(of session: any ManagerSession) {
+        guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
+        if session.state == .poweredOn { managers[index].wishes = session.wishes }
+    }
+
+    /// Removes and returns the manager that an app has created anew, or nil if there is none. Of two with the same
+    /// identifier it is the older one (behaviour 10.1).
+    func take(_ role: ManagerRole, _ identifier: String) -> Kept? {
+        guard let index = managers.firstIndex(where: { $0.role == role && $0.identifier == identifier }) else {
+            return nil
+        }
+        defer { endIfEmpty() }
+        return managers.remove(at: index)
+    }
+
+    /// Called when a process of the app has connected. What it does not take over in time is discarded.
+    func processBegan(_ process: App) {
+        endPatience()
+        heir = .running(ObjectIdentifier(process), startPatience())
+    }
+
+    /// Called when a process of the app has ended. Managers that it has not taken over wait for the next event.
+    func processEnded(_ process: App) {
+        guard case .running(ObjectIdentifier(process), _) = heir else { return }
+        waitForEvent()
+    }
+
+    /// Called when the launched process runs. A service that starts before the process connects does not launch another
+    /// one.
+    func started(as mark: ProcessMark) {
+        guard case .launched = heir else { return }
+        life.started(as: mark)
+        apps.noteChange(of: identity)
+    }
+
+    /// Called when a launched process could not be started, or ended before it connected.
+    func launchEnded() {
+        guard case .launched = heir else { return }
+        waitForEvent()
+        apps.preservation.relaunches.handle(.launchFailed, of: identity)
+    }
+
+    private func waitForEvent() {
+        endPatience()
+        life.sleepAgain()
+    }
+
+    private func startPatience() -> ScheduledTask {
+        apps.loop.schedule(after: Self.patience) { [weak self] in
+            self?.heir = .none
+            self?.discard()
+        }
+    }
+
+    private func endPatience() {
+        switch heir {
+        case .none: break
+        case .launched(let timer), .running(_, let timer): apps.loop.cancel(timer)
+        }
+        heir = .none
+    }
+
+    /// Called when the radio is on again. Repeats the requests of the managers and updates the state to restore
+    /// (behaviour 10.15).
+    func radioIsBack() {
+        for index in managers.indices where managers[index].session.state == .poweredOn {
+            let kept = managers[index]
+            guard let wishes = kept.wishes else { continue }
+            kept.session.resume(wishes)
+            managers[index].wishes = nil
+            managers[index].state = kept.session.preserve()
+            managers[index].radio = .poweredOn
+            kept.manager.forgetWaiting()
+        }
+    }
+
+    /// Ends all preserved managers.
+    func discard() {
+        let given = managers
+        managers = []
+        for kept in given { apps.preservation.end(kept) }
+        apps.scansChanged()
+        endIfEmpty()
+    }
+
+    private func endIfEmpty() {
+        guard managers.isEmpty else { return }
+        endPatience()
+        life.handle(.ended(.removedFromMemory))
+        onEnd?()
+    }
+
+    private func lifeChanged(_ action: AppLifecycle.Action?) {
+        guard action == .resume else { return }
+        // The event that woke the app is still being delivered.
+        apps.loop.execute { [weak self] in self?.launch() }
+    }
+
+    /// Called when the device is unlocked for the first time after its start. Performs the launch that was waiting for
+    /// it (behaviour 10.24).
+    func deviceWasUnlocked() {
+        guard waitsForUnlocking else { return }
+        waitsForUnlocking = false
+        launch()
+    }
+
+    /// Launches the app, at once or after the pause of its ``LaunchBackoff`` (behaviour 10.25).
+    private func launch() {
+        guard canLaunch() else { return }
+        if isReturning {
+            apps.loop.schedule(after: Self.lookInterval) { [weak self] in self?.launch() }
+        } else {
+            apps.preservation.relaunches.handle(.wanted, of: identity)
+        }
+    }
+
+    /// Whether the app's last process, which was connected to the previous service, may reconnect by itself.
+    private var isReturning: Bool {
+        guard apps.loop.now < settlesUntil, let mark = life.mark else { return false }
+        return apps.preservation.launcher?.isRunning(mark) ?? false
+    }
+
+    /// Launches the app now, unless a process is connected or being launched.
+    func startProcess() {
+        guard canLaunch(), let launcher = apps.preservation.launcher else { return }
+        heir = .launched(startPatience())
+        apps.observers.tell(.managers, .appLaunched(identifiers), of: Observation.Subject(app: identity))
+        launcher.launch(identity, restoring: identifiers)
+    }
+
+    private func canLaunch() -> Bool {
+        guard !managers.isEmpty, case .none = heir else { return false }
+        guard !apps.preservation.isLocked else {
+            waitsForUnlocking = true
+            return false
+        }
+        let hasProcess = apps.running.contains { $0.identity == identity }
+        guard !hasProcess, apps.preservation.launcher != nil else {
+            waitForEvent()
+            return false
+        }
+        return true
+    }
+}

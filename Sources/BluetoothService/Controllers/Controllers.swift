@@ -1,0 +1,259 @@
+import BluetoothTypes
+import EventLoops
+import GAP
+import HCI
+import HCIHost
+import ServiceMessages
+
+/// A controller with the host stack on top of it. Each controller gets a new one, which inherits no state of the last.
+final class AttachedController {
+    let device: GenericAccess
+    /// The advertisement that all apps share (behaviour 7.30).
+    let advertisement: HostAdvertisingSet
+    let host: HCIHost
+    let line: any HCITransport
+
+    fileprivate init(_ transport: any HCITransport, _ host: HCIHost, _ device: GenericAccess) {
+        line = transport
+        self.host = host
+        self.device = device
+        device.connector.settings = .apple
+        advertisement = device.advertiser.addSet()
+    }
+
+    /// Closes the transport. If the controller has to be silenced first, the transport and this object stay alive until
+    /// then.
+    fileprivate func close() {
+        host.whenSilent { [self] in line.close() }
+    }
+}
+
+/// The system, as its controllers see it.
+protocol ControllersHost: AnyObject {
+    /// Creates the upper layers of the host stack on a controller.
+    func makeDevice(on host: HCIHost) -> GenericAccess
+    /// Called when a controller is about to be started.
+    func willStart(_ controller: AttachedController)
+    /// Called when the user switches Bluetooth on or off, before the switch has any effect.
+    func userWillSwitch(_ isOn: Bool, by powerSwitch: PowerSwitch)
+    /// Called when the state of the radio has been determined, which may be the same as before.
+    func radioIs(_ state: ManagerState, isNew: Bool)
+}
+
+/// The controllers of a system, which are attached one after the other: the user's switches, the host stack on the
+/// current controller, and the recovery of one that fails. Used on the loop only.
+final class Controllers {
+    /// The state of the radio.
+    private(set) var state = ManagerState.unknown
+    /// Whether any controller has worked so far.
+    private(set) var hasWorked = false
+    /// Called when there is no working controller, with the last failure.
+    var onFailure: ((HCIHostError) -> Void)?
+    /// The fallbacks in use for controllers that misbehaved.
+    let memory = ControllerMemory()
+    /// The controller with the host stack on top of it.
+    private(set) var attached: AttachedController?
+    private(set) var lastFailure: HCIHostError?
+
+    private unowned let host: any ControllersHost
+    private let source: ControllerSource
+    private let loop: any EventLoop
+    private let observers: Observers
+    private(set) var power = PowerMachine()
+    private var airplaneMode = AirplaneMode()
+    private var lookAgain: ScheduledTask?
+    /// The recovery of a controller that fails.
+    private(set) var recovery = RecoveryLadder()
+    private var quietTime: ScheduledTask?
+    /// The transport whose device is being reset, the number of that reset, and its timeout.
+    private var resettingLine: (any HCITransport)?
+    private var deviceResets: UInt64 = 0
+    private var deviceResetTimer: ScheduledTask?
+
+    init(_ source: ControllerSource, loop: any EventLoop, observers: Observers, host: any ControllersHost) {
+        self.source = source
+        self.loop = loop
+        self.observers = observers
+        self.host = host
+        source.onArrival = { [weak self] in self?.arrived() }
+    }
+
+    /// The host stack on the current controller.
+    var device: GenericAccess? { attached?.device }
+
+    /// The properties of the current controller once it is ready.
+    var readyInformation: ControllerInformation? {
+        guard let device, case .ready = device.state else { return nil }
+        return device.controllerInformation
+    }
+
+    /// Applies an advertising plan if the controller is ready. Otherwise the plan is applied once there is a ready
+    /// controller.
+    func advertise(_ plan: AdvertisingPlan?) {
+        guard let attached, case .ready = attached.device.state else { return }
+        attached.advertisement.want(plan.map { AdvertisingConfiguration($0) })
+    }
+}
+
+// MARK: - The user's switches
+
+extension Controllers {
+    /// Starts the first controller.
+    func start() { handle(.start) }
+
+    /// Stops for good, and cancels all recovery.
+    func stop() {
+        handle(.stop)
+        for timer in [quietTime, deviceResetTimer].compactMap(\.self) { loop.cancel(timer) }
+        (quietTime, deviceResetTimer, resettingLine) = (nil, nil, nil)
+    }
+
+    /// Sets the user's Bluetooth switch (behaviours 1.9 to 1.14, 10.15, 10.16).
+    func setPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+        airplaneMode.bluetoothWasSwitched(isOn)
+        switchPower(isOn, by: powerSwitch)
+    }
+
+    /// Sets the user's switch for all radios. If it affects Bluetooth, it has the effect of the switch in the settings
+    /// (behaviours 10.15, 10.23).
+    func setAirplaneMode(_ isOn: Bool) {
+        if let isOn = airplaneMode.set(isOn, hasPower: power.isSwitchedOn) { switchPower(isOn, by: .settings) }
+    }
+
+    private func switchPower(_ isOn: Bool, by powerSwitch: PowerSwitch) {
+        host.userWillSwitch(isOn, by: powerSwitch)
+        handle(.switched(isOn: isOn))
+    }
+}
+
+// MARK: - Attaching and detaching
+
+extension Controllers {
+    private func handle(_ event: PowerMachine.Event) {
+        for action in power.handle(event) {
+            switch action {
+            case .open: open()
+            case .startDevice: attached?.device.start()
+            case .stopDevice: attached?.device.stop()
+            case .discard:
+                attached?.close()
+                attached = nil
+            case .resetDevice: resetDevice()
+            case .tell(let state): tell(state)
+            case .reportFailure:
+                let failure = lastFailure ?? .notRunning
+                observers.tell(.state, .controllerFailed(failure))
+                onFailure?(failure)
+            case .startTimer(let pause):
+                lookAgain = loop.schedule(after: pause) { [weak self] in
+                    self?.lookAgain = nil
+                    self?.handle(.lookAgain)
+                }
+            case .endTimer:
+                if let lookAgain { loop.cancel(lookAgain) }
+                lookAgain = nil
+            }
+        }
+    }
+
+    private func tell(_ new: ManagerState) {
+        hasWorked = hasWorked || new == .poweredOn
+        let isNew = new != state
+        state = new
+        host.radioIs(new, isNew: isNew)
+    }
+
+    private func open() {
+        guard let transport = source.next() else {
+            recover(.absent)
+            return handle(.noneThere)
+        }
+        let stack = HCIHost(transport: transport, loop: loop, happenings: observers.sink, memory: memory)
+        let new = AttachedController(transport, stack, host.makeDevice(on: stack))
+        attached = new
+        new.device.onStateChange = { [weak self, weak device = new.device] state in
+            // Ignore a controller that has been discarded.
+            guard let self, let device, attached?.device === device else { return }
+            deviceChanged(state)
+        }
+        host.willStart(new)
+        new.device.start()
+    }
+
+    private func deviceChanged(_ state: GenericAccess.State) {
+        switch state {
+        // Switching off is initiated here, so it needs no reaction.
+        case .off: break
+        case .starting:
+            if let cause = attached?.host.resetCause {
+                lastFailure = cause
+                recover(.reset(cause))
+            }
+            handle(.starting)
+        case .ready:
+            handle(.ready)
+            recover(.ready)
+        case .failed(let error):
+            lastFailure = error
+            // Recovery leaves a controller alone that is switched off.
+            if case .attached = power.phase { recover(.failed(error)) }
+        }
+    }
+}
+
+// MARK: - Recovery: the ladder decides, and the power machine acts
+
+extension Controllers {
+    private func recover(_ event: RecoveryLadder.Event) {
+        for action in recovery.handle(event) {
+            switch action {
+            case .take(let remedy): handle(.failed(remedy))
+            case .tell(let report): observers.tell(.state, .recovery(report))
+            case .advise(let cause): observers.tell(.controllerStaysBroken(cause))
+            case .startQuietTime:
+                quietTime = loop.schedule(after: RecoveryLadder.quietTime) { [weak self] in
+                    self?.quietTime = nil
+                    self?.recover(.quiet)
+                }
+            case .endQuietTime:
+                if let quietTime { loop.cancel(quietTime) }
+                quietTime = nil
+            }
+        }
+    }
+
+    /// Called when a controller has arrived. If there was none, the ladder starts over, even if no attempt to open one
+    /// has noticed that.
+    private func arrived() {
+        if case .missing = power.phase { recover(.absent) }
+        handle(.lookAgain)
+    }
+
+    /// Resets the device behind the transport, within ``RecoveryLadder/deviceResetTimeout``.
+    private func resetDevice() {
+        guard let line = attached?.line else { return }
+        attached = nil
+        deviceResets += 1
+        let number = deviceResets
+        // Keeps the transport alive until the reset is done.
+        resettingLine = line
+        deviceResetTimer = loop.schedule(after: RecoveryLadder.deviceResetTimeout) { [weak self] in
+            self?.deviceReset(number, .failed(reason: "it timed out"))
+        }
+        line.resetDevice { [weak self, loop] result in
+            // The result may be available at once, while the caller still has actions to perform.
+            loop.execute { self?.deviceReset(number, result) }
+        }
+    }
+
+    private func deviceReset(_ number: UInt64, _ result: DeviceReset) {
+        guard resettingLine != nil, number == deviceResets else { return }
+        resettingLine = nil
+        if let deviceResetTimer { loop.cancel(deviceResetTimer) }
+        deviceResetTimer = nil
+        if case .failed(let reason) = result { observers.trouble("the reset of the device failed: \(reason)") }
+        guard case .mending = power.phase else { return }
+        recover(.deviceReset(result))
+        handle(.deviceReset)
+    }
+}

@@ -1,0 +1,107 @@
+import HCI
+import HCIHost
+import ServiceMessages
+
+/// The recovery of a controller that fails, in steps. Each step is for a controller that the previous one did not
+/// repair.
+///
+/// A step has failed if the controller fails again before it has worked for ``quietTime``. After that time the
+/// controller counts as healthy, and the next failure starts at the first step. Step 1 is the host's own
+/// (``HCIHost/maximumResets``), and the ladder is only notified of it. A missing controller may have been without
+/// power, so it also starts at the first step when it returns.
+struct RecoveryLadder {
+    /// How long a controller has to work before it counts as healthy, here and in the host.
+    static let quietTime = HCIHost.resetWindow
+    /// How long to wait for the reset of a device, during which a driver may load firmware. A new transport is opened
+    /// after that in any case.
+    static let deviceResetTimeout = Duration.seconds(20)
+    /// The pause before a transport is opened again after the last step. It doubles each time, up to ``longestPause``.
+    static let firstPause = Duration.seconds(1)
+    /// See ``firstPause``.
+    static let longestPause = Duration.seconds(30)
+
+    enum State: Equatable {
+        /// No failure, or none for ``quietTime``.
+        case well
+        /// The step reached so far. The controller does not work, or has worked for less than ``quietTime``. `rounds`
+        /// counts how often the last step has been taken.
+        case climbed(RecoveryStep, cause: HCIHostError, rounds: Int)
+    }
+
+    enum Event: Equatable {
+        /// The host resets the controller.
+        case reset(HCIHostError)
+        /// The host has given the controller up, or the transport has closed.
+        case failed(HCIHostError)
+        /// The reset of the device has ended or is impossible.
+        case deviceReset(DeviceReset)
+        /// The controller works, perhaps only for now.
+        case ready
+        /// The controller has worked for ``quietTime``.
+        case quiet
+        /// There is no controller.
+        case absent
+    }
+
+    enum Action: Equatable {
+        /// Applies a remedy to the controller.
+        case take(PowerMachine.Remedy)
+        case tell(RecoveryReport)
+        /// Tells the user what only the user can do.
+        case advise(HCIHostError)
+        case startQuietTime
+        case endQuietTime
+    }
+
+    private(set) var state = State.well
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch (state, event) {
+        case (.well, .reset(let cause)):
+            state = .climbed(.reset, cause: cause, rounds: 1)
+            return [.endQuietTime, .tell(.took(.reset, cause))]
+        case (.climbed(let step, _, let rounds), .reset(let cause)):
+            state = .climbed(step, cause: cause, rounds: rounds)
+            return [.endQuietTime, .tell(.took(.reset, cause))]
+        // Recovery cannot add a feature that a controller lacks.
+        case (_, .failed(.unsupportedController)): return [.take(.reopen)]
+        case (_, .failed(.transport(.unreachable))), (_, .absent): return [.endQuietTime] + leave() + away(event)
+        case (.well, .failed(let cause)): return climb(to: .reopen, cause)
+        case (.climbed(let step, _, _), .failed(let cause)): return climb(to: step.next, cause)
+        case (.climbed(.resetDevice, let cause, _), .deviceReset(.impossible)):
+            return [.tell(.skipped(.resetDevice))] + climb(to: .powerOff, cause)
+        case (.climbed, .ready): return [.startQuietTime]
+        case (.climbed(let step, _, _), .quiet):
+            state = .well
+            return [.tell(.recovered(after: step))]
+        case (_, .deviceReset), (.well, .ready), (.well, .quiet): return []
+        }
+    }
+
+    private mutating func climb(to step: RecoveryStep, _ cause: HCIHostError) -> [Action] {
+        let before = if case .climbed(.powerOff, _, let rounds) = state { rounds } else { 0 }
+        let rounds = step == .powerOff ? before + 1 : 1
+        state = .climbed(step, cause: cause, rounds: rounds)
+        let news: [Action] = [.endQuietTime, .tell(.took(step, cause))]
+        switch step {
+        case .reset, .reopen: return news + [.take(.reopen)]
+        case .resetDevice: return news + [.take(.resetDevice)]
+        case .powerOff: return news + (rounds == 1 ? [.advise(cause)] : []) + [.take(.wait(Self.pause(rounds)))]
+        }
+    }
+
+    /// The sixth round reaches the longest pause.
+    private static func pause(_ rounds: Int) -> Duration {
+        (1..<min(max(rounds, 1), 6)).reduce(firstPause) { pause, _ in min(pause * 2, longestPause) }
+    }
+
+    private mutating func leave() -> [Action] {
+        defer { state = .well }
+        return if case .climbed(let step, _, _) = state { [.tell(.left(at: step))] } else { [] }
+    }
+
+    /// If a transport led nowhere, another one is tried. If there is no controller at all, nothing is left to do.
+    private func away(_ event: Event) -> [Action] {
+        event == .absent ? [] : [.take(.reopen)]
+    }
+}

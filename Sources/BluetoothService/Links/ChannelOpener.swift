@@ -1,0 +1,129 @@
+import BluetoothTypes
+import GAP
+import GATT
+import L2CAP
+import SMP
+import Security
+import ServiceMessages
+
+/// Opens L2CAP channels on one link for managers, one at a time: a failure does not identify its request
+/// (behaviour 8.5).
+final class ChannelOpener {
+    private typealias OpeningResult = Result<L2CAPCreditBasedChannel, ServiceError>
+
+    private weak var link: PeerLink?
+    private let openings = LinkOperations()
+
+    init(_ link: PeerLink) {
+        self.link = link
+    }
+
+    /// Drops the requests that wait.
+    func close() { openings.close() }
+
+    /// Opens a channel for a manager once the earlier requests of this link have completed. Fails at once if too many
+    /// are waiting (AB-G05).
+    func open(_ psm: UInt16, for asker: Asker, in channels: AppChannels) {
+        // The PSM of the attribute protocol is not for apps. To them it looks like a PSM that the peer does not
+        // support.
+        guard SPSM(rawValue: psm) != .enhancedAttribute else {
+            return asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.refused(.spsmNotSupported)))))
+        }
+        let isAccepted = openings.add(lookingAt: nil, for: asker) { [weak link] finish in
+            let done = { finish(nil) }
+            guard let link, asker.user.isLive else { return done() }
+            guard Self.hasRoomForChannel(of: asker.user.app, on: link) else {
+                let reason = "an app can have at most \(ServiceLimits.channelsToPeer) L2CAP channels to one device"
+                asker.answer(.channelOpened(psm: psm, .failure(ServiceError(.outOfSpace, reason: reason))))
+                return done()
+            }
+            Self.proceed(ChannelOpening(), .begin, to: SPSM(rawValue: psm), on: link) { [weak link] result in
+                if let link { Self.opened(psm, result, for: asker, in: channels, on: link) }
+                done()
+            }
+        }
+        if !isAccepted {
+            let error = ServiceError(.outOfSpace, reason: "too many L2CAP channels are being opened on this link")
+            asker.answer(.channelOpened(psm: psm, .failure(error)))
+        }
+    }
+
+    /// Whether the app may have another channel. The channels of a link are limited, and no app may use all of them.
+    private static func hasRoomForChannel(of app: AppIdentity?, on link: PeerLink) -> Bool {
+        guard let app else { return true }
+        return link.host.channels(of: app, to: link.peer) < ServiceLimits.channelsToPeer
+    }
+
+    private static func proceed(
+        _ opening: ChannelOpening,
+        _ event: ChannelOpening.Event,
+        to psm: SPSM,
+        on link: PeerLink,
+        _ finish: @escaping (OpeningResult) -> Void
+    ) {
+        var opening = opening
+        switch opening.handle(event) {
+        case .open(let mode):
+            open(mode, on: psm, over: link.link) { [weak link, opening] result in
+                switch result {
+                case .success(let channel): finish(.success(channel))
+                case .failure(let error):
+                    guard let link else { return finish(.failure(ServiceError(error))) }
+                    Self.proceed(opening, .refused(error), to: psm, on: link, finish)
+                }
+            }
+        case .secure(let refusal):
+            link.secured.secure(after: refusal) { [weak link, opening] outcome in
+                guard let link else { return finish(.failure(ServiceError(ChannelOpenError.closed))) }
+                switch outcome {
+                case .secured: Self.proceed(opening, .secured, to: psm, on: link, finish)
+                case .untried: Self.proceed(opening, .notSecured(nil), to: psm, on: link, finish)
+                case .failed(let reason): Self.proceed(opening, .notSecured(reason), to: psm, on: link, finish)
+                }
+            }
+        case .fail(let error, let reason):
+            finish(.failure(reason.map { link.serviceError($0, otherwise: error) } ?? error))
+        }
+    }
+
+    private static func open(
+        _ mode: ChannelMode,
+        on psm: SPSM,
+        over link: AccessLink,
+        _ completion: @escaping (Result<L2CAPCreditBasedChannel, ChannelOpenError>) -> Void
+    ) {
+        switch mode {
+        case .creditBased: link.l2cap.openChannel(on: psm, parameters: AppChannel.parameters, completion: completion)
+        case .enhanced:
+            link.l2cap.openEnhancedChannels(1, on: psm, parameters: AppChannel.parameters) { result in
+                completion(
+                    result.flatMap { opened in opened.channels.first.map { .success($0) } ?? .failure(.invalidResponse)
+                    }
+                )
+            }
+        }
+    }
+
+    /// Reports the outcome. If the manager has disconnected meanwhile, the channel is closed and nothing is reported
+    /// (behaviour 3.13).
+    private static func opened(
+        _ psm: UInt16,
+        _ result: OpeningResult,
+        for asker: Asker,
+        in channels: AppChannels,
+        on link: PeerLink
+    ) {
+        switch result {
+        case .success(let channel) where !asker.user.isLive: channel.disconnect()
+        case .success(let channel):
+            let limits =
+                "\(ServiceLimits.channels) per manager, \(ServiceLimits.sharedChannels.user) for all apps of a user"
+            let full = ServiceError(.outOfSpace, reason: "too many L2CAP channels are open; the limits are \(limits)")
+            let opened = channels.add(channel, of: link.peer)
+            asker.answer(.channelOpened(psm: psm, opened.map { .success($0) } ?? .failure(full)))
+        // When the link ends, only the disconnection is reported (behaviour 3.39).
+        case .failure where link.isOver: break
+        case .failure(let error): asker.answer(.channelOpened(psm: psm, .failure(error)))
+        }
+    }
+}

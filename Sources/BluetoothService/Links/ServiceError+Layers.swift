@@ -1,0 +1,118 @@
+import ATT
+import BluetoothTypes
+import GATT
+import HCI
+import SMP
+import ServiceMessages
+
+extension ServiceError {
+    /// The error for a request that its link does not queue, because too many are pending.
+    static let linkIsFull = ServiceError(.outOfSpace, reason: "too many requests are pending on this link")
+
+    /// Creates the error for a link that was lost without this host ending it (behaviour 3.12).
+    ///
+    /// A link whose peer missed the connection request counts as a failed connection only if managers have not been
+    /// notified of the connection, that is, if `wasConnected` is false (behaviour 3.38).
+    init(disconnection reason: HCIStatus, wasConnected: Bool = true) {
+        let text = "the controller reported \(reason)"
+        let cause = Cause(.hci, reason.rawValue)
+        switch reason {
+        case .connectionTimeout, .linkLayerResponseTimeout:
+            self.init(.connectionTimeout, reason: text, cause: cause)
+        case .remoteUserTerminated, .remoteLowResources, .remotePowerOff:
+            self.init(.peripheralDisconnected, reason: text, cause: cause)
+        case .connectionFailedToBeEstablished where !wasConnected:
+            self.init(.connectionFailed, reason: text, cause: cause)
+        case .pinOrKeyMissing:
+            self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
+        default:
+            self.init(.peripheralDisconnected, reason: text, cause: cause)
+        }
+    }
+
+    /// Creates the error for a connection that could not be established.
+    init(connecting status: HCIStatus) {
+        let text = "the controller reported \(status)"
+        let cause = Cause(.hci, status.rawValue)
+        switch status {
+        case .connectionLimitExceeded, .memoryCapacityExceeded, .rejectedForLimitedResources:
+            self.init(.connectionLimitReached, reason: text, cause: cause)
+        default:
+            self.init(.connectionFailed, reason: text, cause: cause)
+        }
+    }
+
+    /// Creates the error for a link that is not as secure as required (behaviours 6.12, 6.13).
+    init(_ error: SecurityError) {
+        let text = "\(error)"
+        let cause = Cause(error)
+        switch error {
+        case .peerLostKey: self.init(.peerRemovedPairingInformation, reason: text, cause: cause)
+        case .encryptionTimedOut: self.init(.encryptionTimedOut, reason: text, cause: cause)
+        default: self.init(.connectionFailed, reason: text, cause: cause)
+        }
+    }
+
+    /// Creates the error for a failed ATT request (behaviour 5.4).
+    init(_ error: ATTBearerError) {
+        switch error {
+        case .response(let response):
+            self.init(
+                att: ATTStatus(rawValue: response.code.rawValue),
+                reason: "the peer returned \(response.code)",
+                cause: Cause(.att, response.code.rawValue)
+            )
+        case .malformedResponse(let opcode, let cause):
+            self.init(.unknown, reason: "the peer's response \(opcode) is malformed: \(cause)")
+        case .oversizedResponse(let opcode, let length):
+            self.init(.unknown, reason: "the peer's response \(opcode) of \(length) octets exceeds the MTU")
+        case .requestTooLong(let length):
+            self.init(.invalidParameters, reason: "the request of \(length) octets exceeds the MTU")
+        case .queueFull:
+            self = .linkIsFull
+        case .closed(.requestTimeout), .closed(.indicationTimeout):
+            self.init(.connectionTimeout, reason: "the peer did not answer within 30 seconds")
+        case .closed:
+            self.init(.notConnected, reason: "the link is gone")
+        }
+    }
+
+    /// Creates the error for a failed GATT procedure.
+    init(_ error: GATTError) {
+        switch error {
+        case .att(let response): self.init(ATTBearerError.response(response))
+        case .bearer(let error): self.init(error)
+        case .server(let fault):
+            self.init(.unknown, reason: "the peer's attribute server violates the specification: \(fault)")
+        case .noClientConfiguration:
+            // Behaviour 4.21.
+            self.init(.invalidParameters, reason: "the characteristic has no client configuration")
+        case .valueTooLong(let length):
+            self.init(att: ATTStatus(rawValue: 0x0D), reason: "a value of \(length) octets is longer than 512")
+        case .databaseOutOfSync:
+            // Behaviour 4.16.
+            self.init(.invalidHandle, reason: "the peer's services have changed")
+        case .insufficientSecurity(let cause):
+            self.init(att: ATTStatus(rawValue: cause.rawValue), reason: "the link could not be secured")
+        case .notSecured(let error, because: let reason):
+            self.init(error)
+            self.reason = "\(reason)"
+            if let security = reason.error as? SecurityError, let known = Cause(security) { cause = known }
+        case .noSigningKey:
+            self.init(.unknown, reason: "there is no signing key for the peer")
+        case .queueFull:
+            self = .linkIsFull
+        }
+    }
+}
+
+extension ServiceError.Cause {
+    /// Creates the code that explains an insecure link, or nil if there is none.
+    init?(_ error: SecurityError) {
+        switch error {
+        case .pairing(.refused(let failure)), .pairing(.refusedByPeer(let failure)): self.init(.smp, failure.rawValue)
+        case .peerLostKey: self.init(.hci, HCIStatus.pinOrKeyMissing.rawValue)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import ATT
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import GATT
+import HCI
+import HCIHost
+import SMP
+import Security
+import ServiceMessages
+
+/// A central manager, as the links see it.
+protocol LinkUser: AnyObject {
+    /// The app's display name, for alerts.
+    var appName: String { get }
+    /// See ``AppLife/lastInFront``.
+    var lastInFront: UInt64 { get }
+    /// Whether the manager waits for a connection to `peer`.
+    func wants(_ peer: UUID) -> Bool
+    /// Whether to show the user an alert about `peer` in place of notifying the app.
+    func wants(_ alert: AppAlert, of peer: UUID) -> Bool
+    /// Called when an attempt to connect to `peer` has ended, by whichever manager it was requested: with a link that
+    /// is ready, or with an error.
+    func connectionAttemptEnded(to peer: UUID, _ result: Result<PeerLink, ServiceError>)
+    /// Called when a link changed, whether or not the manager uses it.
+    func tell(of link: PeerLink, _ change: ConnectionChange)
+    /// Called when a link that the manager uses is about to end.
+    func linkEnds(_ link: PeerLink, _ user: Attachment)
+    /// Called when a link has ended without a request of the manager.
+    func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError)
+}
+
+/// A peripheral manager, as the links see it.
+protocol LinkServer: AnyObject {
+    /// Called when a central can use the published services.
+    func centralConnected(_ central: CentralInfo)
+    /// Called when the MTU of a link has changed.
+    func centralChanged(_ central: CentralInfo)
+    /// Called when a central has disconnected, before ``centralLeft(_:)``.
+    func centralDisconnected(_ central: UUID, _ error: ServiceError?)
+    /// Called when the link to a central is gone, for whichever reason.
+    func centralLeft(_ central: UUID)
+}
+
+/// The system, as its links see it.
+protocol LinksHost: AnyObject {
+    /// The central managers, the oldest first.
+    var linkUsers: [any LinkUser] { get }
+    /// The peripheral managers, the oldest first.
+    var linkServers: [any LinkServer] { get }
+    /// Returns the central manager with this key.
+    func linkUser(_ key: ManagerKey) -> (any LinkUser)?
+    /// The attribute server for all links.
+    var attributeServer: any AttributeServer { get }
+    /// Accepts the enhanced bearers that peers open, if the configuration allows them.
+    var enhancedBearers: EnhancedBearerListener? { get }
+    /// Returns the number of L2CAP channels that the managers of an app have to a peer.
+    func channels(of app: AppIdentity, to peer: UUID) -> Int
+}
+
+/// The links of a system, which all managers share (behaviours 3.9, 3.10), and the requests for them. Used on the loop
+/// only.
+final class SharedLinks {
+    let configuration: SystemConfiguration
+    let loop: any EventLoop
+    let observers: Observers
+    let peers: Peers
+    /// The established links, the oldest first.
+    private(set) var all: [PeerLink] = []
+
+    private unowned let host: any LinksHost
+    private let controllers: Controllers
+
+    init(
+        _ configuration: SystemConfiguration,
+        loop: any EventLoop,
+        observers: Observers,
+        peers: Peers,
+        controllers: Controllers,
+        host: any LinksHost
+    ) {
+        self.configuration = configuration
+        self.loop = loop
+        self.observers = observers
+        self.peers = peers
+        self.controllers = controllers
+        self.host = host
+    }
+
+    /// Follows the connections of a controller that is about to be started.
+    func follow(_ device: GenericAccess) {
+        device.onLink = { [weak self] in self?.attemptEnded(.success($0), at: $0.connection.peerAddress) }
+        device.watchConnections(for: self) { [weak self] result, peer in
+            // Links of both roles have been reported already, before anything was received on them.
+            if case .failure(let error) = result, let peer { self?.attemptEnded(.failure(error), at: peer) }
+        }
+    }
+
+    /// Returns the link to a peer, if there is one.
+    func link(to peer: UUID) -> PeerLink? { all.first { $0.peer == peer } }
+
+    /// Returns the link that a happening of the host stack is about.
+    func link(with handle: ConnectionHandle?) -> PeerLink? { all.first { $0.connection.handle == handle } }
+}
+
+// MARK: - Requests
+
+extension SharedLinks {
+    /// Called when a manager requests a connection to `peer`. Joins an existing link, or requests one (behaviour 3.9).
+    func connectionWanted(to peer: UUID) {
+        if let link = link(to: peer), !link.isEnding {
+            // A link that is not ready yet is announced later, to all managers that wait for it.
+            if link.isReady { report(.success(link), to: peer) }
+        } else if link(to: peer) == nil, let address = peers[peer]?.address {
+            controllers.device?.connector.want(address)
+        }
+    }
+
+    /// Called when a manager no longer needs a connection to `peer`.
+    func connectionUnwanted(to peer: UUID) {
+        guard let address = peers[peer]?.address, !host.linkUsers.contains(where: { $0.wants(peer) }) else { return }
+        controllers.device?.connector.unwant(address)
+        link(to: peer)?.endIfUnused()
+    }
+
+    /// Reports the end of an attempt to connect to all managers that wait for it.
+    private func report(_ result: Result<PeerLink, ServiceError>, to peer: UUID) {
+        for user in host.linkUsers { user.connectionAttemptEnded(to: peer, result) }
+    }
+}
+
+// MARK: - Links that begin
+
+extension SharedLinks {
+    /// Called when the controller has established a link, in either role, or has failed to.
+    private func attemptEnded(_ result: Result<AccessLink, GAPError>, at address: BluetoothAddress) {
+        switch result {
+        case .success(let link): add(link, to: peers.peer(at: address).identifier)
+        case .failure(let error):
+            // The controller refused because of another link: to this peer or, with some controllers, to any. The
+            // connection stays pending.
+            guard let status = error.status, status != .connectionAlreadyExists else { return }
+            report(.failure(ServiceError(connecting: status)), to: peers.peer(at: address).identifier)
+        }
+    }
+
+    private func add(_ link: AccessLink, to peer: UUID) {
+        peers.hold(peer)
+        let made = PeerLink(link, peer: peer, host: self)
+        all.append(made)
+        observers.tell(.links, .linkMade, of: made.subject)
+        made.prepare { [weak self, weak made] result in
+            if let self, let made { prepared(made, result) }
+        }
+    }
+
+    /// Called when a link is ready or its preparation failed. A bonded peer that cannot prove its identity is
+    /// disconnected (behaviour 6.12).
+    private func prepared(_ link: PeerLink, _ result: Result<Void, SecurityError>) {
+        switch result {
+        case .success:
+            tellWatchers(of: link, .connected)
+            alert(.connected, of: link.peer)
+            if link.servesCentral { for server in host.linkServers { server.centralConnected(link.centralInfo) } }
+            report(.success(link), to: link.peer)
+            // The apps that requested the link may have cancelled meanwhile.
+            link.endIfUnused()
+        // The disconnection reports the details.
+        case .failure(.linkLost): break
+        case .failure(let error):
+            report(.failure(ServiceError(error)), to: link.peer)
+            link.disconnect()
+        }
+    }
+}
+
+// MARK: - Links that end
+
+extension SharedLinks {
+    private func ended(_ link: PeerLink, by end: AccessLink.End) {
+        switch end {
+        case .disconnected(let reason): over(link, reason)
+        case .replaced: over(link, .remoteUserTerminated)
+        // Managers are notified of the state alone (behaviour 1.11).
+        case .controllerGone: _ = close(link)
+        }
+    }
+
+    /// Closes a link that is gone and unsubscribes its central (behaviour 7.40).
+    ///
+    /// - Returns: The users of the link.
+    private func close(_ link: PeerLink) -> [Attachment] {
+        let users = link.close()
+        peers.release(link.peer)
+        for server in host.linkServers { server.centralLeft(link.peer) }
+        return users
+    }
+
+    /// Reports a lost link to all managers that used it or waited for it.
+    private func over(_ link: PeerLink, _ reason: HCIStatus) {
+        let error = link.error(for: reason)
+        if !link.isReady, !link.isEnding, !reason.isOfTheAir { report(.failure(error), to: link.peer) }
+        if link.servesCentral {
+            let told = link.isEnding ? nil : error
+            for server in host.linkServers { server.centralDisconnected(link.peer, told) }
+        }
+        if link.isReady { alert(.disconnected, of: link.peer) }
+        for user in link.users { host.linkUser(user.key)?.linkEnds(link, user) }
+        for user in close(link) { host.linkUser(user.key)?.linkIsGone(link, user, error) }
+        if link.isReady { tellWatchers(of: link, .disconnected) }
+        // Connection requests that arrived while the link was ending need a new link.
+        if host.linkUsers.contains(where: { $0.wants(link.peer) }) { connectionWanted(to: link.peer) }
+    }
+
+    /// Reports a change to the managers that registered for connection events.
+    private func tellWatchers(of link: PeerLink, _ change: ConnectionChange) {
+        for user in host.linkUsers { user.tell(of: link, change) }
+    }
+}
+
+// MARK: - Prompts
+
+extension SharedLinks {
+    /// Returns the apps that are connected to the peer of a prompt, with their phases.
+    func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] {
+        let link = all.first { $0.secured.number == peer.link }
+        return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
+    }
+}
+
+extension SharedLinks: PeerLinkHost {
+    var attributeServer: any AttributeServer { host.attributeServer }
+    var enhancedBearers: EnhancedBearerListener? { host.enhancedBearers }
+
+    func channels(of app: AppIdentity, to peer: UUID) -> Int { host.channels(of: app, to: peer) }
+
+    /// Called when a link has ended.
+    func ended(_ link: PeerLink, _ end: AccessLink.End) {
+        all.removeAll { $0 === link }
+        observers.tell(.links, .linkEnded(end), of: link.subject, andThen: { ended(link, by: end) })
+    }
+
+    func explored(_ link: PeerLink) { tellWatchers(of: link, .explored) }
+
+    func centralChanged(_ central: CentralInfo) {
+        for server in host.linkServers { server.centralChanged(central) }
+    }
+
+    /// Alerts the user to an event of a peer, in place of suspended apps that asked for the alert. If there are
+    /// several, the alert names the app that was in the foreground last (behaviour 3.15). Called before the apps are
+    /// notified.
+    func alert(_ alert: AppAlert, of peer: UUID) {
+        let candidates = host.linkUsers.filter { $0.wants(alert, of: peer) }
+        guard let last = candidates.max(by: { $0.lastInFront < $1.lastInFront }) else { return }
+        let name = peers[peer]?.info.name?.quotedName
+        observers.tell(.alert(app: last.appName, peer: name ?? "\(peer)", alert))
+    }
+}
+
+extension HCIStatus {
+    /// Whether the link was lost for radio reasons, so that the next attempt may succeed.
+    fileprivate var isOfTheAir: Bool { self == .connectionTimeout || self == .connectionFailedToBeEstablished }
+}

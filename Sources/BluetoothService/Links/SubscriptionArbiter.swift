@@ -1,0 +1,108 @@
+import DequeModule
+import ServiceMessages
+
+/// Shares one client characteristic configuration among managers. It is written when the first manager subscribes and
+/// when the last one unsubscribes; changes in between cause no traffic (behaviours 5.17, 5.18).
+///
+/// Requests are processed in order, one write at a time.
+struct SubscriptionArbiter<Subscriber: Hashable> {
+    enum Event {
+        /// A subscriber subscribes or unsubscribes. The outcome is reported with `number`.
+        case request(Subscriber, enabled: Bool, number: UInt32 = 0)
+        /// The subscriber is gone, and gets no further reports.
+        case leave(Subscriber)
+        /// The pending write has completed.
+        case written(Result<Void, ServiceError>)
+        /// The characteristic is gone. Pending requests fail with this error, and all subscriptions end.
+        case gone(ServiceError)
+    }
+
+    enum Action: Equatable {
+        case write(enabled: Bool)
+        case report(Subscriber, isNotifying: Bool, ServiceError?, number: UInt32 = 0)
+    }
+
+    private struct Wish {
+        var subscriber: Subscriber
+        var enabled: Bool
+        var number: UInt32 = 0
+        var isSilent = false
+    }
+
+    /// The managers that receive the values, in the order of subscribing.
+    private(set) var subscribers: [Subscriber] = []
+    private var queue = Deque<Wish>()
+    private var inFlight: Wish?
+
+    /// Whether there are no subscribers and no pending requests.
+    var isIdle: Bool { subscribers.isEmpty && inFlight == nil && queue.isEmpty }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        var actions: [Action] = []
+        switch event {
+        case .request(let subscriber, let enabled, let number):
+            let own = queue.count { $0.subscriber == subscriber }
+            guard queue.count < ServiceLimits.subscriptionChanges, own < ServiceLimits.subscriptionChangesOfManager
+            else {
+                let error = ServiceError(.outOfSpace, reason: "too many changes of this subscription are pending")
+                return [.report(subscriber, isNotifying: subscribers.contains(subscriber), error, number: number)]
+            }
+            queue.append(Wish(subscriber: subscriber, enabled: enabled, number: number))
+        case .leave(let subscriber):
+            queue.removeAll { $0.subscriber == subscriber }
+            if inFlight?.subscriber == subscriber { inFlight?.isSilent = true }
+            queue.append(Wish(subscriber: subscriber, enabled: false, isSilent: true))
+        case .written(let result):
+            guard let wish = inFlight else { return [] }
+            inFlight = nil
+            actions += end(wish, result)
+        case .gone(let error):
+            let waiting = [inFlight].compactMap { $0 } + queue
+            (subscribers, queue, inFlight) = ([], [], nil)
+            return waiting.flatMap { report($0, error) }
+        }
+        return actions + next()
+    }
+
+    private mutating func end(_ wish: Wish, _ result: Result<Void, ServiceError>) -> [Action] {
+        var failure: ServiceError?
+        switch result {
+        case .success: apply(wish)
+        // If the peer refuses the last unsubscription, it keeps sending values, which are dropped.
+        case .failure where wish.isSilent: apply(Wish(subscriber: wish.subscriber, enabled: false))
+        case .failure(let error): failure = error
+        }
+        return report(wish, failure)
+    }
+
+    /// Processes requests until one needs a write.
+    private mutating func next() -> [Action] {
+        var actions: [Action] = []
+        while inFlight == nil, let wish = queue.popFirst() {
+            let isSubscribed = subscribers.contains(wish.subscriber)
+            let others = subscribers.count - (isSubscribed ? 1 : 0)
+            if wish.enabled == isSubscribed || others > 0 {
+                apply(wish)
+                actions += report(wish, nil)
+            } else {
+                inFlight = wish
+                actions.append(.write(enabled: wish.enabled))
+            }
+        }
+        return actions
+    }
+
+    private mutating func apply(_ wish: Wish) {
+        if !wish.enabled {
+            subscribers.removeAll { $0 == wish.subscriber }
+        } else if !subscribers.contains(wish.subscriber) {
+            subscribers.append(wish.subscriber)
+        }
+    }
+
+    private func report(_ wish: Wish, _ error: ServiceError?) -> [Action] {
+        guard !wish.isSilent else { return [] }
+        let isNotifying = subscribers.contains(wish.subscriber)
+        return [.report(wish.subscriber, isNotifying: isNotifying, error, number: wish.number)]
+    }
+}

@@ -1,0 +1,271 @@
+import EventLoops
+import Foundation
+import ServiceMessages
+
+/// The owner of all managers, as one of them sees it.
+protocol ManagerHost: AnyObject {
+    var loop: any EventLoop { get }
+    var observers: Observers { get }
+    /// Returns whether an app may use Bluetooth.
+    func permission(of app: AppIdentity) -> AppPermission
+    /// Returns how many more L2CAP channels an app may have.
+    func roomForChannels(of app: AppIdentity) -> Int
+    /// Called when something may have changed that the record of an app contains.
+    func noteChange(of app: AppIdentity)
+}
+
+/// The options and the event path of one manager, independent of its role. Used on the loop only.
+final class AppManager {
+    let options: ManagerOptions
+    /// The owner, for observers.
+    private(set) var subject: Observation.Subject
+    /// The life cycle of the app.
+    private(set) var life: AppLife
+    let role: ManagerRole
+    private let observers: Observers
+    private(set) var mailbox: EventMailbox
+    /// The receiver of the events, or nil if there is none.
+    private var sink: (any EventSink)?
+    /// Whether events wait because the app is not running.
+    private var isHeld = false
+    /// The manager's channels, in either role.
+    let channels: AppChannels
+    /// The last state reported to the app.
+    private(set) var state = ManagerState.unknown
+    /// The requests to perform when the radio comes on, for a manager whose app came back before that.
+    private(set) var postponed: [Request] = []
+    /// The events that the process has not read, for the next process.
+    private var inheritance = Inheritance()
+    /// The requests that are performed once the app's record is durable.
+    private(set) var coming: [Request] = []
+    /// The requests that the process had made when the previous service ended. The process is expected to repeat them.
+    /// Until it has had time to do so, they stay in the record and outlive the process (behaviour 10.15).
+    private(set) var unclaimed: [Request] = []
+    /// Called when something may have ended that the record lists as a request to repeat.
+    private let noteChange: () -> Void
+    private let mayUseBluetooth: (AppIdentity) -> Bool
+
+    /// How long a process has to create the managers that it had before, or to repeat their requests (behaviour 10.6).
+    static let patience = Duration.seconds(10)
+
+    init(
+        _ role: ManagerRole,
+        _ options: ManagerOptions,
+        _ subject: Observation.Subject,
+        _ sink: (any EventSink)?,
+        _ life: AppLife,
+        of host: any ManagerHost
+    ) {
+        self.role = role
+        self.options = options
+        self.subject = subject
+        self.sink = sink
+        self.life = life
+        observers = host.observers
+        mailbox = EventMailbox(sink)
+        channels = AppChannels(loop: host.loop)
+        let app = subject.app
+        if let app { channels.shared = { [weak host] in host?.roomForChannels(of: app) ?? 0 } }
+        noteChange = { [weak host] in
+            if let app { host?.noteChange(of: app) }
+        }
+        mayUseBluetooth = { [weak host] in host?.permission(of: $0) == .allowedAlways }
+        channels.tell = { [weak self, loop = host.loop] in self?.tell(.channel($0, $1), on: loop) }
+    }
+
+    /// The app's name for the user.
+    var appName: String { life.declaration.displayName ?? subject.app?.name ?? "" }
+
+    /// Whether the app may not use Bluetooth. If so, it receives no events of peers (behaviour 1.18, AB-G07).
+    var isBarred: Bool {
+        switch state {
+        case .unauthorized: true
+        // Until the user has decided, the state is unknown. It is also unknown before there is a radio.
+        case .unknown: subject.app.map { !mayUseBluetooth($0) } ?? false
+        case .resetting, .unsupported, .poweredOff, .poweredOn: false
+        }
+    }
+
+    /// Sends an event to the app, or queues it.
+    ///
+    /// - Parameter isAwaited: Whether the app waits for the event, which then counts as news even if its kind does not.
+    func tell(_ event: Event, on loop: any EventLoop, isAwaited: Bool = false) {
+        if case .stateChanged(let new) = event {
+            state = new
+            if isBarred { forgetPeers() }
+        } else if event.isOfPeer, isBarred {
+            return
+        }
+        observers.tell(.messages, .told(event), of: subject.about(event.peer))
+        mailbox.take(event, on: loop)
+        life.told(event, role, isAwaited: isAwaited)
+        if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
+    }
+
+    /// Returns and removes the postponed requests once the radio is on. Drops them in a state that would have ended
+    /// them, and keeps them in any other.
+    func takePostponed(in state: ManagerState) -> [Request] {
+        guard !outlasts(state) else { return [] }
+        defer { postponed = [] }
+        return state == .poweredOn ? postponed : []
+    }
+
+    /// Whether the manager's activities survive `state`: every one survives the time before the first state, and what a
+    /// peripheral manager publishes and advertises also survives power off (behaviours 1.9, 1.13, 1.14).
+    private func outlasts(_ state: ManagerState) -> Bool {
+        state == .unknown || (role == .peripheral && state == .poweredOff)
+    }
+
+    /// Called when the app came back. Postpones its restored requests until the radio is on, if they survive `state`.
+    func postpone(_ wishes: [Request], in state: ManagerState) {
+        if outlasts(state) { postponed = wishes }
+    }
+
+    /// Keeps `wishes` for as long as the process, which was notified of the service's restart, may take to repeat them.
+    func expect(_ wishes: [Request], on loop: any EventLoop) {
+        guard !wishes.isEmpty else { return }
+        unclaimed = wishes
+        loop.schedule(after: Self.patience) { [weak self] in
+            self?.unclaimed = []
+            self?.noteChange()
+        }
+    }
+
+    /// Updates the expected requests after the process made one.
+    func note(_ request: Request) {
+        if !unclaimed.isEmpty { unclaimed = unclaimed.after(request) }
+    }
+
+    /// Called when the process has ended. Makes the expected requests that the process did not repeat.
+    func claim(for session: any ManagerSession) {
+        let missing = unclaimed.filter { !session.wishes.contains($0) }
+        unclaimed = []
+        if session.state == .poweredOn { session.resume(missing) } else { postponed += missing }
+    }
+
+    /// Counts `request` among those that are performed once the app's record is durable.
+    func expectToPerform(_ request: Request) { coming.append(request) }
+
+    /// Called when the record is durable and the requests are about to be performed, or dropped.
+    func forgetComing() { coming = [] }
+
+    /// Called when the manager is about to lose a peer. The next process may be restored to the state before that.
+    func note(losing peer: RestoredPeer) { inheritance.note(peer) }
+
+    /// Peers as they were when the manager lost them.
+    var lostPeers: [UUID: RestoredPeer] { inheritance.ended }
+
+    /// Called when the app may no longer use Bluetooth. Drops queued events of peers and ends the channels.
+    private func forgetPeers() {
+        mailbox.removeAll(where: \.isOfPeer)
+        postponed.removeAll { $0.peer != nil }
+        unclaimed.removeAll { $0.peer != nil }
+        channels.endAll()
+    }
+
+    func detach() {
+        sink = nil
+        mailbox.detach()
+    }
+
+    /// Moves the manager to another process, or to the preserved state.
+    private func move(to life: AppLife, _ subject: Observation.Subject) {
+        self.life = life
+        self.subject = subject
+    }
+
+    /// Starts over with an empty mailbox.
+    private func begin(_ sink: any EventSink) {
+        self.sink = sink
+        isHeld = false
+        mailbox = EventMailbox(sink)
+    }
+
+    /// Drops the queued events and detaches the sink.
+    func forgetWaiting() {
+        sink = nil
+        mailbox = EventMailbox(nil)
+    }
+
+    func attach(_ sink: any EventSink, on loop: any EventLoop) -> Int {
+        self.sink = sink
+        return isHeld ? 0 : mailbox.attach(sink, on: loop)
+    }
+
+    /// Queues events while the app is not running.
+    func hold() {
+        isHeld = true
+        mailbox.detach()
+    }
+
+    /// Delivers the queued events once the app is running again.
+    ///
+    /// - Returns: The number of events dropped meanwhile.
+    func release(on loop: any EventLoop) -> Int {
+        isHeld = false
+        return sink.map { mailbox.attach($0, on: loop) } ?? 0
+    }
+}
+
+// MARK: - Preservation
+
+extension AppManager {
+    /// Called when the process is gone. Events are queued for the next process, and pending answers are dropped. Events
+    /// that this process has not read go to the next one first, in order, and launch it as if they occurred now
+    /// (behaviours 10.4, 10.7, 10.10).
+    ///
+    /// - Returns: The unread events, and the number of events lost.
+    func preserve(in life: AppLife) -> (news: UnreadNews, lost: Int) {
+        channels.closeAll()
+        move(to: life, subject)
+        let (unread, lost) = inheritance.processEnded(mailbox)
+        let news = state == .poweredOn && postponed.isEmpty ? unread : UnreadNews()
+        forgetWaiting()
+        for event in news.events {
+            mailbox.take(event, on: life.loop)
+            life.told(event, role)
+        }
+        return (news, lost)
+    }
+
+    /// Hands the preserved manager over to one of a new process, which receives the preserved state, the radio state,
+    /// and the events since, including later radio states (behaviour 10.7).
+    ///
+    /// - Parameters:
+    ///   - restored: The state to restore.
+    ///   - radio: The last radio state reported to the old process.
+    /// - Returns: The number of events lost.
+    func adopt(
+        _ restored: Event,
+        radio: ManagerState,
+        _ sink: any EventSink,
+        as subject: Observation.Subject,
+        in life: AppLife
+    ) -> Int {
+        let (waiting, lost) = (mailbox.waiting, mailbox.lost)
+        move(to: life, subject)
+        begin(sink)
+        guard !isBarred else {
+            adoptWithoutPeers(restored)
+            return lost
+        }
+        tell(restored, on: life.loop)
+        if radio != .unknown { tell(.stateChanged(radio), on: life.loop) }
+        for event in waiting {
+            // From that state the app concludes that its services are gone, and publishes them again (behaviour 1.13).
+            if case .stateChanged(let state) = event, state.rawValue < ManagerState.poweredOff.rawValue {
+                postponed = []
+            }
+            tell(event, on: life.loop)
+        }
+        return lost
+    }
+
+    /// Hands over to an app that may not use Bluetooth. It receives what it published and scanned for, and nothing
+    /// about peers (behaviour 1.18, AB-G07).
+    private func adoptWithoutPeers(_ restored: Event) {
+        postponed.removeAll { $0.peer != nil }
+        tell(restored.withoutPeers, on: life.loop)
+        if state != .unknown { tell(.stateChanged(state), on: life.loop) }
+    }
+}

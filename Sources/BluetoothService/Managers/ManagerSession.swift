@@ -1,0 +1,38 @@
+import ServiceMessages
+
+/// The service's side of one manager of an app.
+protocol ManagerSession: AnyObject {
+    /// Called when the radio state changed.
+    func stateChanged(to state: ManagerState)
+    /// The last state reported to the app.
+    var state: ManagerState { get }
+    /// The manager's options, owner and event path.
+    var manager: AppManager { get }
+    /// Handles a request of the app.
+    func handle(_ request: Request)
+    /// Called when the ``BackgroundRules`` of the app changed.
+    func rulesChanged()
+    /// Called when the app's process is gone and the manager lives on. Forgets what the process was waiting for, and
+    /// returns the state to restore.
+    func preserve() -> Event
+    /// The requests to repeat when the radio comes back, for a manager whose app cannot repeat them itself
+    /// (behaviour 10.15).
+    var wishes: [Request] { get }
+    /// Repeats these requests once the radio is on.
+    func resume(_ wishes: [Request])
+    /// The manager's share of the resources that all managers share.
+    var holdings: Holdings { get }
+    /// Answers a query of the app.
+    func answer(_ query: Query) -> Result<Reply, ServiceError>
+    /// Called when the manager is gone. Ends all its activities.
+    func close()
+}
+
+/// Identifies a manager among those of all apps.
+struct ManagerKey: Hashable {
+    let number: UInt64
+
+    init(_ number: UInt64) {
+        self.number = number
+    }
+}

@@ -1,0 +1,236 @@
+import BluetoothTypes
+import EventLoops
+import Foundation
+import GAP
+import HCI
+import HCIHost
+import ServiceMessages
+
+// MARK: - Status
+
+extension BluetoothSystem {
+    /// A snapshot of the system.
+    package var status: SystemStatus {
+        SystemStatus(
+            state: state.name,
+            failure: state == .poweredOn ? nil : controllers.lastFailure.map { "\($0)" },
+            recovery: recoveryStatus,
+            controller: controllerStatus,
+            apps: apps.running.map { AppStatus($0, permission: permission(of: $0.identity)) },
+            links: links.all.map { LinkStatus($0, name: peers[$0.peer]?.name) },
+            scans: centrals.compactMap { ScanStatus($0) },
+            advertising: peripherals.compactMap { AdvertisingStatus($0) },
+            preserved: preservedStatus,
+            troubles: troubles.entries.reversed().map { TroubleStatus($0, now: loop.now) }
+        )
+    }
+
+    /// The devices known to the system, up to ``DeviceStatus/maximumShown``: connected devices first, then bonded ones,
+    /// then the most recently received.
+    package var deviceStatus: [DeviceStatus] {
+        let connected = Set(links.all.map(\.peer))
+        let devices = peers.all.map { peer in
+            DeviceStatus(
+                identifier: peer.identifier,
+                name: peer.name,
+                rssi: peer.lastHeard?.rssi,
+                lastSeenSeconds: peer.lastHeard.map { Double((loop.now - $0.time).nanoseconds) / 1_000_000_000 },
+                isConnected: connected.contains(peer.identifier),
+                isBonded: peers.isBonded(peer.identifier)
+            )
+        }
+        return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
+    }
+
+    /// The bonded devices, with the state of each bond.
+    package var bondStatus: [BondStatus] {
+        bondedPeers.map {
+            BondStatus(
+                identifier: $0.identifier,
+                name: $0.name,
+                authenticated: $0.isAuthenticated,
+                hasForgottenUs: $0.hasForgottenUs
+            )
+        }
+    }
+
+    private var preservedStatus: [PreservedStatus] {
+        let preservation = apps.preservation
+        return preservation.apps.values.map { PreservedStatus($0, preservation.relaunches.state(of: $0.identity)) }
+            .sorted { ($0.app, $0.owner) < ($1.app, $1.owner) }
+    }
+
+    private var recoveryStatus: RecoveryStatus? {
+        guard case .climbed(let step, let cause, _) = controllers.recovery.state else { return nil }
+        let advice = step == .powerOff ? SystemNotice.advice(for: cause) : nil
+        return RecoveryStatus(step: step.rawValue, cause: "\(cause)", advice: advice)
+    }
+
+    private var controllerStatus: ControllerStatus? {
+        guard let controller = controllers.device?.controllerInformation else { return nil }
+        return ControllerStatus(
+            place: controller.place,
+            address: controller.publicAddress.map { "\($0)" },
+            advertisedAddress: advertisedAddress.map { "\($0)" },
+            company: Int(controller.companyIdentifier),
+            version: Int(controller.version.rawValue),
+            subversion: Int(controller.subversion),
+            hasExtendedAdvertising: controller.supportsExtendedAdvertising,
+            hasLongPackets: controller.maxTxOctets > 27,
+            buffers: controller.aclBufferCount,
+            resolvingListSize: controller.resolvingListSize
+        )
+    }
+}
+
+// MARK: - App commands of tools
+
+extension BluetoothSystem {
+    /// The status of all apps.
+    package var appsStatus: AppsStatus {
+        let status = status
+        let installed = appManagement?.installedApps.sorted() ?? []
+        return AppsStatus(
+            apps: status.apps,
+            preserved: status.preserved,
+            installed: installed,
+            permissions: apps.permissions.decisions.map { PermissionStatus($0, $1) }.sorted {
+                ($0.app, $0.owner) < ($1.app, $1.owner)
+            }
+        )
+    }
+
+    /// Searches for apps that can be launched, and passes the status of all apps to `completion`, once, on the loop.
+    package func findApps(_ completion: @escaping (AppsStatus) -> Void) {
+        guard let appManagement else { return completion(appsStatus) }
+        appManagement.findApps { [weak self] in
+            if let self { completion(appsStatus) }
+        }
+    }
+
+    /// Performs a command on the app with this name. Calls `completion` once, on the loop.
+    ///
+    /// - Parameter owner: The user ID of the app. May be nil if only one user has an app with this name.
+    package func perform(
+        _ verb: AppVerb,
+        on name: String,
+        of owner: UInt32? = nil,
+        completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        if case .launch = verb {
+            guard let appManagement else { return completion(.failure(.noAppManagement("launch apps"))) }
+            return appManagement.launch(name, of: owner, completion: completion)
+        }
+        switch app(named: name, of: owner) {
+        case .success(let app): perform(verb, on: app, completion)
+        case .failure(let error): completion(.failure(error))
+        }
+    }
+
+    private func perform(
+        _ verb: AppVerb,
+        on app: AppIdentity,
+        _ completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        switch verb {
+        case .launch: break
+        case .resetPermission:
+            resetPermission(of: app)
+            completion(.success(()))
+        case .revokePermission:
+            changePermission(.denied, for: app)
+            completion(.success(()))
+        case .background, .foreground, .suspend: completion(move(verb, app))
+        case .terminate: end(app, .removedFromMemory, completion)
+        case .forceQuit: end(app, .forceQuit, completion)
+        }
+    }
+
+    /// Resolves an app's name. An unknown app belongs to the user of the service.
+    private func app(named name: String, of owner: UInt32?) -> Result<AppIdentity, ServiceError> {
+        if let owner { return .success(AppIdentity(name: name, owner: owner)) }
+        let known = apps.running.map(\.identity) + apps.preservation.apps.keys + apps.permissions.decisions.keys
+        let owners = Set(known.filter { $0.name == name }.map(\.owner)).sorted()
+        guard owners.count < 2 else { return .failure(.ofSeveralUsers(name, owners)) }
+        return .success(AppIdentity(name: name, owner: owners.first ?? configuration.user))
+    }
+
+    private func move(_ verb: AppVerb, _ app: AppIdentity) -> Result<Void, ServiceError> {
+        let found = apps.running.filter { $0.identity == app }
+        guard !found.isEmpty else { return .failure(.notRunning(app.name)) }
+        let managed = found.filter(\.life.declaration.isManaged)
+        guard !managed.isEmpty else { return .failure(.unmanaged(app.name)) }
+        for app in managed { app.life.move(verb) }
+        return .success(())
+    }
+
+    private func end(
+        _ app: AppIdentity,
+        _ end: AppEnd,
+        _ completion: @escaping (Result<Void, ServiceError>) -> Void
+    ) {
+        let found = apps.running.filter { $0.identity == app }
+        guard !found.isEmpty || apps.preservation.apps[app] != nil else {
+            return completion(.failure(.notRunning(app.name)))
+        }
+        // Force-quitting an app that is not running discards its preserved state (behaviour 10.16).
+        if end == .forceQuit { apps.preservation.discard(of: app) }
+        let held = found.filter { $0.life.process != nil }
+        for app in held { app.life.handle(.ended(end)) }
+        var left = found.count - held.count
+        guard left > 0 else {
+            let isDone = !held.isEmpty || end == .forceQuit
+            return completion(isDone ? .success(()) : .failure(.notRunning(app.name)))
+        }
+        guard let appManagement else { return completion(.failure(.noAppManagement("end \(app.name.quotedName)"))) }
+        var failure: ServiceError?
+        for _ in 0..<left {
+            appManagement.end(app, end) { result in
+                if case .failure(let error) = result { failure = failure ?? error }
+                left -= 1
+                if left == 0 { completion(failure.map { .failure($0) } ?? .success(())) }
+            }
+        }
+    }
+}
+
+extension AppLife {
+    /// Applies the command to the life cycle.
+    fileprivate func move(_ verb: AppVerb) {
+        switch verb {
+        case .foreground: handle(.entered)
+        case .background: handle(.left)
+        case .suspend:
+            handle(.left)
+            // An app with a background task gets a second time span, so its time has to be up twice (behaviour 9.1).
+            for _ in 0..<2 where phase == .background { handle(.timeIsUp) }
+        case .launch, .terminate, .forceQuit, .resetPermission, .revokePermission: break
+        }
+    }
+}
+
+extension ServiceError {
+    fileprivate static func noAppManagement(_ what: String) -> ServiceError {
+        let reason = "this service cannot \(what): it does not manage the processes of apps; do that in the app itself"
+        return ServiceError(.operationNotSupported, reason: reason)
+    }
+
+    fileprivate static func notRunning(_ name: String) -> ServiceError {
+        ServiceError(
+            .unknownDevice,
+            reason: "no app \(name.quotedName) is running; `harald app list` lists those that are"
+        )
+    }
+
+    fileprivate static func ofSeveralUsers(_ name: String, _ owners: [UInt32]) -> ServiceError {
+        let users = owners.map(String.init).joined(separator: ", ")
+        let reason = "users \(users) each have an app \(name.quotedName); select one with --user"
+        return ServiceError(.invalidParameters, reason: reason)
+    }
+
+    fileprivate static func unmanaged(_ name: String) -> ServiceError {
+        let reason =
+            "\(name.quotedName) is an unmanaged app, which is always in the foreground; declare it as managed to change its phase"
+        return ServiceError(.operationNotSupported, reason: reason)
+    }
+}

@@ -1,0 +1,80 @@
+/// The properties of an app that are declared before it runs: the part of its `Info.plist` that concerns Bluetooth.
+public struct AppDeclaration: Hashable, Sendable {
+    /// The uses of Bluetooth that the app declares for the background.
+    public struct BackgroundModes: OptionSet, Hashable, Sendable {
+        /// The raw bit mask.
+        public let rawValue: UInt8
+
+        /// Creates modes from a bit mask.
+        ///
+        /// - Parameter rawValue: The bits, assigned or not.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// `bluetooth-central`: the app scans, connects, and is woken by events of peripherals (behaviour 9.5).
+        public static let central = BackgroundModes(rawValue: 1)
+        /// `bluetooth-peripheral`: the app advertises, and is woken by events of centrals (behaviour 9.6).
+        public static let peripheral = BackgroundModes(rawValue: 2)
+    }
+
+    /// `CFBundleDisplayName`: the app's name for the user. Nil if the app is shown by its identifier.
+    public var displayName: String?
+    /// `NSBluetoothAlwaysUsageDescription`: why the app uses Bluetooth. Nil if missing (behaviour 1.19).
+    public var usageDescription: String?
+    /// The Bluetooth modes among `UIBackgroundModes`.
+    public var backgroundModes: BackgroundModes
+    /// Whether `NSAccessorySetupKitSupports` lists Bluetooth, so that the app's accessories were set up by
+    /// AccessorySetupKit (behaviour 10.17).
+    public var usesAccessorySetup = false
+    /// `HaraldLaunch`: the absolute path of the program that launches the app, followed by its arguments. Empty if the
+    /// app cannot be launched.
+    public var launchCommand: [String] = []
+    /// Whether the app has the life cycle of an iOS app. If false, it is always in the foreground, as on a Mac.
+    public var isManaged: Bool
+
+    /// Creates a declaration. The remaining properties have their default values.
+    ///
+    /// - Parameters:
+    ///   - displayName: The app's name for the user; nil if the app is shown by its identifier.
+    ///   - usageDescription: Why the app uses Bluetooth; nil if missing (behaviour 1.19).
+    ///   - backgroundModes: The uses of Bluetooth in the background (behaviours 9.5, 9.6).
+    ///   - isManaged: Whether the app has the life cycle of an iOS app.
+    public init(
+        displayName: String? = nil,
+        usageDescription: String? = nil,
+        backgroundModes: BackgroundModes = [],
+        isManaged: Bool = true
+    ) {
+        self.displayName = displayName
+        self.usageDescription = usageDescription
+        self.backgroundModes = backgroundModes
+        self.isManaged = isManaged
+    }
+
+    /// Whether the preserved state of the app is saved. An app with the life cycle of a Mac app, where nothing is
+    /// restored (behaviour 10.22), opts in with a launch command.
+    package var isRecorded: Bool { isManaged || !launchCommand.isEmpty }
+
+    /// The declaration of a process that links the library and declares nothing.
+    public static let unmanaged = AppDeclaration(isManaged: false)
+
+    /// Creates the declaration in a property list of Apple's form. A value of the wrong type counts as missing.
+    ///
+    /// - Parameters:
+    ///   - propertyList: The contents of an `Info.plist`; other keys are ignored.
+    ///   - isManaged: Whether the app has the life cycle of an iOS app.
+    public init(propertyList: [String: Any], isManaged: Bool = true) {
+        let modes = propertyList["UIBackgroundModes"] as? [String] ?? []
+        self.init(
+            displayName: propertyList["CFBundleDisplayName"] as? String,
+            usageDescription: propertyList["NSBluetoothAlwaysUsageDescription"] as? String,
+            isManaged: isManaged
+        )
+        launchCommand = propertyList["HaraldLaunch"] as? [String] ?? []
+        let kinds = propertyList["NSAccessorySetupKitSupports"] as? [String] ?? []
+        usesAccessorySetup = kinds.contains("Bluetooth")
+        if modes.contains("bluetooth-central") { backgroundModes.insert(.central) }
+        if modes.contains("bluetooth-peripheral") { backgroundModes.insert(.peripheral) }
+    }
+}
