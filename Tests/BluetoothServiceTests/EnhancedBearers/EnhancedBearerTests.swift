@@ -45,7 +45,7 @@ import Testing
             parameters: EnhancedBearers.parameters,
             requirement: .none
         )
-        server.isEnhancedOnly = true
+        server.rules.isEnhancedOnly = true
         var opened = 0
         server.onOpen = { _ in opened += 1 }
         try bench.open()
