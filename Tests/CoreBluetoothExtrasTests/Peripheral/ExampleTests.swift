@@ -5,7 +5,7 @@ import Foundation
 import TestBasics
 import Testing
 
-// The README quotes this code verbatim.
+// Documentation/Programs.md quotes this code verbatim.
 // EXAMPLE
 func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async throws {
     try await manager.poweredOn()
@@ -21,7 +21,7 @@ func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async thr
 // END of the example.
 
 @Suite struct ExampleTests {
-    @Test("behaviour 15.22: the example in the README is compiled here, and works")
+    @Test("behaviour 15.22: the example in the documents is compiled here, and works")
     func example() throws {
         let world = PeripheralWorld()
         let heart = world.service()
@@ -35,9 +35,9 @@ func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async thr
         #expect(phone.notes.all.dropFirst() == ["value \u{0}H", "write failed: CBATTError 3"])
 
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let readme = try String(contentsOfFile: "README.md", encoding: .utf8)
+        let document = try String(contentsOfFile: "Documentation/Programs.md", encoding: .utf8)
         let code = try #require(source.components(separatedBy: "// EXAMPLE\n").dropFirst().first)
             .components(separatedBy: "// END")[0]
-        #expect(readme.contains(code))
+        #expect(document.contains(code))
     }
 }
