@@ -38,7 +38,7 @@ public final class SimulatedDevice: Sendable {
         var system: BluetoothSystem
         let log: PacketLog
         let attention: Attention
-        let apps: InstalledApps
+        let apps: SimulatedInstallations
         /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage.
         let makeSystem: () -> BluetoothSystem
         /// The launches that may still be running.
@@ -50,7 +50,7 @@ public final class SimulatedDevice: Sendable {
             socket: ControllerSocket,
             log: PacketLog,
             attention: Attention,
-            apps: InstalledApps,
+            apps: SimulatedInstallations,
             makeSystem: @escaping () -> BluetoothSystem
         ) {
             self.socket = socket
@@ -92,7 +92,7 @@ public final class SimulatedDevice: Sendable {
             log: log
         )
         let attention = Attention(at: name, on: loop)
-        let apps = InstalledApps()
+        let apps = SimulatedInstallations()
         let systems = random.split(2)
         let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
         let makeSystem = Self.systems(of: name, on: socket, loop, systems, configuration, bonds ?? memory)

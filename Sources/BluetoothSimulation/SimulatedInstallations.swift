@@ -15,7 +15,7 @@ public struct AppLaunch: Hashable, Sendable {
 }
 
 /// The apps that a device can launch. Used on the loop only.
-final class InstalledApps: AppLauncher {
+final class SimulatedInstallations: AppLauncher {
     typealias Main = @Sendable (SimulatedApp, AppLaunch) -> any Sendable
 
     /// The maximum number of installed apps.
