@@ -87,15 +87,18 @@ async def test_a_monitor_ends_with_its_reader(harald: Start, binary: str, tmp_pa
         assert monitor.returncode == -signal.SIGPIPE and said[1] == b""
 
 
-async def test_commands_end_with_their_reader(binary: str) -> None:
-    """A command that keeps printing ends at its next line."""
-    async with controllers() as air, peripheral(air.transport):
-        for command in (("scan", "--seconds", "60"), ("explore", NAME, "--notifications", "1000")):
-            child = await asyncio.to_thread(
-                lambda: read_end_closed(binary, command[0], "--controller", air.address, *command[1:], lines=2)
-            )
-            said = await asyncio.to_thread(lambda: child.communicate(timeout=20))
-            assert child.returncode == -signal.SIGPIPE and said[1] == b"", command
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [(("scan", "--seconds", "60"), 1), (("explore", NAME, "--timeout", "60"), 0), (("collect", "--timeout", "60"), 0)],
+    ids=["scan", "explore", "collect"],
+)
+async def test_a_command_ends_with_its_reader(binary: str, command: tuple[str, ...], lines: int) -> None:
+    """Even if it has nothing more to print: nothing advertises here."""
+    async with controllers() as air:
+        line = (binary, command[0], "--controller", air.address, *command[1:])
+        child = await asyncio.to_thread(lambda: read_end_closed(*line, lines=lines))
+        said = await asyncio.to_thread(lambda: child.communicate(timeout=20))
+        assert child.returncode == -signal.SIGPIPE and said[1] == b""
 
 
 async def test_a_service_outlives_the_reader_of_its_log(harald: Start, binary: str, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ struct CollectCommand: ParsableCommand {
     }
 
     private func collect() throws(ToolError) {
+        Console.endWithReader()
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let queue = DispatchQueue(label: "collector")

@@ -58,6 +58,7 @@ struct ExploreCommand: ParsableCommand {
     }
 
     private func explore() throws(ToolError) {
+        Console.endWithReader()
         let outcome = Outcome()
         let loop = NIOEventLoop()
         let address = line.controller

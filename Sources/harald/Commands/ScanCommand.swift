@@ -40,6 +40,7 @@ struct ScanCommand: ParsableCommand {
     }
 
     private func scan() throws(ToolError) {
+        Console.endWithReader()
         let outcome = Outcome()
         outcome.finishOnInterrupt()
         let (loop, line, until, passive) = (NIOEventLoop(), line, until, passive)
