@@ -211,7 +211,7 @@ import Testing
         managers.last?.send(.central(.startScan(ScanRequest(services: [0x180D]))))
         bench.world.run(.seconds(1))
         #expect(bench.written.last?.app == AppIdentity(name: "com.example.modest", owner: 8))
-        #expect(bench.written.last?.managers.first?.wishes.count == 1)
+        #expect(bench.written.last?.managers.first?.intent.requests.count == 1)
         // Reported once for each app, not for each request.
         managers[49].send(.central(.startScan(ScanRequest(services: [0x180D]))))
         bench.world.run(.seconds(1))

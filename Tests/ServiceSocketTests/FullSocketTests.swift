@@ -52,7 +52,7 @@ import Testing
         let scan = ScanRequest(services: Self.services)
         served.service.with { system in
             let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x")
-            let manager = ManagerRecord(role: .central, options: options, wishes: [.central(.startScan(scan))])
+            let manager = ManagerRecord(role: .central, options: options, intent: Intent([.central(.startScan(scan))]))
             let app = AppIdentity(name: "app", owner: getuid())
             system.apps.preservation.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
         }

@@ -24,7 +24,8 @@ import Testing
     private func isScanning(_ name: String, in world: ClientWorld) -> Bool {
         world.with { system in
             system.runningApps.contains { app in
-                app.identity.name == name && system.managers.sessions(of: app.identity).contains { !$0.wishes.isEmpty }
+                app.identity.name == name
+                    && system.managers.sessions(of: app.identity).contains { !$0.manager.intent.requests.isEmpty }
             }
         }
     }
@@ -88,9 +89,11 @@ import Testing
         let kept = world.with { $0.identifiersToRestore(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)) }
         #expect(kept.centrals == ["one"])
         letGo(records, world)
-        let wishes = world.with { system in
-            system.managers.sessions(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)).map(\.wishes.count)
+        let requests = world.with { system in
+            system.managers.sessions(of: AppIdentity(name: "greedy", owner: ClientWorld.owner)).map(
+                \.manager.intent.requests.count
+            )
         }
-        #expect(wishes == [1])
+        #expect(requests == [1])
     }
 }

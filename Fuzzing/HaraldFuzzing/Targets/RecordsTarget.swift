@@ -49,15 +49,15 @@ extension FuzzTarget {
         let central = ManagerRecord(
             role: .central,
             options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: "one"),
-            wishes: [
+            intent: Intent([
                 .central(.startScan(ScanRequest(services: [0x180D]))),
                 .central(.peer(PeerInfo().identifier, .connect(ConnectOptions()))),
-            ]
+            ])
         )
         let peripheral = ManagerRecord(
             role: .peripheral,
             options: ManagerOptions(showsPowerAlert: false, restoreIdentifier: "two"),
-            wishes: [.peripheral(.addService(service)), .peripheral(.startAdvertising(AdvertisingRequest()))]
+            intent: Intent([.peripheral(.addService(service)), .peripheral(.startAdvertising(AdvertisingRequest()))])
         )
         let identity = AppIdentity(name: "com.example.app", owner: 1_000)
         return AppRecord(app: identity, declaration: AppDeclaration(), managers: [central, peripheral])

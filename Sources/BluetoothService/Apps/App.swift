@@ -53,13 +53,13 @@ package final class App {
             apps.observers.misuse(text, by: subject(of: id))
             options.restoreIdentifier = nil
         }
-        var left: [Request] = []
+        var left = Intent()
         if let identifier = options.restoreIdentifier,
             let kept = apps.preservation.apps[identity]?.take(role, identifier)
         {
             guard options.isReopened else { return adopt(kept, as: id, sink) }
             // The process was notified that its service ended (behaviour 1.4), so it starts over.
-            left = kept.wishes ?? kept.session.wishes
+            left = kept.manager.recordedIntent
             apps.preservation.end(kept)
         }
         if let refusal = apps.refusalOfManager(of: identity) { return refuse(id, sink, refusal.reason ?? "") }
@@ -94,7 +94,6 @@ package final class App {
     private func adopt(_ kept: PreservedApp.Kept, as id: ManagerID, _ sink: any EventSink) {
         managers[id] = (kept.manager, kept.session)
         apps.observers.tell(.managers, .managerOpened(kept.role), of: subject(of: id))
-        kept.manager.postpone(kept.wishes ?? [], in: kept.session.state)
         let lost = kept.manager.adopt(
             kept.state,
             radio: kept.radio,
@@ -104,6 +103,8 @@ package final class App {
         )
         if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
         kept.session.rulesChanged()
+        // The record names the new process.
+        apps.noteChange(of: identity)
         apps.scansChanged()
     }
 
@@ -113,14 +114,14 @@ package final class App {
         apps.preservation.apps[identity]?.processEnded(self)
         let isKept = apps.preservation.keeps(life.declaration, after: end)
         // The process asked for these before it ended, so they still count.
-        if isKept { gate.open() } else { gate.clear() }
+        if isKept { gate.open() }
         let opted = isKept ? ids.filter { managers[$0]?.manager.options.restoreIdentifier != nil } : []
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = apps.preservation.app(identity, after: life)
             let (news, lost) = manager.preserve(in: app.life)
             if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
-            manager.claim(for: session)
+            if session.state == .poweredOn { session.carryOutIntent() }
             app.add(apps.preservation.keep(session, news))
             session.rulesChanged()
         }
@@ -166,7 +167,6 @@ package final class App {
     private func perform(_ request: Request, from id: ManagerID) {
         guard let (manager, session) = managers[id] else { return }
         if let error = request.listError { return refuse(request, error, for: manager, id) }
-        manager.note(request)
         apps.observers.tell(.messages, .requested(request), of: subject(of: id).about(request.peer)) {
             if case .channel(let channel, let request) = request {
                 manager.channels.handle(request, of: channel)
@@ -219,19 +219,16 @@ package final class App {
 
 extension App: RecordGateOwner {
     func changesRecord(_ id: ManagerID, _ request: Request) -> Bool {
-        managers[id].map { apps.records.isChanged(by: request, $0.session, of: identity) } ?? false
+        managers[id]?.manager.changesRecord(request) ?? false
     }
 
     func record(_ requests: [(id: ManagerID, request: Request)], completion: @escaping () -> Void) {
-        for (id, request) in requests {
-            guard let (manager, session) = managers[id], session.keeps(request) else { continue }
-            manager.expectToPerform(request)
-        }
+        for (id, request) in requests { managers[id]?.manager.plan(request) }
         apps.records.keepRecord(of: identity, completion: completion)
     }
 
     func hasRecorded() {
-        for (manager, _) in managers.values { manager.forgetComing() }
+        for (manager, _) in managers.values { manager.endPlan() }
         // In case the requests led to another result than was recorded.
         apps.noteChange(of: identity)
     }

@@ -89,16 +89,8 @@ final class AppRecords {
 
     // MARK: Records of apps
 
-    /// Whether a request changes the record of its app. The record has to be durable before the request takes effect,
-    /// so that an app that has observed the effect finds it again.
-    func isChanged(by request: Request, _ session: any ManagerSession, of app: AppIdentity) -> Bool {
-        guard session.keeps(request) else { return false }
-        let wishes = wishes(of: session, in: app)
-        return wishes.after(request) != wishes
-    }
-
     /// Makes the record of an app durable, including the requests that its managers are about to perform
-    /// (``AppManager/coming``).
+    /// (``AppManager/plan(_:)``).
     ///
     /// - Parameter completion: Called once, when the record is durable or cannot be saved. It is called before this
     ///   method returns if the storage is synchronous.
@@ -116,11 +108,7 @@ final class AppRecords {
         let managers = kept.prefix(ServiceLimits.managers).map { session in
             var options = session.manager.options
             options.isReopened = false
-            return ManagerRecord(
-                role: session.manager.role,
-                options: options,
-                wishes: wishes(of: session, in: app)
-            )
+            return ManagerRecord(role: session.manager.role, options: options, intent: session.manager.recordedIntent)
         }
         return AppRecord(
             app: app,
@@ -147,24 +135,5 @@ final class AppRecords {
             "\(app.name) of user \(app.owner) has no record and would not be restored by the next service: \(refusal.reason ?? "")"
         )
         return false
-    }
-
-    /// Returns the requests that a manager would have to repeat, including those that it is about to perform.
-    private func wishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
-        session.manager.coming.reduce(currentWishes(of: session, in: app)) { $0.after($1) }
-    }
-
-    private func currentWishes(of session: any ManagerSession, in app: AppIdentity) -> [Request] {
-        let kept = apps.preservation.apps[app]?.managers.first { $0.session === session }
-        if let wishes = kept?.wishes { return wishes }
-        let manager = session.manager
-        return [manager.unclaimed, manager.postponed].first { !$0.isEmpty } ?? session.wishes
-    }
-}
-
-extension ManagerSession {
-    /// Whether a request may change the record of the app.
-    func keeps(_ request: Request) -> Bool {
-        manager.options.restoreIdentifier != nil && state == .poweredOn && request.changesWishes
     }
 }

@@ -140,7 +140,6 @@ final class Apps {
     /// Reports the state to all managers for which it has changed, because the radio or a permission did.
     func tellStates() {
         for manager in managers.entries where manager.session.state != state(for: manager.app) {
-            preservation.apps[manager.app]?.willChangeState(of: manager.session)
             manager.session.stateChanged(to: state(for: manager.app))
         }
         for app in preservation.ordered { app.radioIsBack() }

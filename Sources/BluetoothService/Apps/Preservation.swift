@@ -92,7 +92,7 @@ extension Preservation {
     /// Returns the preserved state of an app, and creates it if there is none.
     func app(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = apps[identity] { return known }
-        return preserve(identity, AppLife(preservedFrom: life), settlesUntil: owner.loop.now)
+        return preserve(identity, PreservedLife(after: life), settlesUntil: owner.loop.now)
     }
 
     /// Returns the preserved state of an app for a process that runs `program`, or nil if there is none. Another
@@ -112,7 +112,7 @@ extension Preservation {
         return nil
     }
 
-    private func preserve(_ identity: AppIdentity, _ life: AppLife, settlesUntil: Instant) -> PreservedApp {
+    private func preserve(_ identity: AppIdentity, _ life: PreservedLife, settlesUntil: Instant) -> PreservedApp {
         let new = PreservedApp(identity, living: life, settlesUntil: settlesUntil, apps: owner)
         new.onEnd = { [weak self, weak new] in
             if let self, let new, apps[identity] === new { apps[identity] = nil }
@@ -145,38 +145,25 @@ extension Preservation {
     /// - Parameter news: The events that the process was sent and has not read.
     func keep(_ session: any ManagerSession, _ news: UnreadNews) -> PreservedApp.Kept {
         let manager = session.manager
-        let postponed = manager.takePostponed(in: .poweredOn)
-        let record = ManagerRecord(
-            role: manager.role,
-            options: manager.options,
-            wishes: postponed.isEmpty ? session.wishes : postponed
-        )
         let known = { [self] (peer: UUID) in owner.peers.recall(peer)?.info }
-        let stood = news.before(session.preserve(), ended: manager.lostPeers, info: known)
         return PreservedApp.Kept(
             identifier: manager.options.restoreIdentifier ?? "",
             role: manager.role,
             manager: manager,
             session: session,
-            state: postponed.isEmpty ? stood : restored(record),
-            radio: manager.state,
-            wishes: manager.state == .poweredOn ? nil : record.wishes
+            state: news.before(session.preserve(), ended: manager.lostPeers, info: known),
+            radio: manager.state
         )
     }
 
     /// Restores the preserved state of an app from the record of a previous system (behaviour 10.15).
     func preserve(_ record: AppRecord) {
-        let life = AppLife(
-            preserved: record.declaration,
-            record.executable,
-            mark: record.process,
-            host: owner
-        )
+        let life = PreservedLife(record, lastInFront: owner.nextInFront(), loop: owner.loop)
         let app = preserve(record.app, life, settlesUntil: owner.loop.now + Self.settleTime)
         for kept in record.managers {
             let key = owner.managers.nextKey()
             let subject = Observation.Subject(app: record.app)
-            let manager = AppManager(kept.role, kept.options, subject, nil, life, of: owner)
+            let manager = AppManager(kept.role, kept.options, subject, nil, life, recorded: kept.intent, of: owner)
             let session = owner.makeSession(key, of: manager)
             app.add(
                 PreservedApp.Kept(
@@ -184,19 +171,14 @@ extension Preservation {
                     role: kept.role,
                     manager: manager,
                     session: session,
-                    state: restored(kept),
-                    radio: .unknown,
-                    wishes: kept.wishes
+                    state: session.preserve(),
+                    radio: .unknown
                 )
             )
             owner.add(session, key, of: record.app)
             session.rulesChanged()
         }
         app.radioIsBack()
-    }
-
-    private func restored(_ record: ManagerRecord) -> Event {
-        record.restored { [self] in owner.peers.recall($0)?.info }
     }
 
     /// Ends a preserved manager.

@@ -15,9 +15,6 @@ final class PreservedApp {
         var state: Event
         /// The last radio state reported to the process.
         var radio: ManagerState
-        /// The requests to repeat when the radio comes back. Nil while the radio is on and the session continues by
-        /// itself.
-        var wishes: [Request]?
     }
 
     /// How long a running process of the app has to create its managers before the preserved state is discarded
@@ -38,11 +35,13 @@ final class PreservedApp {
     }
 
     let identity: AppIdentity
-    let life: AppLife
+    let life: PreservedLife
     /// Called once no manager is left.
     var onEnd: (() -> Void)?
     private(set) var managers: [Kept] = []
     private var heir = Heir.none
+    /// Whether a launch is about to be attempted.
+    private var isLaunching = false
     /// Whether a launch waits until the device is unlocked.
     private var waitsForUnlocking = false
     /// Until this time the app is not launched while its last process runs. That process was connected to a previous
@@ -50,12 +49,12 @@ final class PreservedApp {
     private let settlesUntil: Instant
     private unowned let apps: Apps
 
-    init(_ identity: AppIdentity, living life: AppLife, settlesUntil: Instant, apps: Apps) {
+    init(_ identity: AppIdentity, living life: PreservedLife, settlesUntil: Instant, apps: Apps) {
         self.identity = identity
         self.apps = apps
         self.settlesUntil = settlesUntil
         self.life = life
-        self.life.onChange = { [weak self] in self?.lifeChanged($0) }
+        self.life.onLaunch = { [weak self] in self?.launchSoon() }
     }
 
     /// The identifiers of the managers that the app has to create.
@@ -80,12 +79,6 @@ final class PreservedApp {
         apps.preservation.end(oldest)
     }
 
-    /// Called before the radio state changes for a session. Remembers the requests to repeat.
-    func willChangeState(of session: any ManagerSession) {
-        guard let index = managers.firstIndex(where: { $0.session === session }) else { return }
-        if session.state == .poweredOn { managers[index].wishes = session.wishes }
-    }
-
     /// Removes and returns the manager that an app has created anew, or nil if there is none. Of two with the same
     /// identifier it is the older one (behaviour 10.1).
     func take(_ role: ManagerRole, _ identifier: String) -> Kept? {
@@ -105,7 +98,7 @@ final class PreservedApp {
     /// Called when a process of the app has ended. Managers that it has not taken over wait for the next event.
     func processEnded(_ process: App) {
         guard case .running(ObjectIdentifier(process), _) = heir else { return }
-        waitForEvent()
+        endPatience()
     }
 
     /// Called when the launched process runs. A service that starts before the process connects does not launch another
@@ -119,13 +112,8 @@ final class PreservedApp {
     /// Called when a launched process could not be started, or ended before it connected.
     func launchEnded() {
         guard case .launched = heir else { return }
-        waitForEvent()
-        apps.preservation.relaunches.handle(.launchFailed, of: identity)
-    }
-
-    private func waitForEvent() {
         endPatience()
-        life.sleepAgain()
+        apps.preservation.relaunches.handle(.launchFailed, of: identity)
     }
 
     private func startPatience() -> ScheduledTask {
@@ -135,6 +123,7 @@ final class PreservedApp {
         }
     }
 
+    /// The next event launches the app.
     private func endPatience() {
         switch heir {
         case .none: break
@@ -143,14 +132,13 @@ final class PreservedApp {
         heir = .none
     }
 
-    /// Called when the radio is on again. Repeats the requests of the managers and updates the state to restore
+    /// Called when the radio is on again. Carries out the intents of the managers and updates the state to restore
     /// (behaviour 10.15).
     func radioIsBack() {
         for index in managers.indices where managers[index].session.state == .poweredOn {
             let kept = managers[index]
-            guard let wishes = kept.wishes else { continue }
-            kept.session.resume(wishes)
-            managers[index].wishes = nil
+            guard kept.manager.awaitsRadio else { continue }
+            kept.session.carryOutIntent()
             managers[index].state = kept.session.preserve()
             managers[index].radio = .poweredOn
             kept.manager.forgetWaiting()
@@ -169,13 +157,13 @@ final class PreservedApp {
     private func endIfEmpty() {
         guard managers.isEmpty else { return }
         endPatience()
-        life.handle(.ended(.removedFromMemory))
         onEnd?()
     }
 
-    private func lifeChanged(_ action: AppLifecycle.Action?) {
-        guard action == .resume else { return }
-        // The event that woke the app is still being delivered.
+    /// Launches the app in a task of its own, because the event is still being delivered.
+    private func launchSoon() {
+        guard !isLaunching, case .none = heir else { return }
+        isLaunching = true
         apps.loop.execute { [weak self] in self?.launch() }
     }
 
@@ -189,8 +177,10 @@ final class PreservedApp {
 
     /// Launches the app, at once or after the pause of its ``LaunchBackoff`` (behaviour 10.25).
     private func launch() {
+        isLaunching = false
         guard canLaunch() else { return }
         if isReturning {
+            isLaunching = true
             apps.loop.schedule(after: Self.lookInterval) { [weak self] in self?.launch() }
         } else {
             apps.preservation.relaunches.handle(.wanted, of: identity)
@@ -218,10 +208,6 @@ final class PreservedApp {
             return false
         }
         let hasProcess = apps.running.contains { $0.identity == identity }
-        guard !hasProcess, apps.preservation.launcher != nil else {
-            waitForEvent()
-            return false
-        }
-        return true
+        return !hasProcess && apps.preservation.launcher != nil
     }
 }

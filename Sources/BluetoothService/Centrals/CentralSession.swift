@@ -36,7 +36,6 @@ final class CentralSession: ManagerSession, LinkUser {
     /// Fires when the next device may be lost.
     private var presenceTimer: ScheduledTask?
     private var uses: [UUID: Use] = [:]
-    private var options: [UUID: ConnectOptions] = [:]
     private var watch: ConnectionWatch?
 
     init(_ key: ManagerKey, of manager: AppManager, host: any CentralHost) {
@@ -64,11 +63,19 @@ final class CentralSession: ManagerSession, LinkUser {
     func stateChanged(to state: ManagerState) {
         if state != .poweredOn {
             dropAll()
+            manager.stopIntent()
             // The app has lost access to a radio that other apps still use (behaviour 1.18).
             if host.isPoweredOn { host.scansChanged() }
         }
-        manager.tell(.stateChanged(state), on: host.loop)
-        resume(manager.takePostponed(in: state))
+        if manager.report(state, on: host.loop) { carryOutIntent() }
+    }
+
+    func carryOutIntent() {
+        manager.beginIntent()
+        if let scan = manager.intent.scan { startScan(scan) }
+        for peer in manager.intent.peers {
+            if let options = manager.intent.connections[peer] { connect(peer, options) }
+        }
     }
 
     /// Does nothing: scans consult the rules when they need them.
@@ -101,6 +108,7 @@ final class CentralSession: ManagerSession, LinkUser {
         switch request {
         case .startScan(let request): startScan(request)
         case .stopScan:
+            manager.apply(.central(.stopScan))
             setScan(nil)
             host.scansChanged()
         case .resetScanFilter: scan?.forgetReported()
@@ -164,7 +172,8 @@ final class CentralSession: ManagerSession, LinkUser {
 
     /// Whether to show the user an alert about `peer` in place of notifying the app.
     func wants(_ alert: AppAlert, of peer: UUID) -> Bool {
-        guard manager.life.rules.isAlertedFor, let options = options[peer], options.wants(alert) else { return false }
+        guard manager.life.rules.isAlertedFor, let options = manager.intent.connections[peer], options.wants(alert)
+        else { return false }
         switch (uses[peer], alert) {
         case (.connecting, .connected), (.connected, .disconnected), (.connected, .notified): return true
         case (.connecting, _), (.connected, _), (.delayed, _), (nil, _): return false
@@ -212,8 +221,10 @@ extension CentralSession {
     private func startScan(_ request: ScanRequest) {
         guard scan?.request != request else { return }
         if scan == nil, let refusal = host.managers.refusal("scans", ServiceLimits.scans, \.scans, for: manager) {
+            manager.apply(.central(.stopScan))
             return host.observers.misuse("the scan was not started: \(refusal.reason ?? "")", by: manager.subject)
         }
+        manager.apply(.central(.startScan(request)))
         let old = scan ?? lastScan
         setScan(ScanSubscription(request, after: manager.life.rules.scansAfresh ? nil : old))
         host.scansChanged()
@@ -264,19 +275,16 @@ extension CentralSession {
         guard uses[peer] == nil else { return }
         guard host.peers.recall(peer) != nil else {
             let error = ServiceError(.unknownDevice, reason: "no known peripheral has the identifier \(peer)")
-            return emit(.connectionFailed(error), of: peer)
+            return fail(peer, error)
         }
         guard uses.count < ServiceLimits.peersOfManager else {
             let reason = "a manager can connect to at most \(ServiceLimits.peersOfManager) peripherals"
-            return emit(.connectionFailed(ServiceError(.connectionLimitReached, reason: reason)), of: peer)
+            return fail(peer, ServiceError(.connectionLimitReached, reason: reason))
         }
         if let refusal = host.managers.refusal("connections", ServiceLimits.peers, \.peers, for: manager) {
-            return emit(
-                .connectionFailed(ServiceError(.connectionLimitReached, reason: refusal.reason)),
-                of: peer
-            )
+            return fail(peer, ServiceError(.connectionLimitReached, reason: refusal.reason))
         }
-        self.options[peer] = options
+        manager.apply(.central(.peer(peer, .connect(options))))
         host.peers.hold(peer)
         guard options.startDelay > 0 else { return begin(peer) }
         let delay = Duration.seconds(min(options.startDelay, Int(Int32.max)))
@@ -286,6 +294,14 @@ extension CentralSession {
             }
         )
     }
+
+    private func fail(_ peer: UUID, _ error: ServiceError) {
+        withdraw(peer)
+        emit(.connectionFailed(error), of: peer)
+    }
+
+    /// Ends the app's intent to be connected to `peer`.
+    private func withdraw(_ peer: UUID) { manager.apply(.central(.peer(peer, .cancelConnection))) }
 
     private func begin(_ peer: UUID) {
         uses[peer] = .connecting
@@ -298,7 +314,7 @@ extension CentralSession {
         case .success(let link): attach(to: link)
         case .failure(let error):
             end(peer)
-            emit(.connectionFailed(error), of: peer)
+            fail(peer, error)
         }
     }
 
@@ -308,7 +324,7 @@ extension CentralSession {
         let user = Attachment(key, manager, of: peer, loop: host.loop)
         uses[peer] = .connected(link, user)
         link.attach(user, name: info.name)
-        if options[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
+        if manager.intent.connections[peer]?.requiresNotifications == true { link.authorizeNotifications(for: user) }
     }
 
     /// Reports a change of any link, whether or not the manager uses it, if the app watches the peer or one of its
@@ -324,11 +340,12 @@ extension CentralSession {
     func linkIsGone(_ link: PeerLink, _ user: Attachment, _ error: ServiceError) {
         let peer = link.peer
         guard case .connected(_, let current) = uses[peer], current === user else { return }
-        let isReconnecting = options[peer]?.reconnectsAutomatically ?? false
+        let isReconnecting = manager.intent.connections[peer]?.reconnectsAutomatically ?? false
         if isReconnecting {
             uses[peer] = .connecting
         } else {
             end(peer)
+            withdraw(peer)
         }
         let event = PeerEvent.disconnected(
             error,
@@ -342,6 +359,7 @@ extension CentralSession {
     /// Cancels the connection to `peer`. The manager always gets its disconnection event, at once and without an error
     /// (behaviours 3.6, 3.7).
     private func cancel(_ peer: UUID) {
+        withdraw(peer)
         guard uses[peer] != nil else {
             return host.observers.misuse("there is no connection to cancel to \(peer)", by: manager.subject)
         }
@@ -355,6 +373,7 @@ extension CentralSession {
     /// Cancels the connection to `peer` after the app has released its last reference to the peripheral
     /// (behaviour 3.5).
     private func forget(_ peer: UUID) {
+        withdraw(peer)
         guard uses[peer] != nil else { return }
         host.observers.misuse(
             "the connection to \(peer) was cancelled because the app did not keep a reference to it",
@@ -379,7 +398,6 @@ extension CentralSession {
 
     private func end(_ peer: UUID) {
         guard uses.removeValue(forKey: peer) != nil else { return }
-        options[peer] = nil
         host.peers.release(peer)
         guard !manager.life.rules.scansAfresh else { return }
         // After a connection has ended, a scan reports the peer once more (behaviour 2.17).
@@ -391,33 +409,20 @@ extension CentralSession {
 // MARK: - Restoration
 
 extension CentralSession {
-    /// See ``ManagerSession/wishes``. Subscriptions are left out: they end with their connection (behaviour 10.21).
-    var wishes: [Request] {
-        let scan = scanRequest.map { Request.central(.startScan($0)) }
-        return [scan].compactMap { $0 }
-            + peersInUse.map { .central(.peer($0, .connect(connectOptions(of: $0)))) }
-    }
-
-    /// See ``ManagerSession/resume(_:)``.
-    func resume(_ wishes: [Request]) {
-        guard !wishes.isEmpty else { return }
-        for wish in wishes { handle(wish) }
-    }
-
     /// See ``ManagerSession/preserve()``.
     func preserve() -> Event {
         // The next process registers for connections of other apps itself.
         watch = nil
         let peers = restoredPeers(room: ServiceLimits.restoredServiceOctets)
-        return .central(.willRestore(RestoredCentral(scan: scanRequest, peers: peers)))
+        return .central(.willRestore(RestoredCentral(scan: manager.intent.scan, peers: peers)))
     }
 
-    /// Returns the peripherals in use, for another process of the app. The state has to fit in one message: once `room`
-    /// octets are used up, peripherals are listed without their services.
+    /// Returns the peripherals that the app wants to be connected to, for another process of it. The state has to fit
+    /// in one message: once `room` octets are used up, peripherals are listed without their services.
     func restoredPeers(room: Int) -> [RestoredPeer] {
         var room = room
-        return peersInUse.compactMap { peer -> RestoredPeer? in
-            guard let info = host.peers[peer]?.info else { return nil }
+        return manager.intent.peers.compactMap { peer -> RestoredPeer? in
+            guard let info = host.peers.recall(peer)?.info else { return nil }
             guard let (link, user) = renewUse(of: peer) else { return RestoredPeer(info: info) }
             var restored = link.restored(for: user, info)
             let octets = restored.encoded().count
@@ -438,11 +443,8 @@ extension CentralSession {
     /// The manager's current scan; nil when it is not scanning.
     var scanRequest: ScanRequest? { scan?.request }
 
-    /// The peripherals that the manager is connected to or waits for, in a stable order.
+    /// The peripherals that the session connects to or is connected to, in a stable order.
     private var peersInUse: [UUID] { uses.keys.sorted { $0.uuidString < $1.uuidString } }
-
-    /// The options of the manager's connection to `peer`.
-    private func connectOptions(of peer: UUID) -> ConnectOptions { options[peer] ?? ConnectOptions() }
 
     /// Hands the connection to `peer` over to another process of the app. Returns nil if there is no connection.
     private func renewUse(of peer: UUID) -> (link: PeerLink, user: Attachment)? {

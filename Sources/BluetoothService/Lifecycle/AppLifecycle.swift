@@ -87,14 +87,6 @@ package struct AppLifecycle {
         state = inBackground ? .woken(hasTask: false) : .foreground(hasTask: false)
     }
 
-    private init(_ state: State) {
-        self.state = state
-    }
-
-    /// The life cycle of a preserved app. It behaves like a suspended app, and waking it means launching the app
-    /// (behaviour 10.4).
-    static let preserved = AppLifecycle(.suspended)
-
     var phase: AppPhase {
         switch state {
         case .foreground: .foreground

@@ -28,26 +28,17 @@ protocol LifeHost: AnyObject {
 
 /// The life cycle of an app: the state machine with its timer, and the calls that wait while the app is not running.
 /// Used on the loop only.
-final class AppLife {
+final class AppLife: ManagerLife {
     let declaration: AppDeclaration
-    /// The path of the app's executable, or nil if unknown.
     let executable: String?
-    /// When the app was last in the foreground. The number grows with each app that enters the foreground
-    /// (behaviour 3.15).
     private(set) var lastInFront: UInt64
     /// Called after ``rules`` changed, with the action to apply to the app.
     var onChange: ((AppLifecycle.Action?) -> Void)?
     var process: (any AppProcess)? {
         didSet { mark = process?.mark }
     }
-    /// The mark of the process, or of the last process of a preserved app.
     private(set) var mark: ProcessMark?
 
-    /// Records the mark of a launched process that has not connected yet.
-    func started(as mark: ProcessMark) { self.mark = mark }
-
-    /// Whether this is the life cycle of a preserved app rather than that of a process.
-    private let isPreserved: Bool
     private var machine: AppLifecycle
     private var timer: ScheduledTask?
     private var held = Deque<(octets: Int, body: () -> Void)>()
@@ -60,35 +51,11 @@ final class AppLife {
         self.declaration = declaration
         self.executable = executable
         self.host = host
-        isPreserved = false
         // An unmanaged app is in the foreground from the beginning, no matter how it was launched.
         let isBehind = inBackground && declaration.isManaged
         machine = AppLifecycle(inBackground: isBehind)
         lastInFront = isBehind ? 0 : host.nextInFront()
         perform(machine.firstActions)
-    }
-
-    /// Creates the life cycle of a preserved app, after that of its process has ended.
-    init(preservedFrom old: AppLife) {
-        (declaration, executable) = (old.declaration, old.executable)
-        lastInFront = old.lastInFront
-        host = old.host
-        isPreserved = true
-        machine = .preserved
-        mark = old.mark
-    }
-
-    /// Creates the life cycle of an app that a previous system preserved.
-    ///
-    /// - Parameter mark: The mark of the app's last process, or nil if unknown.
-    init(preserved declaration: AppDeclaration, _ executable: String?, mark: ProcessMark?, host: any LifeHost) {
-        self.declaration = declaration
-        self.executable = executable
-        self.mark = mark
-        self.host = host
-        lastInFront = host.nextInFront()
-        isPreserved = true
-        machine = .preserved
     }
 
     var loop: any EventLoop { host.loop }
@@ -97,7 +64,8 @@ final class AppLife {
     var isSlowedDown: Bool { machine.isSlowedDown }
     var hasProcess: Bool { isRunning || phase == .suspended }
     var isRunning: Bool { phase == .foreground || phase == .background }
-    /// The preserved state of an unmanaged app may do all that the app itself could: the app behaves as on a Mac.
+    var isPreserved: Bool { false }
+    /// An unmanaged app behaves as on a Mac.
     var rules: BackgroundRules {
         BackgroundRules(
             modes: declaration.isManaged ? declaration.backgroundModes : [.central, .peripheral],
@@ -106,8 +74,8 @@ final class AppLife {
     }
 
     func handle(_ event: AppLifecycle.Event) {
-        // An unmanaged app is in the foreground until it is gone. Its preserved state can launch it.
-        guard declaration.isManaged || isPreserved || event.isEnd else { return }
+        // An unmanaged app is in the foreground until it is gone.
+        guard declaration.isManaged || event.isEnd else { return }
         let before = phase
         let actions = machine.handle(event)
         if phase == .foreground, before != .foreground { lastInFront = host.nextInFront() }
@@ -115,11 +83,9 @@ final class AppLife {
         if phase != before { onChange?(nil) }
     }
 
-    /// Called when a manager is sent an event, which may wake the app or extend its time (behaviour 9.7).
-    func told(_ event: Event, _ role: ManagerRole, isAwaited: Bool = false) {
+    func told(_ event: Event, _ role: ManagerRole, isAwaited: Bool) {
         guard phase == .suspended || machine.isRenewed, rules.wakes(role) else { return }
-        guard isPreserved ? event.launches : event.isNews || isAwaited else { return }
-        handle(.told)
+        if event.isNews || isAwaited { handle(.told) }
     }
 
     /// Calls `body` on behalf of the app, at once or when the app runs. Drops the call if too many wait already
@@ -134,14 +100,6 @@ final class AppLife {
         }
         held.append((octets, body))
         heldOctets += octets
-    }
-
-    /// Called when the process of a preserved app that was woken or launched has ended. The next event wakes the app
-    /// again.
-    func sleepAgain() {
-        guard isPreserved, hasProcess else { return }
-        endTimer()
-        machine = .preserved
     }
 
     private func perform(_ actions: [AppLifecycle.Action]) {

@@ -19,8 +19,8 @@ final class AppManager {
     let options: ManagerOptions
     /// The owner, for observers.
     private(set) var subject: Observation.Subject
-    /// The life cycle of the app.
-    private(set) var life: AppLife
+    /// The life cycle of the app's process, or the preserved app.
+    private(set) var life: any ManagerLife
     let role: ManagerRole
     private let observers: Observers
     private(set) var mailbox: EventMailbox
@@ -32,28 +32,26 @@ final class AppManager {
     let channels: AppChannels
     /// The last state reported to the app.
     private(set) var state = ManagerState.unknown
-    /// The requests to perform when the radio comes on, for a manager whose app came back before that.
-    private(set) var postponed: [Request] = []
+    private var intents: IntentKeeper
+    /// The intent once the requests that wait for the app's record have been performed, or nil if none wait.
+    private var planned: IntentKeeper?
     /// The events that the process has not read, for the next process.
     private var inheritance = Inheritance()
-    /// The requests that are performed once the app's record is durable.
-    private(set) var coming: [Request] = []
-    /// The requests that the process had made when the previous service ended. The process is expected to repeat them.
-    /// Until it has had time to do so, they stay in the record and outlive the process (behaviour 10.15).
-    private(set) var unclaimed: [Request] = []
-    /// Called when something may have ended that the record lists as a request to repeat.
+    /// Called when the intent may have changed, if a record contains it.
     private let noteChange: () -> Void
     private let mayUseBluetooth: (AppIdentity) -> Bool
 
     /// How long a process has to create the managers that it had before, or to repeat their requests (behaviour 10.6).
     static let patience = Duration.seconds(10)
 
+    /// - Parameter intent: What a previous system has recorded, or nil for a new manager.
     init(
         _ role: ManagerRole,
         _ options: ManagerOptions,
         _ subject: Observation.Subject,
         _ sink: (any EventSink)?,
-        _ life: AppLife,
+        _ life: any ManagerLife,
+        recorded intent: Intent? = nil,
         of host: any ManagerHost
     ) {
         self.role = role
@@ -61,13 +59,15 @@ final class AppManager {
         self.subject = subject
         self.sink = sink
         self.life = life
+        intents = IntentKeeper(recorded: intent)
         observers = host.observers
         mailbox = EventMailbox(sink)
         channels = AppChannels(loop: host.loop)
         let app = subject.app
         if let app { channels.shared = { [weak host] in host?.roomForChannels(of: app) ?? 0 } }
+        let isRecorded = options.restoreIdentifier != nil
         noteChange = { [weak host] in
-            if let app { host?.noteChange(of: app) }
+            if isRecorded, let app { host?.noteChange(of: app) }
         }
         mayUseBluetooth = { [weak host] in host?.permission(of: $0) == .allowedAlways }
         channels.tell = { [weak self, loop = host.loop] in self?.tell(.channel($0, $1), on: loop) }
@@ -99,55 +99,7 @@ final class AppManager {
         observers.tell(.messages, .told(event), of: subject.about(event.peer))
         mailbox.take(event, on: loop)
         life.told(event, role, isAwaited: isAwaited)
-        if options.restoreIdentifier != nil, event.endsWishes { noteChange() }
     }
-
-    /// Returns and removes the postponed requests once the radio is on. Drops them in a state that would have ended
-    /// them, and keeps them in any other.
-    func takePostponed(in state: ManagerState) -> [Request] {
-        guard !outlasts(state) else { return [] }
-        defer { postponed = [] }
-        return state == .poweredOn ? postponed : []
-    }
-
-    /// Whether the manager's activities survive `state`: every one survives the time before the first state, and what a
-    /// peripheral manager publishes and advertises also survives power off (behaviours 1.9, 1.13, 1.14).
-    private func outlasts(_ state: ManagerState) -> Bool {
-        state == .unknown || (role == .peripheral && state == .poweredOff)
-    }
-
-    /// Called when the app came back. Postpones its restored requests until the radio is on, if they survive `state`.
-    func postpone(_ wishes: [Request], in state: ManagerState) {
-        if outlasts(state) { postponed = wishes }
-    }
-
-    /// Keeps `wishes` for as long as the process, which was notified of the service's restart, may take to repeat them.
-    func expect(_ wishes: [Request], on loop: any EventLoop) {
-        guard !wishes.isEmpty else { return }
-        unclaimed = wishes
-        loop.schedule(after: Self.patience) { [weak self] in
-            self?.unclaimed = []
-            self?.noteChange()
-        }
-    }
-
-    /// Updates the expected requests after the process made one.
-    func note(_ request: Request) {
-        if !unclaimed.isEmpty { unclaimed = unclaimed.after(request) }
-    }
-
-    /// Called when the process has ended. Makes the expected requests that the process did not repeat.
-    func claim(for session: any ManagerSession) {
-        let missing = unclaimed.filter { !session.wishes.contains($0) }
-        unclaimed = []
-        if session.state == .poweredOn { session.resume(missing) } else { postponed += missing }
-    }
-
-    /// Counts `request` among those that are performed once the app's record is durable.
-    func expectToPerform(_ request: Request) { coming.append(request) }
-
-    /// Called when the record is durable and the requests are about to be performed, or dropped.
-    func forgetComing() { coming = [] }
 
     /// Called when the manager is about to lose a peer. The next process may be restored to the state before that.
     func note(losing peer: RestoredPeer) { inheritance.note(peer) }
@@ -158,8 +110,8 @@ final class AppManager {
     /// Called when the app may no longer use Bluetooth. Drops queued events of peers and ends the channels.
     private func forgetPeers() {
         mailbox.removeAll(where: \.isOfPeer)
-        postponed.removeAll { $0.peer != nil }
-        unclaimed.removeAll { $0.peer != nil }
+        // Without a process, nothing is over before the app has returned.
+        if hasProcess { intents.withdrawConnections() }
         channels.endAll()
     }
 
@@ -169,7 +121,7 @@ final class AppManager {
     }
 
     /// Moves the manager to another process, or to the preserved state.
-    private func move(to life: AppLife, _ subject: Observation.Subject) {
+    private func move(to life: any ManagerLife, _ subject: Observation.Subject) {
         self.life = life
         self.subject = subject
     }
@@ -207,6 +159,79 @@ final class AppManager {
     }
 }
 
+// MARK: - Intent
+
+extension AppManager {
+    /// The wants of the app as of now. The session carries it out, unless ``awaitsRadio``.
+    var intent: Intent { intents.intent }
+
+    /// Whether the session has to carry out the intent when the radio is on.
+    var awaitsRadio: Bool { intents.awaitsRadio }
+
+    /// The intent as the app's record contains it, with the requests that are performed once the record is durable.
+    var recordedIntent: Intent { (planned ?? intents).kept }
+
+    /// Whether the intent goes into a record, and a request may change it now.
+    private var isRecorded: Bool { options.restoreIdentifier != nil && state == .poweredOn }
+
+    /// Whether a request changes the record of the app. The record has to be durable before the request is performed,
+    /// so that an app that has observed the effect finds it again.
+    func changesRecord(_ request: Request) -> Bool {
+        guard isRecorded, request.changesIntents else { return false }
+        var next = planned ?? intents
+        next.apply(request)
+        return next.kept != recordedIntent
+    }
+
+    /// Counts `request` among those that are performed once the app's record is durable.
+    func plan(_ request: Request) {
+        guard isRecorded, request.changesIntents else { return }
+        var next = planned ?? intents
+        next.apply(request)
+        planned = next
+    }
+
+    /// Called when the record is durable and the planned requests are about to be performed, or dropped.
+    func endPlan() { planned = nil }
+
+    /// Called by the session when a request takes effect, and with the opposite request when it has come to nothing.
+    func apply(_ request: Request) {
+        intents.apply(request)
+        noteChange()
+    }
+
+    /// Called by the session when it begins to carry out all of the intent.
+    func beginIntent() { intents.begins() }
+
+    /// Called by the session when it has stopped everything because of the radio or the permission.
+    func stopIntent() {
+        intents.stopped(hasProcess: hasProcess)
+        noteChange()
+    }
+
+    /// Tells the app a state.
+    ///
+    /// - Returns: Whether the session has to carry out the intent now.
+    func report(_ state: ManagerState, on loop: any EventLoop) -> Bool {
+        tell(.stateChanged(state), on: loop)
+        defer { noteChange() }
+        return intents.reported(state, role, hasProcess: hasProcess)
+    }
+
+    /// Keeps what the process wanted from the previous service for as long as the process, which was notified of the
+    /// service's restart, may take to repeat it.
+    func expect(_ old: Intent, on loop: any EventLoop) {
+        guard old != Intent() else { return }
+        intents.expect(old)
+        loop.schedule(after: Self.patience) { [weak self] in
+            self?.intents.endPatience()
+            self?.noteChange()
+        }
+    }
+
+    private var hasProcess: Bool { !life.isPreserved }
+}
+
 // MARK: - Preservation
 
 extension AppManager {
@@ -215,15 +240,16 @@ extension AppManager {
     /// (behaviours 10.4, 10.7, 10.10).
     ///
     /// - Returns: The unread events, and the number of events lost.
-    func preserve(in life: AppLife) -> (news: UnreadNews, lost: Int) {
+    func preserve(in life: any ManagerLife) -> (news: UnreadNews, lost: Int) {
         channels.closeAll()
         move(to: life, subject)
         let (unread, lost) = inheritance.processEnded(mailbox)
-        let news = state == .poweredOn && postponed.isEmpty ? unread : UnreadNews()
+        let news = state == .poweredOn ? unread : UnreadNews()
+        intents.processEnded(in: state)
         forgetWaiting()
         for event in news.events {
             mailbox.take(event, on: life.loop)
-            life.told(event, role)
+            life.told(event, role, isAwaited: false)
         }
         return (news, lost)
     }
@@ -240,10 +266,11 @@ extension AppManager {
         radio: ManagerState,
         _ sink: any EventSink,
         as subject: Observation.Subject,
-        in life: AppLife
+        in life: any ManagerLife
     ) -> Int {
         let (waiting, lost) = (mailbox.waiting, mailbox.lost)
         move(to: life, subject)
+        intents.processBegan(in: state, role)
         begin(sink)
         guard !isBarred else {
             adoptWithoutPeers(restored)
@@ -254,7 +281,7 @@ extension AppManager {
         for event in waiting {
             // From that state the app concludes that its services are gone, and publishes them again (behaviour 1.13).
             if case .stateChanged(let state) = event, state.rawValue < ManagerState.poweredOff.rawValue {
-                postponed = []
+                intents.drop()
             }
             tell(event, on: life.loop)
         }
@@ -264,7 +291,7 @@ extension AppManager {
     /// Hands over to an app that may not use Bluetooth. It receives what it published and scanned for, and nothing
     /// about peers (behaviour 1.18, AB-G07).
     private func adoptWithoutPeers(_ restored: Event) {
-        postponed.removeAll { $0.peer != nil }
+        intents.withdrawConnections()
         tell(restored.withoutPeers, on: life.loop)
         if state != .unknown { tell(.stateChanged(state), on: life.loop) }
     }

@@ -13,13 +13,10 @@ protocol ManagerSession: AnyObject {
     /// Called when the ``BackgroundRules`` of the app changed.
     func rulesChanged()
     /// Called when the app's process is gone and the manager lives on. Forgets what the process was waiting for, and
-    /// returns the state to restore.
+    /// returns the state to restore: the manager's intent, with the state of each part.
     func preserve() -> Event
-    /// The requests to repeat when the radio comes back, for a manager whose app cannot repeat them itself
-    /// (behaviour 10.15).
-    var wishes: [Request] { get }
-    /// Repeats these requests once the radio is on.
-    func resume(_ wishes: [Request])
+    /// Carries out what of the manager's intent is not being carried out. Called while the radio is on.
+    func carryOutIntent()
     /// The manager's share of the resources that all managers share.
     var holdings: Holdings { get }
     /// Answers a query of the app.

@@ -27,7 +27,8 @@ protocol PeripheralHost: AnyObject {
 /// One peripheral manager of an app: its services, its advertising, and the requests of centrals that it has to answer.
 final class PeripheralSession: ManagerSession, LinkServer {
     private struct Service {
-        let local: LocalService
+        let id: LocalAttributeID
+        let characteristics: [LocalAttributeID]
         let published: PublishedService
     }
 
@@ -44,10 +45,8 @@ final class PeripheralSession: ManagerSession, LinkServer {
     private var handles: [LocalAttributeID: UInt16] = [:]
     private var requests = CentralRequests()
     private var updates = Deque<Update>()
-    /// Whether requests made earlier in the foreground are being repeated (behaviour 7.25).
+    /// Whether the intent is being carried out again, rather than a request of the app (behaviour 7.25).
     private var isResuming = false
-    /// The app's current advertisement.
-    private(set) var advertisedRequest: AdvertisingRequest?
     private var credits = CreditBatch(limit: ServiceLimits.valueUpdates)
     private let channels: PublishedChannels
     /// The centrals that the app has received events of.
@@ -83,9 +82,14 @@ final class PeripheralSession: ManagerSession, LinkServer {
             attributes: services.reduce(0) { $0 + $1.published.handles.count },
             publishedChannels: channels.count,
             channels: manager.channels.count,
-            advertisers: advertisedRequest == nil ? 0 : 1
+            advertisers: isAdvertising ? 1 : 0
         )
     }
+
+    private var isAdvertising: Bool { host.advertising.contains(key) }
+
+    /// The current advertisement, or nil.
+    var advertisedRequest: AdvertisingRequest? { isAdvertising ? manager.intent.advertisement : nil }
 
     var appIdentity: AppIdentity? { manager.subject.app }
 
@@ -99,26 +103,39 @@ final class PeripheralSession: ManagerSession, LinkServer {
         }
         if state.rawValue < ManagerState.poweredOff.rawValue {
             // The table is cleared and advertising stops (behaviour 1.13).
-            stopAdvertising()
-            removeAllServices()
-            channels.unpublishAll()
+            stopAll()
+            manager.stopIntent()
         }
         // The app starts to count its credits anew after the state change.
         tellCredits()
-        manager.tell(.stateChanged(state), on: host.loop)
-        resume(manager.takePostponed(in: state))
+        if manager.report(state, on: host.loop) { carryOutIntent() }
         pump()
+    }
+
+    /// Services that are still published, and their advertising, continue by themselves (behaviour 1.13).
+    func carryOutIntent() {
+        manager.beginIntent()
+        isResuming = true
+        for service in manager.intent.services where index(of: service.id) == nil { add(service) }
+        if let advertisement = manager.intent.advertisement, !isAdvertising { startAdvertising(advertisement) }
+        isResuming = false
+    }
+
+    private func stopAll() {
+        host.advertising.remove(key)
+        // In reverse order, because a service comes after those that it includes.
+        for index in services.indices.reversed() { try? unpublish(at: index) }
+        channels.unpublishAll()
     }
 
     func rulesChanged() { host.advertising.advertise(manager.life.rules.advertising, for: key) }
 
     func close() {
-        stopAdvertising()
+        host.advertising.remove(key)
         for request in requests.removeAll() { request.refuse(.unlikelyError) }
         updates.removeAll()
         credits.reset()
-        removeAllServices()
-        channels.unpublishAll()
+        stopAll()
     }
 
     func handle(_ request: Request) {
@@ -166,28 +183,35 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     private func add(_ service: LocalService) {
         do throws(ServiceError) {
-            services.append(Service(local: service, published: try publish(service)))
+            let published = try publish(service)
+            services.append(
+                Service(id: service.id, characteristics: service.characteristics.map(\.id), published: published)
+            )
+            manager.apply(.peripheral(.addService(service)))
             // The app is not notified of services that are merely published again.
             if !isResuming { emit(.serviceAdded(service.id, nil)) }
         } catch {
+            if isResuming { manager.apply(.peripheral(.removeService(service.id))) }
             emit(.serviceAdded(service.id, error))
         }
     }
+
+    private func index(of service: LocalAttributeID) -> Int? { services.firstIndex { $0.id == service } }
 
     private func publish(_ service: LocalService) throws(ServiceError) -> PublishedService {
         guard services.count < ServiceLimits.servicesOfManager else {
             let limit = ServiceLimits.servicesOfManager
             throw ServiceError(.outOfSpace, reason: "a manager can publish at most \(limit) services")
         }
-        guard !services.contains(where: { $0.local.id == service.id }) else {
+        guard index(of: service.id) == nil else {
             throw ServiceError(.invalidParameters, reason: "the service is already published")
         }
         var included: [UInt16] = []
         for id in service.includedServices {
-            guard let other = services.first(where: { $0.local.id == id }) else {
+            guard let other = index(of: id) else {
                 throw ServiceError(.invalidParameters, reason: "an included service has to be published first")
             }
-            included.append(other.published.handles.lowerBound)
+            included.append(services[other].published.handles.lowerBound)
         }
         let trust = host.configuration.protectedValuesRequirement
         let definition = try ServiceDefinition(service, includedServices: included, trust: trust)
@@ -209,62 +233,74 @@ final class PeripheralSession: ManagerSession, LinkServer {
     }
 
     private func remove(_ id: LocalAttributeID) {
-        guard let index = services.firstIndex(where: { $0.local.id == id }) else {
+        guard let index = index(of: id) else {
+            manager.apply(.peripheral(.removeService(id)))
             host.observers.misuse("the service to be removed is not published", by: manager.subject)
             return
         }
         do throws(ServiceError) {
-            try host.attributes.remove(services[index].published)
+            try unpublish(at: index)
+            manager.apply(.peripheral(.removeService(id)))
         } catch {
             host.observers.misuse("the service was not removed: \(error.reason ?? "no reason")", by: manager.subject)
-            return
         }
-        let removed = services.remove(at: index)
-        for characteristic in removed.local.characteristics { handles[characteristic.id] = nil }
+    }
+
+    private func unpublish(at index: Int) throws(ServiceError) {
+        try host.attributes.remove(services[index].published)
+        for characteristic in services.remove(at: index).characteristics { handles[characteristic] = nil }
     }
 
     /// Removes the services in reverse order, because a service comes after those that it includes.
     private func removeAllServices() {
-        for service in services.reversed() { remove(service.local.id) }
+        for service in services.reversed() { remove(service.id) }
+        if services.isEmpty { manager.apply(.peripheral(.removeAllServices)) }
     }
 
     // MARK: Advertising
 
     private func startAdvertising(_ request: AdvertisingRequest) {
-        guard !host.advertising.contains(key) else {
+        guard !isAdvertising else {
             return emit(.advertisingStarted(ServiceError(.alreadyAdvertising), number: request.number))
         }
+        if let refusal = refusal(of: request) {
+            manager.apply(.peripheral(.stopAdvertising))
+            return emit(.advertisingStarted(refusal, number: request.number))
+        }
+        manager.apply(.peripheral(.startAdvertising(request)))
+        let goesOn = isResuming
+        host.advertising.add(AdvertisingContent(request), for: key, manager.life.rules.advertising) {
+            [weak self] error in
+            let isCancelled = error?.code == .core(.operationCancelled)
+            if error != nil, !isCancelled { self?.manager.apply(.peripheral(.stopAdvertising)) }
+            // The app did not ask for a resumed start. If it failed because of the radio, the state change tells the
+            // app (behaviour 1.13).
+            if goesOn, error == nil || isCancelled { return }
+            self?.emit(.advertisingStarted(error, number: request.number))
+        }
+    }
+
+    /// Returns why an advertisement cannot start, or nil if it can.
+    private func refusal(of request: AdvertisingRequest) -> ServiceError? {
         if let octets = request.manufacturerData?.count, octets < 2 {
-            let error = ServiceError(
+            return ServiceError(
                 .invalidParameters,
                 reason: "manufacturer data have to begin with a company identifier of two octets"
             )
-            return emit(.advertisingStarted(error, number: request.number))
         }
         if let refusal = host.managers.refusal("advertisements", ServiceLimits.advertisers, \.advertisers, for: manager)
         {
-            return emit(.advertisingStarted(refusal, number: request.number))
+            return refusal
         }
         let way = manager.life.rules.advertising
         let mayStart = host.configuration.mayStartAdvertisingInBackground
         // An advertisement that is resumed waits for the foreground if necessary, like that of an app that has moved to
         // the background (behaviours 7.24, 10.15).
-        guard isResuming || way == .whole || way == .hidden && mayStart else {
-            return emit(.advertisingStarted(.startedInBackground, number: request.number))
-        }
-        advertisedRequest = request
-        let goesOn = isResuming
-        host.advertising.add(AdvertisingContent(request), for: key, way) { [weak self] error in
-            if error != nil { self?.advertisedRequest = nil }
-            // The app did not ask for a resumed start. If it failed because of the radio, the state change tells the
-            // app (behaviour 1.13).
-            if goesOn, error == nil || error?.code == .core(.operationCancelled) { return }
-            self?.emit(.advertisingStarted(error, number: request.number))
-        }
+        return isResuming || way == .whole || way == .hidden && mayStart ? nil : .startedInBackground
     }
 
     private func stopAdvertising() {
-        advertisedRequest = nil
+        manager.apply(.peripheral(.stopAdvertising))
         host.advertising.remove(key)
     }
 
@@ -363,7 +399,7 @@ final class PeripheralSession: ManagerSession, LinkServer {
     // MARK: Restoration
 
     /// The published services, in the order of publishing.
-    var publishedServices: [LocalService] { services.map(\.local) }
+    var publishedServices: [LocalService] { manager.intent.services.filter { index(of: $0.id) != nil } }
 
     /// The centrals that have subscribed to a characteristic.
     private func subscribers(of characteristic: LocalAttributeID) -> [CentralInfo] {
@@ -440,36 +476,18 @@ final class PeripheralSession: ManagerSession, LinkServer {
 // MARK: - Restoration
 
 extension PeripheralSession {
-    /// See ``ManagerSession/wishes``.
-    var wishes: [Request] {
-        publishedServices.map { .peripheral(.addService($0)) }
-            + [advertisedRequest].compactMap { $0 }.map { .peripheral(.startAdvertising($0)) }
-    }
-
-    /// See ``ManagerSession/resume(_:)``. Services that are still published, and their advertising, continue by
-    /// themselves (behaviour 1.13).
-    func resume(_ wishes: [Request]) {
-        guard publishedServices.isEmpty, !wishes.isEmpty else { return }
-        isResuming = true
-        for wish in wishes { handle(wish) }
-        isResuming = false
-    }
-
     /// See ``ManagerSession/preserve()``. Pending requests of centrals wait for the next process (behaviour 10.4).
     func preserve() -> Event {
         forgetProcess()
-        let published = publishedServices
-        let subscriptions = published.flatMap(\.characteristics).flatMap { characteristic in
-            subscribers(of: characteristic.id).map {
-                RestoredSubscription(central: $0, characteristic: characteristic.id)
-            }
+        let subscriptions = services.flatMap(\.characteristics).flatMap { characteristic in
+            subscribers(of: characteristic).map { RestoredSubscription(central: $0, characteristic: characteristic) }
         }
         return .peripheral(
             .willRestore(
                 RestoredPeripheral(
-                    services: published,
+                    services: manager.intent.services,
                     subscriptions: Array(subscriptions.prefix(ServiceLimits.restoredSubscriptions)),
-                    advertising: advertisedRequest
+                    advertising: manager.intent.advertisement
                 )
             )
         )

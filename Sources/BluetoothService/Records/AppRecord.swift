@@ -39,15 +39,13 @@ package struct ManagerRecord: Hashable, Sendable {
     package var role: ManagerRole
     /// The options of the manager. They contain a restore identifier.
     package var options: ManagerOptions
-    /// The requests to repeat, in this order: the scan and connections of a central manager, or the services and
-    /// advertisement of a peripheral manager. Subscriptions are not among them, since a subscription ends with its
-    /// connection (behaviour 10.21).
-    package var wishes: [Request]
+    /// The intent for the manager. Saved as the requests that lead to it.
+    package var intent: Intent
 
-    package init(role: ManagerRole, options: ManagerOptions, wishes: [Request]) {
+    package init(role: ManagerRole, options: ManagerOptions, intent: Intent) {
         self.role = role
         self.options = options
-        self.wishes = wishes
+        self.intent = intent
     }
 }
 
@@ -71,17 +69,23 @@ extension AppRecord: PacketFields {
 extension ManagerRecord: PacketFields {
     /// Creates an empty record to decode into.
     package init() {
-        self.init(role: .central, options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: ""), wishes: [])
+        self.init(
+            role: .central,
+            options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: ""),
+            intent: Intent()
+        )
     }
 
     /// Codes the fields in wire order. Refuses requests that a manager of this role never saves.
     package mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         try coder.field("role", &role)
         try coder.field("options", &options)
-        try coder.list("wishes", &wishes, limit: ServiceLimits.keptRequests)
+        var requests = intent.requests
+        try coder.list("intent", &requests, limit: ServiceLimits.keptRequests)
         guard coder.isReading else { return }
         guard options.restoreIdentifier != nil, !options.isReopened else { throw PacketError(.value(0), at: "options") }
-        guard wishes.allSatisfy({ $0.isWish(of: role) }) else { throw PacketError(.value(0), at: "wishes") }
+        guard requests.allSatisfy({ $0.isIntended(by: role) }) else { throw PacketError(.value(0), at: "intent") }
+        intent = Intent(requests)
     }
 }
 

@@ -131,7 +131,7 @@ import Testing
         bench.world.run(.seconds(1))
         bench.phone.system.setPermission(.denied, for: collector)
         bench.restart()
-        #expect(bench.wishes?.count == 2)
+        #expect(bench.recorded?.count == 2)
         let again = bench.open().manager
         bench.world.run(.seconds(1))
         let scan = ScanRequest(services: [0x180D])

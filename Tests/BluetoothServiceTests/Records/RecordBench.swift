@@ -148,6 +148,6 @@ final class RecordBench: AppLauncher {
         }
     }
 
-    /// The requests that the first manager of the first app must repeat after a restart.
-    var wishes: [Request]? { written.first?.managers.first?.wishes }
+    /// The requests that lead to the recorded intent for the first manager of the first app.
+    var recorded: [Request]? { written.first?.managers.first?.intent.requests }
 }

@@ -34,17 +34,17 @@ import Testing
                 ManagerRecord(
                     role: .central,
                     options: ManagerOptions(showsPowerAlert: false, restoreIdentifier: "one"),
-                    wishes: [
+                    intent: Intent([
                         .central(.startScan(ScanRequest(services: [0x180D], allowsDuplicates: true, lostAfter: 500))),
                         .central(.peer(peer, .connect(connect))),
-                    ]
+                    ])
                 ),
                 ManagerRecord(
                     role: .peripheral,
                     options: ManagerOptions(showsPowerAlert: true, restoreIdentifier: ""),
-                    wishes: [
+                    intent: Intent([
                         .peripheral(.addService(Example.heartRate)), .peripheral(.startAdvertising(advertisement)),
-                    ]
+                    ])
                 ),
             ],
             process: ProcessMark(number: 4_711, beginning: "123456")
@@ -174,11 +174,25 @@ import Testing
         }
         #expect(!refuses { _ in })
         #expect(refuses { $0.role = .peripheral })
-        #expect(refuses { $0.wishes = [.central(.stopScan)] })
-        #expect(refuses { $0.wishes = [.central(.peer(Self.peer, .cancelConnection))] })
-        #expect(refuses { $0.wishes = [.channel(ChannelID(1), .close)] })
         #expect(refuses { $0.options.restoreIdentifier = nil })
         #expect(refuses { $0.options.isReopened = true })
+    }
+
+    @Test("a record with a request that is no part of an intent is refused")
+    func whatIsNoIntentIsRefused() throws {
+        func read(_ requests: [Request]) throws -> Intent {
+            let written = WrittenManager(options: Self.full.managers[0].options, requests: requests)
+            return try ManagerRecord(reading: written.encoded()).intent
+        }
+        let (scan, other) = (ScanRequest(services: [0x180D]), ScanRequest(services: [0x180F]))
+        // Of two scans, the later one counts.
+        #expect(try read([.central(.startScan(scan)), .central(.startScan(other))]).scan == other)
+        for request in [
+            Request.central(.stopScan), .central(.peer(Self.peer, .cancelConnection)), .channel(ChannelID(1), .close),
+            .peripheral(.addService(Example.heartRate)),
+        ] {
+            #expect(throws: PacketError(.value(0), at: "intent"), "\(request)") { try read([request]) }
+        }
     }
 
     @Test("AB-G05: records have limits, and contain each app or peer once")
@@ -283,5 +297,24 @@ import Testing
         names.set(nil, of: peers[1])
         names.set(String(repeating: "a", count: Bond.maximumName + 1), of: peers[2])
         #expect(names.name(of: peers[1]) == nil && names.name(of: peers[2]) == nil)
+    }
+}
+
+/// A manager of a record with any requests, as a file may contain it.
+private struct WrittenManager: PacketFields {
+    var role = ManagerRole.central
+    var options = ManagerOptions(showsPowerAlert: true)
+    var requests: [Request] = []
+
+    init() {}
+
+    init(options: ManagerOptions, requests: [Request]) {
+        (self.options, self.requests) = (options, requests)
+    }
+
+    mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+        try coder.field("role", &role)
+        try coder.field("options", &options)
+        try coder.list("requests", &requests, limit: ServiceLimits.keptRequests)
     }
 }

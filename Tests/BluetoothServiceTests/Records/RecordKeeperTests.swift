@@ -81,7 +81,7 @@ import Testing
 
     private func record(_ manager: String) -> AppRecord {
         let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: manager)
-        let manager = ManagerRecord(role: .central, options: options, wishes: [])
+        let manager = ManagerRecord(role: .central, options: options, intent: Intent())
         return AppRecord(app: app, declaration: AppDeclaration(), managers: [manager])
     }
 

@@ -40,14 +40,20 @@ import Testing
                 bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first
             )
             for (request, count) in self.requests(peer).first(where: { $0.0 == role })?.1 ?? requests {
-                let (before, saves) = (session.wishes, bench.records.inner.changes)
+                let (before, saves) = (session.manager.intent.requests, bench.records.inner.changes)
                 var stood: [[Request]] = []
-                bench.records.willChange = { _, _ in stood.append(session.wishes) }
+                bench.records.willChange = { _, _ in stood.append(session.manager.intent.requests) }
                 manager.send(request)
                 bench.world.run(.milliseconds(50))
                 #expect(stood == [before], "\(request)")
-                #expect(session.wishes != before && bench.records.inner.changes == saves + 1, "\(request)")
-                #expect(bench.wishes == session.wishes && session.wishes.count == count, "\(request)")
+                #expect(
+                    session.manager.intent.requests != before && bench.records.inner.changes == saves + 1,
+                    "\(request)"
+                )
+                #expect(
+                    bench.recorded == session.manager.intent.requests && session.manager.intent.requests.count == count,
+                    "\(request)"
+                )
             }
         }
     }
@@ -83,11 +89,11 @@ import Testing
         bench.phone.system.apps.noteChange(of: AppIdentity(name: "com.example.Collector"))
         bench.world.run(.zero)
         let changes = bench.records.inner.changes
-        #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [Self.scan], count: 5))
+        #expect(bench.written.first?.managers.map(\.intent.requests) == Array(repeating: [Self.scan], count: 5))
         bench.phone.system.setPower(false)
         bench.world.run(.seconds(1))
         #expect(bench.records.inner.changes == changes + 1)
-        #expect(bench.written.first?.managers.map(\.wishes) == Array(repeating: [], count: 5))
+        #expect(bench.written.first?.managers.map(\.intent.requests) == Array(repeating: [], count: 5))
     }
 
     @Test("a failed request is not kept")
@@ -96,13 +102,13 @@ import Testing
         let (_, manager) = bench.open()
         manager.send(.central(.peer(.blank, .connect(ConnectOptions()))))
         bench.world.run(.seconds(1))
-        #expect(bench.wishes == [])
+        #expect(bench.recorded == [])
         let (_, sensor) = bench.open("Sensor", .peripheral)
         var wrong = AdvertisingRequest(localName: "Belt")
         wrong.manufacturerData = [1]
         sensor.send(.peripheral(.startAdvertising(wrong)))
         bench.world.run(.seconds(1))
-        #expect(bench.written.last?.managers.first?.wishes == [])
+        #expect(bench.written.last?.managers.first?.intent.requests == [])
     }
 
     @Test("a failed save is reported, the request proceeds, and the next change is saved")
@@ -113,11 +119,11 @@ import Testing
         manager.send(Self.scan)
         bench.world.run(.zero)
         #expect(bench.phone.system.centrals.first?.scans == true)
-        #expect(bench.troubles.contains { $0.contains("the disk is full") } && bench.wishes == [])
+        #expect(bench.troubles.contains { $0.contains("the disk is full") } && bench.recorded == [])
         bench.records.inner.failure = nil
         manager.send(.central(.startScan(ScanRequest(services: [0x180F]))))
         bench.world.run(.zero)
-        #expect(bench.wishes == [.central(.startScan(ScanRequest(services: [0x180F])))])
+        #expect(bench.recorded == [.central(.startScan(ScanRequest(services: [0x180F])))])
     }
 
     @Test(
@@ -132,7 +138,7 @@ import Testing
         let name = String(repeating: "a", count: MessageLimits.text + 1)
         manager.send(.peripheral(.startAdvertising(AdvertisingRequest(localName: name))))
         bench.world.run(.zero)
-        #expect(bench.wishes == [.peripheral(.addService(Example.heartRate))] && !bench.troubles.isEmpty)
+        #expect(bench.recorded == [.peripheral(.addService(Example.heartRate))] && !bench.troubles.isEmpty)
     }
 
     @Test(
@@ -147,7 +153,7 @@ import Testing
             bench.world.run(.zero)
             if isCrashed { app.happened(.ended(.crashed)) }
             bench.world.run(.seconds(1))
-            #expect(bench.wishes == [Self.scan], "\(what)")
+            #expect(bench.recorded == [Self.scan], "\(what)")
             end(bench, app, manager)
             bench.world.run(.seconds(1))
             #expect(bench.written.isEmpty && bench.records.inner.contents.isEmpty, "\(what)")
@@ -177,6 +183,6 @@ import Testing
         bench.world.run(.zero)
         #expect(bench.written.count == most)
         #expect(bench.written[3].app.name == "com.example.App\(most)")
-        #expect(bench.written[3].managers.first?.wishes == [Self.scan])
+        #expect(bench.written[3].managers.first?.intent.requests == [Self.scan])
     }
 }

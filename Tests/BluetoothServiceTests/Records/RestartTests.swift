@@ -30,7 +30,7 @@ import Testing
         #expect(restored(events)?.scan?.services == [0x180D] && events.dropFirst() == [.stateChanged(.poweredOn)])
         #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.apps.preservation.apps.isEmpty)
         // The scan survives another restart too.
-        #expect(bench.wishes == [Self.scan])
+        #expect(bench.recorded == [Self.scan])
         bench.restart()
         #expect(bench.phone.system.centrals.map(\.scans) == [true])
     }
@@ -47,20 +47,20 @@ import Testing
         case .peripheral: try first.publish()
         }
         bench.world.run(.seconds(1))
-        let wishes = try #require(bench.wishes)
+        let recorded = try #require(bench.recorded)
         bench.restart(isStarted: false)
         let (app, manager) = bench.open("App", role)
         // The process dies again before the radio is on.
         app.happened(.ended(.crashed))
-        #expect(manager.take().count == 1 && bench.wishes == wishes)
+        #expect(manager.take().count == 1 && bench.recorded == recorded)
         let (_, second) = bench.open("App", role)
-        #expect(bench.phone.system.state == .unknown && bench.wishes == wishes)
+        #expect(bench.phone.system.state == .unknown && bench.recorded == recorded)
         bench.phone.system.start()
         bench.world.run(.seconds(1))
         let events = second.take()
         let session = try #require(bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first)
         #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
-        #expect(session.wishes == wishes && bench.wishes == wishes)
+        #expect(session.manager.intent.requests == recorded && bench.recorded == recorded)
         switch (role, events.first) {
         case (.central, .central(.willRestore(let state))): #expect(state.scan?.services == [0x180D])
         case (.peripheral, .peripheral(.willRestore(let state))):
@@ -79,13 +79,13 @@ import Testing
         bench.restart(isStarted: false)
         bench.phone.system.setPower(false, by: .controlCentre)
         bench.world.run(.seconds(1))
-        #expect(bench.wishes == [Self.scan])
+        #expect(bench.recorded == [Self.scan])
         let (_, manager) = bench.open()
         let events = manager.take()
         #expect(restored(events)?.scan != nil && events.dropFirst() == [.stateChanged(.poweredOff)])
         bench.phone.system.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
-        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.wishes == [])
+        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.recorded == [])
     }
 
     @Test(
@@ -96,7 +96,7 @@ import Testing
         let bench = RecordBench()
         try bench.open("Sensor", .peripheral).manager.publish()
         bench.world.run(.seconds(1))
-        let wishes = try #require(bench.wishes)
+        let recorded = try #require(bench.recorded)
         bench.restart(isStarted: false)
         let early = comesFirst ? bench.open("Sensor", .peripheral) : nil
         bench.phone.system.setPower(false, by: .controlCentre)
@@ -107,7 +107,7 @@ import Testing
             return
         }
         #expect(state.services == [Example.heartRate] && manager.take().dropFirst() == [.stateChanged(.poweredOff)])
-        #expect(bench.wishes == wishes)
+        #expect(bench.recorded == recorded)
         bench.phone.system.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.poweredOn)])
@@ -118,7 +118,7 @@ import Testing
         bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
         #expect(session.publishedServices.isEmpty)
         bench.world.run(.seconds(1))
-        #expect(manager.take().count == 2 && bench.wishes == [])
+        #expect(manager.take().count == 2 && bench.recorded == [])
     }
 
     @Test(
@@ -160,7 +160,7 @@ import Testing
             bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.apps.preservation.apps.isEmpty
         )
         bench.world.run(PreservedApp.patience)
-        #expect(bench.wishes == [] && bench.written.first?.managers.first?.options.isReopened == false)
+        #expect(bench.recorded == [] && bench.written.first?.managers.first?.options.isReopened == false)
         // The next manager is restored as usual.
         manager.send(Self.scan)
         bench.world.run(.seconds(1))
@@ -180,17 +180,17 @@ import Testing
         let (app, manager) = bench.open(isReopened: true)
         #expect(manager.take() == [.stateChanged(.poweredOn)] && bench.phone.system.centrals.map(\.scans) == [false])
         // A service that starts now restores it too.
-        #expect(bench.wishes == [Self.scan])
+        #expect(bench.recorded == [Self.scan])
         app.happened(.ended(.crashed))
         bench.world.run(.seconds(1))
-        #expect(bench.wishes == [Self.scan] && bench.phone.system.centrals.map(\.scans) == [true])
+        #expect(bench.recorded == [Self.scan] && bench.phone.system.centrals.map(\.scans) == [true])
         #expect(restored(bench.open().manager.take())?.scan?.services == [0x180D])
         // The latest requests of the process count.
         bench.restart()
         let (second, again) = bench.open(isReopened: true)
         again.send(other)
         bench.world.run(.zero)
-        #expect(bench.wishes == [other])
+        #expect(bench.recorded == [other])
         second.happened(.ended(.crashed))
         #expect(restored(bench.open().manager.take())?.scan?.services == [0x1810])
     }
@@ -207,7 +207,7 @@ import Testing
             let (app, manager) = bench.open(isReopened: true)
             if stops { manager.send(.central(.stopScan)) } else { bench.world.run(PreservedApp.patience) }
             bench.world.run(.zero)
-            #expect(bench.wishes == [])
+            #expect(bench.recorded == [])
             app.happened(.ended(.crashed))
             bench.world.run(.seconds(1))
             #expect(bench.phone.system.centrals.map(\.scans) == [false])
@@ -317,7 +317,7 @@ import Testing
         let bench = RecordBench { $0.version = SystemVersion(integerLiteral: version) }
         bench.open().manager.send(Self.scan)
         bench.world.run(.seconds(1))
-        #expect(bench.wishes == [Self.scan])
+        #expect(bench.recorded == [Self.scan])
         bench.restart()
         bench.world.run(.seconds(1))
         #expect(bench.phone.system.centrals.count == (version > 10 ? 1 : 0))

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import SampleMessages
 import ServiceMessages
+import Synchronization
 import Testing
 
 @testable import BluetoothService
@@ -16,7 +17,9 @@ import Testing
 
     /// The scans of an app's sessions.
     private func scanned(_ bench: RecordBench, _ app: String = "Greedy") -> [Request] {
-        bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(\.wishes)
+        bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.\(app)")).flatMap(
+            \.manager.intent.requests
+        )
     }
 
     /// A greedy app in the first slot, whose saves are held from now on, and a modest one.
@@ -41,7 +44,9 @@ import Testing
         modest.send(scan(2))
         bench.world.run(.zero)
         #expect(performed == [.central(.resetScanFilter), scan(2)])
-        #expect(scanned(bench, "Modest") == [scan(2)] && bench.written.last?.managers.first?.wishes == [scan(2)])
+        #expect(
+            scanned(bench, "Modest") == [scan(2)] && bench.written.last?.managers.first?.intent.requests == [scan(2)]
+        )
         // The save never completes: the greedy app waits for ever, and no other app does.
         bench.world.run(.seconds(3_600))
         #expect(scanned(bench).isEmpty && bench.records.held == [Self.slot])
@@ -69,11 +74,11 @@ import Testing
         bench.records.complete()
         bench.world.run(.zero)
         // The first request is in the record. The others are not, and wait for the next save.
-        #expect(performed == [scan(1)] && bench.wishes == [scan(1)] && scanned(bench) == [scan(1)])
+        #expect(performed == [scan(1)] && bench.recorded == [scan(1)] && scanned(bench) == [scan(1)])
         bench.records.complete()
         bench.world.run(.zero)
         #expect(performed == [scan(1)] + later.flatMap { [$0, .central(.resetScanFilter)] })
-        #expect(bench.wishes == [scan(9)] && scanned(bench) == [scan(9)])
+        #expect(bench.recorded == [scan(9)] && scanned(bench) == [scan(9)])
         #expect(bench.records.inner.changes == saves + 2 && bench.records.held.isEmpty)
     }
 
@@ -88,7 +93,7 @@ import Testing
         // The second manager's turn comes after the scan.
         #expect(second.take().isEmpty)
         while bench.records.complete() { bench.world.run(.zero) }
-        #expect(bench.written.first?.managers.map(\.wishes) == [[scan(1)], []])
+        #expect(bench.written.first?.managers.map(\.intent.requests) == [[scan(1)], []])
         #expect(scanned(bench) == [scan(1)] && second.take() == [.stateChanged(.poweredOn)])
         #expect(!bench.records.hasOverlapped)
     }
@@ -134,7 +139,7 @@ import Testing
         again.send(scan(2))
         bench.world.run(.zero)
         while bench.records.complete() { bench.world.run(.zero) }
-        #expect(scanned(bench) == [scan(2)] && bench.wishes == [scan(2)])
+        #expect(scanned(bench) == [scan(2)] && bench.recorded == [scan(2)])
     }
 
     @Test(
@@ -152,7 +157,7 @@ import Testing
                 }
                 bench.world.run(.zero)
                 // A request is performed if and only if it is in the record.
-                #expect(bench.wishes == scanned(bench))
+                #expect(bench.recorded == scanned(bench))
             }
             let before = scanned(bench)
             bench.restart()
@@ -201,7 +206,7 @@ import Testing
         #expect(bench.troubles.count == reports)
         bench.records.inner.failure = nil
         bench.world.run(RecordKeeper.retryPause)
-        #expect(bench.written.map { $0.managers.map(\.wishes) } == [[[scan(20)]], [[scan(30)]]])
+        #expect(bench.written.map { $0.managers.map(\.intent.requests) } == [[[scan(20)]], [[scan(30)]]])
         #expect(bench.troubles.dropFirst(reports).map { $0.contains("saved again") } == [true, true])
         let changes = bench.records.inner.changes
         bench.world.run(.seconds(300))
@@ -221,7 +226,7 @@ import Testing
         #expect(!bench.troubles.isEmpty)
         bench.records.inner.failure = nil
         bench.phone.system.stop()
-        #expect(bench.wishes == [scan(1)] && bench.records.held.isEmpty)
+        #expect(bench.recorded == [scan(1)] && bench.records.held.isEmpty)
         let kept = bench.records.inner.contents[.permissions].flatMap {
             try? PermissionRecord(reading: PacketBuffer($0))
         }
@@ -242,5 +247,34 @@ import Testing
         greedy.send(.central(.resetScanFilter))
         bench.world.run(.zero)
         #expect(misuse.count == 1 && misuse.first?.contains("com.example.Greedy") == true)
+    }
+
+    @Test(
+        "behaviour 10.15: an app whose process ends while its record is saved waits no longer, and a late save is nothing to it",
+        arguments: [AppEnd.crashed, .forceQuit]
+    )
+    func endWhileSaving(end: AppEnd) {
+        let bench = RecordBench()
+        let (connection, manager) = bench.open("Greedy")
+        let waits = Mutex<[Bool]>([])
+        connection.app.with { $0.onWait = { isWaiting in waits.withLock { $0.append(isWaiting) } } }
+        bench.records.isHeld = { $0 == Self.slot }
+        var performed: [Request] = []
+        bench.phone.system.observers.add(.messages) {
+            if case .requested(let request) = $0.happening { performed.append(request) }
+        }
+        manager.send(scan(1))
+        bench.world.run(.zero)
+        #expect(waits.withLock { $0 } == [true] && performed.isEmpty)
+        connection.happened(.ended(end))
+        bench.world.run(.zero)
+        let isWaiting = connection.app.with { $0.isWaiting }
+        #expect(waits.withLock { $0 } == [true, false] && !isWaiting)
+        #expect(performed == (end == .crashed ? [scan(1)] : []))
+        while !bench.records.held.isEmpty {
+            bench.records.complete()
+            bench.world.run(.zero)
+        }
+        #expect(waits.withLock { $0 } == [true, false] && performed == (end == .crashed ? [scan(1)] : []))
     }
 }
