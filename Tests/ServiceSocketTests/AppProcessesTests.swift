@@ -221,4 +221,19 @@ import Testing
         world.connect(user: 1_001).greet("theirs", declaring: declaration)
         #expect(world.with { $0.appsStatus.installed } == ["mine"])
     }
+
+    @Test("a process that is not connected to the service cannot be ended by it, and the error says so")
+    func endOfAnUnconnectedProcess() {
+        let world = ClientWorld()
+        let errors = Mutex<[ServiceError?]>([])
+        world.clients.with {
+            $0.processes.end(AppIdentity(name: "belt"), .forceQuit) { result in
+                let error: ServiceError? = if case .failure(let error) = result { error } else { nil }
+                errors.withLock { $0.append(error) }
+            }
+        }
+        let told = errors.withLock { $0 }
+        #expect(told.map { $0?.code } == [.core(.operationNotSupported)])
+        #expect(told.first??.reason?.contains("the process of \"belt\" is not connected") == true)
+    }
 }

@@ -62,6 +62,7 @@ import Testing
     func theLock() throws {
         let first = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         for _ in 0..<3 { #expect(refusal(scratch.socket)?.contains("another service is using") == true) }
+        #expect(descriptors(of: scratch.socket + ".lock") == 1)
         withExtendedLifetime(first) {}
         // Where it fails behind the lock, the lock is free for the next attempt.
         let other = scratch.path + "/other"

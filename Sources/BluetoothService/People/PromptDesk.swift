@@ -46,6 +46,8 @@ package final class PromptDesk {
     private var questions: [UInt64: Question] = [:]
     private var last: UInt64 = 0
     private var notices: Observers.Registration?
+    /// The number of questions that are not settled.
+    var openQuestions: Int { questions.count }
 
     /// Creates the desk of a system, and registers it there.
     package init(_ system: any PromptedSystem, policy: PolicyFile = PolicyFile()) {

@@ -206,6 +206,24 @@ import Testing
         #expect(phone.system.centrals.count == Preservation.maximumApps + 1)
     }
 
+    @Test("AB-G05: a user with two preserved apps among users with one makes room for the second by losing the first")
+    func ownAppsMakeRoom() {
+        let phone = LivingApps().phone
+        func preserve(_ name: String, of owner: UInt32) {
+            let declaration = AppDeclaration(displayName: name, backgroundModes: .central)
+            let app = phone.system.openApp(AppIdentity(name: name, owner: owner), declaring: declaration)
+            _ = phone.manager(.central, of: app, restoring: "one")
+            app.happened(.ended(.crashed))
+        }
+        let others = 1..<UInt32(Preservation.maximumApps)
+        for owner in others { preserve("app", of: owner) }
+        preserve("first", of: 0)
+        preserve("second", of: 0)
+        let kept = phone.system.apps.preservation.apps.keys
+        #expect(Set(kept.filter { $0.owner != 0 }.map(\.owner)) == Set(others))
+        #expect(kept.filter { $0.owner == 0 }.map(\.name) == ["second"])
+    }
+
     @Test("AB-G05, behaviour 10.4: values that arrive without a process are bounded, and the latest are delivered")
     func valuesThatComeMeanwhileAreBounded() throws {
         let apps = LivingApps(restores: true)
