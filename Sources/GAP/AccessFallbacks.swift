@@ -47,7 +47,9 @@ final class AccessFallbacks {
                 return takeTurns(role, controller)
             }
             let isExtended = ControllerInformation.extendedCommands.contains { $0.opcode == opcode }
-            guard isExtended, status.isLie, controller.supportsExtendedAdvertising, isUndecided(controller) else {
+            guard isExtended, status.meansMissingCommand, controller.supportsExtendedAdvertising,
+                isUndecided(controller)
+            else {
                 return false
             }
             want(.legacyCommands, isTrial: false)
@@ -228,7 +230,7 @@ final class AccessFallbacks {
 extension HCIStatus {
     /// Whether this status means that the controller lacks a command it claims to support. Statuses for unacceptable
     /// values are not included.
-    fileprivate var isLie: Bool {
+    fileprivate var meansMissingCommand: Bool {
         self == .unknownCommand || self == .unsupportedFeatureOrParameter || self == .unspecifiedError
             || self == .hardwareFailure
     }

@@ -58,7 +58,7 @@ package final class DevicePrivacy {
     /// Runs until an address that the controller refused is tried again.
     private var retry: ScheduledTask?
     /// Incremented with every reset, to discard completions of earlier commands.
-    private var life = 0
+    private var epoch = 0
 
     /// How long to wait before retrying an address that the controller refused.
     static let retryDelay = Duration.seconds(1)
@@ -107,7 +107,7 @@ package final class DevicePrivacy {
 
     /// Discards everything that depends on the controller. Called when it is gone.
     package func reset() {
-        life += 1
+        epoch += 1
         for task in [expiry, retry].compactMap(\.self) { loop.cancel(task) }
         shared.reset()
         known.reset()
@@ -308,9 +308,9 @@ extension DevicePrivacy {
 
     private func work(_ jobs: Set<QuietMachine.Job>) {
         if jobs.contains(.renewal), let renew {
-            let life = life
+            let epoch = epoch
             return renew { [weak self] controller in
-                guard let self, self.life == life else { return }
+                guard let self, self.epoch == epoch else { return }
                 workAnew(jobs, on: controller)
             }
         }
@@ -342,14 +342,14 @@ extension DevicePrivacy {
             addressChanged(to: new)
             return done()
         }
-        let life = life
+        let epoch = epoch
         host.send(LESetRandomAddress(address: new.address.address)) { [weak self] result in
-            guard let self, self.life == life else { return }
+            guard let self, self.epoch == epoch else { return }
             switch result {
             case .success: addressChanged(to: new)
             case .failure(let error): addressRefused(error, new)
             }
-            if self.life == life { done() }
+            if self.epoch == epoch { done() }
         }
     }
 
@@ -396,9 +396,9 @@ extension DevicePrivacy {
             connector?.reviewRoutes()
             return handle(.done)
         }
-        let life = life
+        let epoch = epoch
         send(step) { [weak self] error in
-            guard let self, self.life == life else { return }
+            guard let self, self.epoch == epoch else { return }
             if let error { happenings.tell(PrivacyHappening.listRefused(error)) }
             list.finished(step, isDone: error == nil)
             take(steps.dropFirst())

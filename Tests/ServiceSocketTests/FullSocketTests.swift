@@ -54,7 +54,7 @@ import Testing
             let options = ManagerOptions(showsPowerAlert: false, restoreIdentifier: "x")
             let manager = ManagerRecord(role: .central, options: options, intent: Intent([.central(.startScan(scan))]))
             let app = AppIdentity(name: "app", owner: getuid())
-            system.apps.preservation.preserve(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
+            system.apps.preservation.restore(AppRecord(app: app, declaration: .unmanaged, managers: [manager]))
         }
         try served.client.greet("app")
         served.client.send(

@@ -119,7 +119,7 @@ package final class App {
         for id in opted {
             guard let (manager, session) = managers.removeValue(forKey: id) else { continue }
             let app = apps.preservation.app(identity, after: life)
-            let (news, lost) = manager.preserve(in: app.life)
+            let (news, lost) = manager.processEnded(movingTo: app.life)
             if lost > 0 { apps.observers.tell(.managers, .eventsLost(lost), of: subject(of: id)) }
             if session.state == .poweredOn { session.carryOutIntent() }
             app.add(apps.preservation.keep(session, news))

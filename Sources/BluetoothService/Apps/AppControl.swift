@@ -1,7 +1,7 @@
 import ServiceMessages
 
 /// The component that controls the processes of apps, on behalf of the user's tools. Used on the loop only.
-package protocol AppManagement: AnyObject {
+package protocol AppControl: AnyObject {
     /// The names of the apps that can be launched, as of the last ``findApps(_:)``.
     var installedApps: [String] { get }
     /// Searches for apps that can be launched. Calls `completion` once, on the loop, even if the search times out.

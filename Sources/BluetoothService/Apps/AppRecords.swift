@@ -45,7 +45,7 @@ final class AppRecords {
         for app in apps.managers.apps { noteChange(of: app) }
         for record in found.apps {
             if apps.configuration.version.preservesAcrossSwitches, apps.preservation.apps[record.app] == nil {
-                apps.preservation.preserve(record)
+                apps.preservation.restore(record)
             } else {
                 // The version does not preserve apps across switches (behaviour 10.18), or the app is here by now.
                 noteChange(of: record.app)

@@ -92,7 +92,7 @@ extension Preservation {
     /// Returns the preserved state of an app, and creates it if there is none.
     func app(_ identity: AppIdentity, after life: AppLife) -> PreservedApp {
         if let known = apps[identity] { return known }
-        return preserve(identity, PreservedLife(after: life), settlesUntil: owner.loop.now)
+        return add(identity, PreservedLife(after: life), settlesUntil: owner.loop.now)
     }
 
     /// Returns the preserved state of an app for a process that runs `program`, or nil if there is none. Another
@@ -112,7 +112,7 @@ extension Preservation {
         return nil
     }
 
-    private func preserve(_ identity: AppIdentity, _ life: PreservedLife, settlesUntil: Instant) -> PreservedApp {
+    private func add(_ identity: AppIdentity, _ life: PreservedLife, settlesUntil: Instant) -> PreservedApp {
         let new = PreservedApp(identity, living: life, settlesUntil: settlesUntil, apps: owner)
         new.onEnd = { [weak self, weak new] in
             if let self, let new, apps[identity] === new { apps[identity] = nil }
@@ -151,15 +151,15 @@ extension Preservation {
             role: manager.role,
             manager: manager,
             session: session,
-            state: news.before(session.preserve(), ended: manager.lostPeers, info: known),
+            state: news.before(session.stateToRestore(), ended: manager.lostPeers, info: known),
             radio: manager.state
         )
     }
 
     /// Restores the preserved state of an app from the record of a previous system (behaviour 10.15).
-    func preserve(_ record: AppRecord) {
+    func restore(_ record: AppRecord) {
         let life = PreservedLife(record, lastInFront: owner.nextInFront(), loop: owner.loop)
-        let app = preserve(record.app, life, settlesUntil: owner.loop.now + Self.settleTime)
+        let app = add(record.app, life, settlesUntil: owner.loop.now + Self.settleTime)
         for kept in record.managers {
             let key = owner.managers.nextKey()
             let subject = Observation.Subject(app: record.app)
@@ -171,7 +171,7 @@ extension Preservation {
                     role: kept.role,
                     manager: manager,
                     session: session,
-                    state: session.preserve(),
+                    state: session.stateToRestore(),
                     radio: .unknown
                 )
             )

@@ -139,7 +139,7 @@ final class PreservedApp {
             let kept = managers[index]
             guard kept.manager.awaitsRadio else { continue }
             kept.session.carryOutIntent()
-            managers[index].state = kept.session.preserve()
+            managers[index].state = kept.session.stateToRestore()
             managers[index].radio = .poweredOn
             kept.manager.forgetWaiting()
         }

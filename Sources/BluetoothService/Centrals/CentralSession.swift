@@ -409,8 +409,8 @@ extension CentralSession {
 // MARK: - Restoration
 
 extension CentralSession {
-    /// See ``ManagerSession/preserve()``.
-    func preserve() -> Event {
+    /// See ``ManagerSession/stateToRestore()``.
+    func stateToRestore() -> Event {
         // The next process registers for connections of other apps itself.
         watch = nil
         let peers = restoredPeers(room: ServiceLimits.restoredServiceOctets)

@@ -240,7 +240,7 @@ extension AppManager {
     /// (behaviours 10.4, 10.7, 10.10).
     ///
     /// - Returns: The unread events, and the number of events lost.
-    func preserve(in life: any ManagerLife) -> (news: UnreadNews, lost: Int) {
+    func processEnded(movingTo life: any ManagerLife) -> (news: UnreadNews, lost: Int) {
         channels.closeAll()
         move(to: life, subject)
         let (unread, lost) = inheritance.processEnded(mailbox)

@@ -14,7 +14,7 @@ protocol ManagerSession: AnyObject {
     func rulesChanged()
     /// Called when the app's process is gone and the manager lives on. Forgets what the process was waiting for, and
     /// returns the state to restore: the manager's intent, with the state of each part.
-    func preserve() -> Event
+    func stateToRestore() -> Event
     /// Carries out what of the manager's intent is not being carried out. Called while the radio is on.
     func carryOutIntent()
     /// The manager's share of the resources that all managers share.

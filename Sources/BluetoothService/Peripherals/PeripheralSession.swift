@@ -476,8 +476,9 @@ final class PeripheralSession: ManagerSession, LinkServer {
 // MARK: - Restoration
 
 extension PeripheralSession {
-    /// See ``ManagerSession/preserve()``. Pending requests of centrals wait for the next process (behaviour 10.4).
-    func preserve() -> Event {
+    /// See ``ManagerSession/stateToRestore()``. Pending requests of centrals wait for the next process
+    /// (behaviour 10.4).
+    func stateToRestore() -> Event {
         forgetProcess()
         let subscriptions = services.flatMap(\.characteristics).flatMap { characteristic in
             subscribers(of: characteristic).map { RestoredSubscription(central: $0, characteristic: characteristic) }

@@ -25,7 +25,7 @@ package final class BluetoothSystem {
     /// The observers of the system, one of which is the log.
     package let observers: Observers
     /// Controls the processes of apps on behalf of tools. Not retained.
-    package weak var appManagement: (any AppManagement)?
+    package weak var appControl: (any AppControl)?
     /// Routes prompts to tools whose users answer them. Not retained.
     package weak var promptDesk: PromptDesk?
     /// The most recent troubles.

@@ -89,7 +89,7 @@ extension BluetoothSystem {
     /// The status of all apps.
     package var appsStatus: AppsStatus {
         let status = status
-        let installed = appManagement?.installedApps.sorted() ?? []
+        let installed = appControl?.installedApps.sorted() ?? []
         return AppsStatus(
             apps: status.apps,
             preserved: status.preserved,
@@ -102,8 +102,8 @@ extension BluetoothSystem {
 
     /// Searches for apps that can be launched, and passes the status of all apps to `completion`, once, on the loop.
     package func findApps(_ completion: @escaping (AppsStatus) -> Void) {
-        guard let appManagement else { return completion(appsStatus) }
-        appManagement.findApps { [weak self] in
+        guard let appControl else { return completion(appsStatus) }
+        appControl.findApps { [weak self] in
             if let self { completion(appsStatus) }
         }
     }
@@ -118,8 +118,8 @@ extension BluetoothSystem {
         completion: @escaping (Result<Void, ServiceError>) -> Void
     ) {
         if case .launch = verb {
-            guard let appManagement else { return completion(.failure(.noAppManagement("launch apps"))) }
-            return appManagement.launch(name, of: owner, completion: completion)
+            guard let appControl else { return completion(.failure(.noAppControl("launch apps"))) }
+            return appControl.launch(name, of: owner, completion: completion)
         }
         switch app(named: name, of: owner) {
         case .success(let app): perform(verb, on: app, completion)
@@ -182,10 +182,10 @@ extension BluetoothSystem {
             let isDone = !held.isEmpty || end == .forceQuit
             return completion(isDone ? .success(()) : .failure(.notRunning(app.name)))
         }
-        guard let appManagement else { return completion(.failure(.noAppManagement("end \(app.name.quotedName)"))) }
+        guard let appControl else { return completion(.failure(.noAppControl("end \(app.name.quotedName)"))) }
         var failure: ServiceError?
         for _ in 0..<left {
-            appManagement.end(app, end) { result in
+            appControl.end(app, end) { result in
                 if case .failure(let error) = result { failure = failure ?? error }
                 left -= 1
                 if left == 0 { completion(failure.map { .failure($0) } ?? .success(())) }
@@ -210,7 +210,7 @@ extension AppLife {
 }
 
 extension ServiceError {
-    fileprivate static func noAppManagement(_ what: String) -> ServiceError {
+    fileprivate static func noAppControl(_ what: String) -> ServiceError {
         let reason = "this service cannot \(what): it does not manage the processes of apps; do that in the app itself"
         return ServiceError(.operationNotSupported, reason: reason)
     }

@@ -35,7 +35,7 @@ package final class HostAdvertisingSet {
         var target: BluetoothAddress?
     }
     /// The generation, incremented by every reset, so that late command results are ignored.
-    private var life = 0
+    private var epoch = 0
 
     init(_ number: UInt8, of advertiser: HostAdvertiser) {
         self.number = number
@@ -101,7 +101,7 @@ package final class HostAdvertisingSet {
 
     /// Called when the controller is gone. Discards the wanted advertisement.
     func reset() {
-        life += 1
+        epoch += 1
         (privateAddress, privateKind, address, wish) = (nil, nil, nil, nil)
         endAddressChange()
         handle(.reset)
@@ -186,9 +186,9 @@ extension HostAdvertisingSet {
     }
 
     private func send(_ commands: [any HCICommand], _ completion: @escaping (Result<Void, HCICommandError>) -> Void) {
-        let life = life
+        let epoch = epoch
         advertiser.host.send(inOrder: commands) { [weak self] result in
-            if self?.life == life { completion(result) }
+            if self?.epoch == epoch { completion(result) }
         }
     }
 }

@@ -23,7 +23,7 @@ package final class HostScanner: HeldRadioUser {
     private var watch = ScanWatch()
     private var lastHeard: Instant?
     /// Longer than an advertiser with a 1.28 s interval stays silent, allowing for missed packets.
-    private static let moment = Duration.seconds(4)
+    private static let longestSilence = Duration.seconds(4)
     private var watchTimer: ScheduledTask?
     private var holders = RadioHolders()
 
@@ -49,7 +49,7 @@ package final class HostScanner: HeldRadioUser {
     private var ownAddress: OwnAddress?
     private var controller: ControllerInformation?
     /// The generation, incremented by every reset, so that late command results are ignored.
-    private var life = 0
+    private var epoch = 0
 
     /// Creates a scanner, which is off. It handles the advertising reports of `host`.
     ///
@@ -90,7 +90,7 @@ package final class HostScanner: HeldRadioUser {
         endWatch()
         ownAddress = nil
         controller = nil
-        life += 1
+        epoch += 1
         (asked, sought, deadline) = (nil, nil, nil)
         forget()
         endLimit()
@@ -246,9 +246,9 @@ extension HostScanner {
 
     private func start(_ settings: ScanSettings) {
         guard let commands = commands(settings) else { return handle(.failed(.notReady, isPassing: false)) }
-        let life = life
+        let epoch = epoch
         host.send(inOrder: commands.start) { [weak self] result in
-            guard let self, self.life == life else { return }
+            guard let self, self.epoch == epoch else { return }
             switch result {
             case .success:
                 startLimit(commands)
@@ -266,10 +266,10 @@ extension HostScanner {
         endLimit()
         endWatch()
         guard let commands = commands(.attentive) else { return handle(.stopped) }
-        let life = life
+        let epoch = epoch
         // The controller is not scanning after this, even if it returns an error.
         host.send(inOrder: commands.stop) { [weak self] _ in
-            if self?.life == life { self?.handle(.stopped) }
+            if self?.epoch == epoch { self?.handle(.stopped) }
         }
     }
 
@@ -331,7 +331,7 @@ extension HostScanner {
         guard case .running(let settings) = machine.state, settings.advertisers == nil, let lastHeard else {
             return false
         }
-        return loop.now - lastHeard <= Self.moment
+        return loop.now - lastHeard <= Self.longestSilence
     }
 
     /// Restarts the detection of a silent controller: only packets received from now on count.

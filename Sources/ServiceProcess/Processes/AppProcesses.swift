@@ -233,7 +233,7 @@ extension AppProcesses {
 
 // MARK: - App management
 
-extension AppProcesses: AppManagement {
+extension AppProcesses: AppControl {
     private var commands: [String: [String]] {
         var commands = catalog.commands
         for (app, command) in known where commands[app.name] == nil { commands[app.name] = command }

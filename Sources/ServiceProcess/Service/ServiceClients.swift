@@ -41,7 +41,7 @@ package final class ServiceClients {
             logger: logger
         )
         system.launcher = processes
-        system.appManagement = processes
+        system.appControl = processes
     }
 
     /// The callers that are connected.

@@ -8,7 +8,7 @@ import Testing
 
 /// Commands from tools to apps.
 @Suite struct AppVerbTests {
-    private final class Processes: AppManagement {
+    private final class Processes: AppControl {
         var installedApps = ["com.example.Other", "com.example.Heart"]
         var done: [String] = []
         var completions: [(Result<Void, ServiceError>) -> Void] = []
@@ -94,7 +94,7 @@ import Testing
     func withProcesses() {
         let phone = world.device("Phone")
         let processes = Processes()
-        phone.system.appManagement = processes
+        phone.system.appControl = processes
         let launched = perform(.launch, "com.example.Heart", on: phone)
         #expect(launched.results.isEmpty)
         processes.completions[0](.failure(ServiceError(.unknown, reason: "no such file")))
@@ -174,7 +174,7 @@ import Testing
     func whatWaitsIsBounded() {
         let phone = world.device("Phone")
         let processes = Processes()
-        phone.system.appManagement = processes
+        phone.system.appControl = processes
         var replies: [ToolReply] = []
         let tool = ToolConversation(system: phone.system, rights: .control) { replies.append($0) }
         for number in 0...UInt32(ToolConversation.maximumPending) {
