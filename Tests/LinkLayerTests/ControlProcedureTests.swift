@@ -57,8 +57,7 @@ import Testing
     // At least six events ahead, and beyond the events that a sleeping peripheral skips (5.1.1).
     @Test(arguments: [0, 4, 499] as [UInt16])
     func ownInstantsAreFarEnoughAhead(latency: UInt16) throws {
-        var machine = machine(.central)
-        machine.timing.latency = latency
+        var machine = LinkControlTests.machine(.central, latency: latency)
         let actions = machine.request(.channelMap(.init(bits: 7))) ?? []
         guard case .channelMap(let pdu)? = sent(actions).first else {
             Issue.record("\(actions)")

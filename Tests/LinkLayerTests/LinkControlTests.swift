@@ -11,7 +11,9 @@ import Testing
         _ role: LinkRole,
         counter: UInt16 = 100,
         asksHost: Bool = true,
-        features: LEFeatures = VirtualController.supportedFeatures
+        features: LEFeatures = VirtualController.supportedFeatures,
+        latency: UInt16 = 0,
+        acceptable: SubrateRequest = .initial
     ) -> LinkControl {
         let setup = LinkControl.Setup(
             role: role,
@@ -21,11 +23,12 @@ import Testing
             phys: [.le1M, .le2M, .coded],
             dataLength: DataLength(rxOctets: 251, rxTime: 17_040),
             accuracy: .init(code: 5),
+            acceptableSubrate: acceptable,
             random: RandomSource(seed: 4),
             hostAnswersParameters: { asksHost },
             hostHasKeys: { asksHost }
         )
-        var machine = LinkControl(setup, timing: .init(interval: 24, latency: 0, timeout: 100))
+        var machine = LinkControl(setup, timing: .init(interval: 24, latency: latency, timeout: 100))
         _ = machine.begin(counter: counter)
         return machine
     }

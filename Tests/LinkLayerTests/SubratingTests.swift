@@ -59,13 +59,14 @@ import Testing
 
     private func machine(
         _ role: LinkRole,
-        acceptable: SubrateRequest? = nil,
+        acceptable: SubrateRequest = .initial,
         features: LEFeatures? = nil,
         peer: LEFeatures? = nil
     ) -> LinkControl {
-        var machine = LinkControlTests.machine(role, features: features ?? self.features)
-        machine.peer.learn(peer ?? self.features)
-        if let acceptable { machine.subrating.accept(acceptable) }
+        var machine = LinkControlTests.machine(role, features: features ?? self.features, acceptable: acceptable)
+        let exchange = FeatureExchange(peer ?? self.features)
+        let pdu = role == .central ? ControlPDU.peripheralFeatureRequest(exchange) : .featureRequest(exchange)
+        _ = machine.receive(pdu.encoded())
         return machine
     }
 

@@ -93,7 +93,7 @@ extension LinkControl {
     mutating func accept(_ parameters: ConnectionParameterRequest) -> [Action]? {
         guard case .parametersAwaitingHost(let asked) = remote else { return nil }
         agree(to: parameters, asked: asked)
-        return take()
+        return takeActions()
     }
 
     /// Rejects the peer's parameter request on behalf of the host. Returns nil if the host was not asked.
@@ -101,7 +101,7 @@ extension LinkControl {
         guard case .parametersAwaitingHost = remote else { return nil }
         procedures.leave()
         refuse(.connectionParamReq, reason)
-        return take()
+        return takeActions()
     }
 
     mutating func takeConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
@@ -109,7 +109,7 @@ extension LinkControl {
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
         guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
         else {
-            actions.append(.end(.invalidLinkLayerParameters))
+            emit(.end(.invalidLinkLayerParameters))
             return
         }
         let isOwn = local == .parametersAwaitingIndication
@@ -127,7 +127,7 @@ extension LinkControl {
     mutating func takeChannelMap(_ pdu: ChannelMapIndication) {
         // AB-L04.
         guard pdu.map.isUsable else {
-            actions.append(.end(.invalidLinkLayerParameters))
+            emit(.end(.invalidLinkLayerParameters))
             return
         }
         begin(.channelMap(pdu.map), at: pdu.instant, isOwn: false)
@@ -149,9 +149,9 @@ extension LinkControl {
     /// change with this instant takes effect immediately.
     mutating func begin(_ change: Change, at instant: UInt16, isOwn: Bool) {
         if let pending {
-            actions.append(.end(collisionCode(pending.change.kind, change.kind)))
+            emit(.end(collisionCode(pending.change.kind, change.kind)))
         } else if instant &- counter >= 32_767 {
-            actions.append(.end(.instantPassed))
+            emit(.end(.instantPassed))
         } else {
             schedule(change, at: instant, isOwn: isOwn)
             if let change = procedures.take(at: counter) { apply(change.late) }
@@ -160,24 +160,6 @@ extension LinkControl {
 
     mutating func schedule(_ change: Change, at instant: UInt16, isOwn: Bool) {
         procedures.schedule(change, at: instant, isOwn: isOwn)
-    }
-
-    /// Applies a change whose instant has come.
-    mutating func apply(_ change: Change) {
-        let isOwn = procedures.endAtInstant()
-        switch change {
-        case .timing(let pdu):
-            let new = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
-            let isSame = new == timing
-            if new.interval != timing.interval { subrating.end() }
-            timing = new
-            actions.append(.applyTiming(pdu))
-            if isOwn || !isSame { report(.parameters(.success)) }
-        case .channelMap(let map):
-            actions.append(.applyChannelMap(map))
-        case .phy(let tx, let rx):
-            applyPHY(tx: tx, rx: rx, isOwn: isOwn)
-        }
     }
 
     // MARK: Collisions (5.3)
@@ -190,12 +172,12 @@ extension LinkControl {
         let kind: Change.Kind = opcode == .phyReq ? .phy : .timing
         guard isCentral else {
             guard let pending else { return true }
-            actions.append(.end(collisionCode(pending.change.kind, kind)))
+            emit(.end(collisionCode(pending.change.kind, kind)))
             return false
         }
         guard let own = kindUnderWay else { return true }
         let error = collisionCode(own, kind)
-        if procedures.isAnswered { actions.append(.end(error)) } else { refuse(opcode, error) }
+        if procedures.isAnswered { emit(.end(error)) } else { refuse(opcode, error) }
         return false
     }
 
@@ -212,35 +194,6 @@ extension LinkControl {
     /// that change the connection parameters count as equal.
     private func collisionCode(_ a: Change.Kind, _ b: Change.Kind) -> HCIStatus {
         a == b ? .linkLayerProcedureCollision : .differentTransactionCollision
-    }
-
-    private mutating func take() -> [Action] {
-        defer { actions = [] }
-        return actions
-    }
-}
-
-extension LinkControl.Change {
-    /// The kind of a change.
-    enum Kind: Hashable {
-        case timing
-        case channelMap
-        case phy
-    }
-
-    var kind: Kind {
-        switch self {
-        case .timing: .timing
-        case .channelMap: .channelMap
-        case .phy: .phy
-        }
-    }
-
-    /// The change as applied in an event that has started: the received anchor point is already the new one.
-    var late: Self {
-        guard case .timing(var pdu) = self else { return self }
-        (pdu.windowOffset, pdu.windowSize) = (0, 0)
-        return .timing(pdu)
     }
 }
 

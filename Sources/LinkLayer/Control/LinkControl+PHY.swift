@@ -1,5 +1,4 @@
 import HCI
-import Radio
 
 /// The PHY update procedure (Core Vol 6 Part B 5.1.10).
 extension LinkControl {
@@ -65,25 +64,11 @@ extension LinkControl {
         }
         guard isAllowed(pdu.centralToPeripheral), isAllowed(pdu.peripheralToCentral) else {
             // A direction cannot use several PHYs, or one that is not supported.
-            actions.append(.end(.unsupportedLinkLayerParameter))
+            emit(.end(.unsupportedLinkLayerParameter))
             return
         }
         let change = Change.phy(tx: single(pdu.peripheralToCentral), rx: single(pdu.centralToPeripheral))
         begin(change, at: pdu.instant, isOwn: isOwn)
-    }
-
-    /// Applies the PHYs at the instant. The host is notified if it requested the change, or if a PHY has changed.
-    mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
-        let (before, times) = (phys, effectiveTimes)
-        phys.change(tx: tx, rx: rx)
-        if isOwn || before != phys { report(.phy(.success)) }
-        // The minimum times are longer on the Coded PHY.
-        if times != effectiveTimes { report(.dataLength) }
-    }
-
-    /// The maximum durations of PDUs on the current PHYs, in microseconds.
-    private var effectiveTimes: [UInt16] {
-        [dataLength.txTime(txPHY.radioPHY), dataLength.rxTime(rxPHY.radioPHY)]
     }
 
     // MARK: Values

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import Cryptography
 import DequeModule
 import EventLoops
 import HCI
@@ -10,155 +11,30 @@ import Radio
 /// A device runs one procedure of its own at a time, and meanwhile responds to those of the peer. Procedures that
 /// change the link at an instant exclude each other (5.3); the central's takes precedence.
 struct LinkControl {
-    /// A procedure requested by the host or by the link itself.
-    enum Request: Hashable {
-        case version
-        case features
-        case dataLength(octets: UInt16, time: UInt16)
-        case phy(tx: LEPHYs, rx: LEPHYs)
-        case parameters(ConnectionParameterRequest)
-        case channelMap(ChannelMap)
-        case clockAccuracy
-        case encrypt(EncryptionMachine.Start)
-        case ping
-        case subrate(SubrateRequest)
-        case periodicSync(PeriodicSyncIndication)
-        case terminate(HCIStatus)
-    }
-
-    /// An action for the link to carry out.
-    enum Action: Hashable {
-        case send(ControlPDU)
-        case report(Report)
-        /// Move the anchor point and change the timing, at this event.
-        case applyTiming(ConnectionUpdateIndication)
-        case applyChannelMap(ChannelMap)
-        /// Use the events of the old and of the new subrating, until the peripheral has acknowledged the change.
-        case announceSubrate(SubrateIndication)
-        /// Use the events of this subrating from now on.
-        case applySubrate(SubrateIndication)
-        /// The peer has transferred a periodic advertising train.
-        case heardOfTrain(PeriodicSyncIndication)
-        /// The peer has reported the accuracy of its sleep clock.
-        case applyPeerAccuracy(ClockAccuracy)
-        /// Send only PDUs of the encryption procedures, until ``release``.
-        case hold
-        case release
-        /// Encrypt transmissions with this session from now on; nil to stop encrypting.
-        case transmit(EncryptionSession?)
-        /// Decrypt received PDUs with this session from now on; nil to stop decrypting.
-        case receive(EncryptionSession?)
-        /// Send LL_TERMINATE_IND with this reason, and end the link once it is acknowledged.
-        case terminate(HCIStatus)
-        /// End the link at once, without LL_TERMINATE_IND.
-        case end(HCIStatus)
-        /// End the link once the acknowledgement of the peer's PDU has been sent.
-        case endAfterAnswer(HCIStatus)
-    }
-
-    /// An event for the host.
-    enum Report: Hashable {
-        case version(HCIStatus, VersionIndication)
-        case features(HCIStatus, LEFeatures)
-        case dataLength
-        case phy(HCIStatus)
-        case parameters(HCIStatus)
-        case parameterRequest(ConnectionParameterRequest)
-        case clockAccuracy(HCIStatus, ClockAccuracy)
-        case subrate(HCIStatus, SubrateIndication)
-        case encryption(HCIStatus)
-        case keyRefresh(HCIStatus)
-        case longTermKeyRequest(_ random: UInt64, _ diversifier: UInt16)
-    }
-
-    /// The state of a procedure that this device has started.
-    enum Local: Hashable {
-        case version
-        case features
-        case length
-        case clockAccuracy
-        case ping
-        /// The peripheral has sent the request; the central's decision is due.
-        case subrateAwaitingIndication
-        /// The central has announced its decision; the peripheral's acknowledgement is due.
-        case subrateAwaitingAcknowledgement
-        /// The central has sent the request; the peripheral's response is due.
-        case parametersAwaitingResponse(ConnectionParameterRequest)
-        /// The central has sent the request; the peripheral's response is due.
-        case phyAwaitingResponse(tx: LEPHYs, rx: LEPHYs)
-        /// The peripheral has sent the request; the central's decision is due.
-        case phyAwaitingIndication
-        /// The peripheral has sent the request; the central's decision is due.
-        case parametersAwaitingIndication
-        /// The change takes effect at its instant.
-        case awaitingInstant
-    }
-
-    /// The state of a procedure that the peer has started.
-    enum Remote: Hashable {
-        /// The host has been asked.
-        case parametersAwaitingHost(ConnectionParameterRequest)
-        /// The peripheral has responded; the central's decision is due.
-        case parametersAwaitingIndication
-        /// The peripheral has responded; the central's decision is due.
-        case phyAwaitingIndication
-        /// The central has announced its decision; the peripheral's acknowledgement is due.
-        case subrateAwaitingAcknowledgement
-        /// The change takes effect at its instant.
-        case awaitingInstant
-    }
-
-    /// A change that takes effect at an instant.
-    enum Change: Hashable {
-        case timing(ConnectionUpdateIndication)
-        case channelMap(ChannelMap)
-        case phy(tx: LEPHY?, rx: LEPHY?)
-    }
-
-    /// The constant properties of a link.
-    struct Setup {
-        var role: LinkRole
-        var features: LEFeatures
-        var version: VersionIndication
-        /// The PHYs that this device prefers when the peer starts the PHY update.
-        var preferredPHYs: PHYPreferences
-        var phys: LEPHYs
-        var dataLength: DataLength
-        /// The accuracy of this device's sleep clock.
-        var accuracy: ClockAccuracy
-        /// The PHY with which the connection starts.
-        var firstPHY = LEPHY.le1M
-        /// The subrating parameters that a central accepts from the peripheral.
-        var acceptableSubrate = SubrateRequest.initial
-        /// The source of session key diversifiers and initialization vectors.
-        var random: RandomSource
-        /// Whether the host has enabled the event that asks it for connection parameters.
-        var hostAnswersParameters: () -> Bool
-        /// Whether the host has enabled the event that asks it for keys.
-        var hostHasKeys: () -> Bool
-    }
-
     /// The maximum number of queued requests, not counting a channel map.
     static let maximumRequests = 8
+    /// The number of the peer's PDUs that can be postponed until the encryption procedure ends. Further ones are not
+    /// acknowledged.
+    static let maximumPostponedPDUs = 8
     /// The procedure response timeout (5.2).
     static let responseTimeout = Duration.seconds(40)
 
     let setup: Setup
     var procedures = LinkProcedures()
-    var encryption = EncryptionMachine()
+    private(set) var encryption = EncryptionMachine()
     /// PDUs of the peer postponed until the encryption procedure ends.
-    var postponed = Deque<PacketBuffer>()
+    private(set) var postponed = Deque<PacketBuffer>()
     private(set) var requests = Deque<Request>()
-    var peer = PeerFacts()
-    var dataLength: DataLength
-    var phys: LinkPHYs
-    var timing: LinkTiming
-    var subrating: SubrateNegotiation
+    private var peer = PeerFacts()
+    private(set) var dataLength: DataLength
+    private var phys: LinkPHYs
+    private(set) var timing: LinkTiming
+    private(set) var subrating: SubrateNegotiation
     /// The event being prepared or in progress.
     private(set) var counter: UInt16 = 0
     /// Incremented whenever a control PDU is sent or received, which restarts the response timeout.
     private(set) var progress = 0
-    var actions: [Action] = []
+    private(set) var actions: [Action] = []
 
     init(_ setup: Setup, timing: LinkTiming) {
         self.setup = setup
@@ -189,12 +65,23 @@ struct LinkControl {
         }
     }
 
+    /// Whether another control PDU of the peer can be accepted.
+    var hasRoom: Bool { postponed.count < Self.maximumPostponedPDUs }
+
+    /// Whether data may be received now. If not, data end the link like a forged PDU (5.1.3.1; AB-L07).
+    var admitsData: Bool { !encryption.isStrict }
+
+    /// Whether the host has requested encryption and not been notified of the outcome.
+    var encryptionIsRequested: Bool {
+        encryption.isBusy || requests.contains { if case .encrypt = $0 { true } else { false } }
+    }
+
     // MARK: Inputs
 
     /// Starts a procedure, or queues it while another one is in progress. Returns nil if the queue is full.
     mutating func request(_ request: Request) -> [Action]? {
         if case .terminate(let reason) = request {
-            actions.append(.send(.terminate(.init(reason))))
+            emit(.send(.terminate(.init(reason))))
             return flush()
         }
         if case .channelMap = request {
@@ -214,7 +101,7 @@ struct LinkControl {
         switch encryption.verdict(on: encryption.isBusy ? understood(bytes) : nil) {
         case .take: takeWhole(bytes)
         case .postpone: postponed.append(bytes)
-        case .violation: actions.append(.end(.terminatedByMICFailure))
+        case .violation: emit(.end(.terminatedByMICFailure))
         }
         startNext()
         return flush()
@@ -227,7 +114,7 @@ struct LinkControl {
     }
 
     /// Handles a control PDU that is not postponed.
-    mutating func takeWhole(_ bytes: PacketBuffer) {
+    private mutating func takeWhole(_ bytes: PacketBuffer) {
         if let pdu = understood(bytes) {
             // A rejection during an encryption procedure refers to that procedure.
             if encryption.isBusy, pdu.opcode != .terminateInd { takeEncryption(pdu) } else { take(pdu) }
@@ -256,7 +143,7 @@ struct LinkControl {
         switch pdu {
         case .connectionUpdate(let body): takeConnectionUpdate(body)
         case .channelMap(let body): takeChannelMap(body)
-        case .terminate(let body): actions.append(.endAfterAnswer(body.error.asRefusal))
+        case .terminate(let body): emit(.endAfterAnswer(body.error.asRefusal))
         case .unknown(let body): takeRefusal(of: body.opcode, .unsupportedRemoteFeature)
         case .featureRequest(let body), .peripheralFeatureRequest(let body): takeFeatureRequest(body)
         case .featureResponse(let body): takeFeatureResponse(body)
@@ -265,7 +152,7 @@ struct LinkControl {
         case .rejectExtended(let body): takeRefusal(of: body.opcode, body.error.asRefusal)
         case .connectionParameterRequest(let body): takeParameterRequest(body)
         case .connectionParameterResponse(let body): takeParameterResponse(body)
-        case .pingRequest: actions.append(.send(.pingResponse))
+        case .pingRequest: emit(.send(.pingResponse))
         case .pingResponse: takePingResponse()
         case .encryptionRequest, .encryptionResponse, .startEncryptionRequest, .startEncryptionResponse,
             .pauseEncryptionRequest, .pauseEncryptionResponse:
@@ -282,12 +169,12 @@ struct LinkControl {
         case .clockAccuracyResponse(let body): takeClockAccuracy(body, isRequest: false)
         case .subrateRequest(let body): takeSubrateRequest(body)
         case .subrateIndication(let body): takeSubrateIndication(body)
-        case .periodicSync(let body): actions.append(.heardOfTrain(body))
+        case .periodicSync(let body): emit(.heardOfTrain(body))
         }
     }
 
     /// Starts the next procedure, unless it would collide with one in progress.
-    mutating func startNext() {
+    private mutating func startNext() {
         while local == nil, !encryption.isBusy, let request = requests.first {
             switch request {
             case .phy, .parameters, .channelMap, .encrypt, .subrate:
@@ -318,28 +205,333 @@ struct LinkControl {
         }
     }
 
-    mutating func flush() -> [Action] {
-        if actions.isEmpty { return [] }
-        if actions.contains(where: { if case .send = $0 { true } else { false } }) { progress &+= 1 }
-        defer { actions = [] }
-        return actions
+    // MARK: Changes of the link
+
+    /// Applies a change whose instant has come.
+    mutating func apply(_ change: Change) {
+        let isOwn = procedures.endAtInstant()
+        switch change {
+        case .timing(let pdu):
+            let new = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
+            let isSame = new == timing
+            if new.interval != timing.interval { subrating.end() }
+            timing = new
+            emit(.applyTiming(pdu))
+            if isOwn || !isSame { report(.parameters(.success)) }
+        case .channelMap(let map):
+            emit(.applyChannelMap(map))
+        case .phy(let tx, let rx):
+            applyPHY(tx: tx, rx: rx, isOwn: isOwn)
+        }
     }
 
-    // MARK: Helpers
+    /// Applies the PHYs at the instant. The host is notified if it requested the change, or if a PHY has changed.
+    private mutating func applyPHY(tx: LEPHY?, rx: LEPHY?, isOwn: Bool) {
+        let (before, times) = (phys, effectiveTimes)
+        phys.change(tx: tx, rx: rx)
+        if isOwn || before != phys { report(.phy(.success)) }
+        // The minimum times are longer on the Coded PHY.
+        if times != effectiveTimes { report(.dataLength) }
+    }
+
+    /// The maximum durations of PDUs on the current PHYs, in microseconds.
+    private var effectiveTimes: [UInt16] {
+        [dataLength.txTime(txPHY.radioPHY), dataLength.rxTime(rxPHY.radioPHY)]
+    }
+
+    private mutating func apply(_ pdu: SubrateIndication, isOwn: Bool) {
+        var known = pdu
+        known.base = subrate.base
+        let isSame = known == subrate && timing.latency == pdu.latency && timing.timeout == pdu.timeout
+        subrating.adopt(known)
+        (timing.latency, timing.timeout) = (pdu.latency, pdu.timeout)
+        emit(.applySubrate(pdu))
+        if isOwn || !isSame { report(.subrate(.success, known)) }
+    }
+
+    // MARK: Encryption, in its interplay with the other procedures (5.1.3)
+
+    /// Requests encryption with the key that the central's host has supplied.
+    mutating func requestEncryption(key: Key128, random: UInt64, diversifier: UInt16) -> [Action]? {
+        var request = EncryptionRequest()
+        (request.random, request.diversifier) = (random, diversifier)
+        request.keyDiversifier = setup.random.next()
+        request.vector = UInt32(truncatingIfNeeded: setup.random.next())
+        return self.request(.encrypt(.init(longTermKey: key, request: request)))
+    }
+
+    /// Continues with the key from the peripheral's host; nil if it has none. Returns nil if the host was not asked.
+    mutating func answer(key: Key128?) -> [Action]? {
+        guard encryption.awaitsHost else { return nil }
+        carryOut(encryption.handle(.key(key)))
+        return flush()
+    }
+
+    private mutating func startEncryption(_ start: EncryptionMachine.Start) {
+        if let remoteFeatures, !remoteFeatures.contains(.encryption) {
+            return report(.encryption(.unsupportedRemoteFeature))
+        }
+        carryOut(encryption.handle(.start(start)))
+    }
+
+    private mutating func takeRequest(_ request: EncryptionRequest) {
+        var response = EncryptionResponse()
+        response.keyDiversifier = setup.random.next()
+        response.vector = UInt32(truncatingIfNeeded: setup.random.next())
+        carryOut(encryption.handle(.requested(request, response)))
+        // If the host has masked the event, it cannot supply a key.
+        if encryption.awaitsHost, !setup.hostHasKeys() { carryOut(encryption.handle(.key(nil))) }
+    }
+
+    /// Handles a PDU of the encryption procedures, or the rejection of one.
+    private mutating func takeEncryption(_ pdu: ControlPDU) {
+        if case .encryptionRequest(let request) = pdu { return takeRequest(request) }
+        carryOut(encryption.handle(.received(pdu)))
+    }
+
+    private mutating func carryOut(_ steps: [EncryptionMachine.Action]) {
+        for step in steps {
+            switch step {
+            case .hold: emit(.hold)
+            case .release:
+                emit(.release)
+                takePostponed()
+            case .send(let pdu): send(pdu)
+            case .refuse(let error): refuse(.encReq, error)
+            case .transmit(let session): emit(.transmit(session))
+            case .receive(let session): emit(.receive(session))
+            case .terminate(let reason): emit(.terminate(reason))
+            case .end(let reason): emit(.end(reason))
+            case .reportChange(let status): report(.encryption(status))
+            case .reportRefresh(let status): report(.keyRefresh(status))
+            case .askForKey(let request): report(.longTermKeyRequest(request.random, request.diversifier))
+            }
+        }
+    }
+
+    /// Handles the PDUs that were postponed during the procedure.
+    private mutating func takePostponed() {
+        while let bytes = postponed.popFirst() { takeWhole(bytes) }
+    }
+
+    // MARK: LE Ping (5.1.8)
+
+    private mutating func startPing() {
+        if let remoteFeatures, !remoteFeatures.contains(.ping) { return }
+        procedures.start(.ping)
+        send(.pingRequest)
+    }
+
+    private mutating func takePingResponse() {
+        _ = procedures.end(.ping)
+    }
+
+    // MARK: Version exchange (Core Vol 6 Part B 5.1.5)
+
+    private mutating func startVersion() {
+        if let version = peer.version {
+            report(.version(.success, version))
+            return
+        }
+        // The version is sent only once; a peer that has rejected it is not asked again.
+        guard !peer.isTold else { return report(.version(.unsupportedRemoteFeature, .init())) }
+        procedures.start(.version)
+        sendVersion()
+    }
+
+    /// Each device sends its version only once.
+    private mutating func takeVersion(_ pdu: VersionIndication) {
+        guard peer.version == nil else { return }
+        peer.learn(pdu)
+        if !peer.isTold { sendVersion() }
+        if procedures.end(.version) { report(.version(.success, pdu)) }
+    }
+
+    private mutating func sendVersion() {
+        peer.tell()
+        send(.version(setup.version))
+    }
+
+    // MARK: Feature exchange (5.1.4)
+
+    private mutating func startFeatures() {
+        if let remoteFeatures {
+            report(.features(.success, remoteFeatures))
+            return
+        }
+        procedures.start(.features)
+        let pdu = FeatureExchange(setup.features)
+        send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
+    }
+
+    private mutating func takeFeatureRequest(_ pdu: FeatureExchange) {
+        peer.learn(pdu.features)
+        // The first octet contains the features common to both devices, the others those of the sender.
+        let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
+        send(.featureResponse(.init(LEFeatures(rawValue: common))))
+    }
+
+    private mutating func takeFeatureResponse(_ pdu: FeatureExchange) {
+        guard procedures.end(.features) else { return }
+        peer.learn(pdu.features)
+        report(.features(.success, pdu.features))
+    }
+
+    // MARK: Sleep clock accuracy update (5.1.14)
+
+    private mutating func startClockAccuracy() {
+        if let remoteFeatures, !remoteFeatures.contains(.sleepClockAccuracyUpdates) {
+            report(.clockAccuracy(.unsupportedRemoteFeature, .init(code: 0)))
+            return
+        }
+        procedures.start(.clockAccuracy)
+        send(.clockAccuracyRequest(.init(setup.accuracy.code)))
+    }
+
+    private mutating func takeClockAccuracy(_ pdu: ClockAccuracyExchange, isRequest: Bool) {
+        guard isRequest || local == .clockAccuracy else { return }
+        let accuracy = ClockAccuracy(code: pdu.accuracy)
+        emit(.applyPeerAccuracy(accuracy))
+        if isRequest {
+            send(.clockAccuracyResponse(.init(setup.accuracy.code)))
+        } else {
+            procedures.end()
+            report(.clockAccuracy(.success, accuracy))
+        }
+    }
+
+    // MARK: Data length update (5.1.9)
+
+    private mutating func startLength(_ octets: UInt16, _ time: UInt16) {
+        let before = dataLength
+        dataLength.allowTransmission(octets: octets, time: time)
+        if let remoteFeatures, !remoteFeatures.contains(.dataLengthExtension) { return }
+        // The peer has these values already, from an earlier request or response of the controller.
+        guard !dataLength.isTold else { return }
+        procedures.start(.length)
+        send(.lengthRequest(dataLength.tell()))
+        reportLength(ifNot: before)
+    }
+
+    private mutating func takeLength(_ pdu: LengthExchange, isRequest: Bool) {
+        if !isRequest, local != .length { return }
+        let before = dataLength
+        dataLength.take(pdu)
+        if isRequest {
+            send(.lengthResponse(dataLength.tell()))
+        } else {
+            procedures.end()
+        }
+        reportLength(ifNot: before)
+    }
+
+    /// Reports the data length to the host if the effective values have changed.
+    private mutating func reportLength(ifNot before: DataLength) {
+        let (tx, rx) = (txPHY.radioPHY, rxPHY.radioPHY)
+        let isSame =
+            before.txOctets == dataLength.txOctets && before.rxOctets == dataLength.rxOctets
+            && before.txTime(tx) == dataLength.txTime(tx) && before.rxTime(rx) == dataLength.rxTime(rx)
+        if !isSame { report(.dataLength) }
+    }
+
+    // MARK: Connection Subrate Update and Connection Subrate Request (5.1.19, 5.1.20)
+
+    /// Starts a change of the subrating. The central announces it; the peripheral requests it.
+    private mutating func startSubrate(_ wanted: SubrateRequest) {
+        guard peerHasSubrating else { return report(.subrate(.unsupportedRemoteFeature, subrate)) }
+        guard isCentral else {
+            procedures.start(.subrateAwaitingIndication)
+            return send(.subrateRequest(wanted))
+        }
+        subrating.accept(wanted)
+        var pdu = SubrateIndication()
+        pdu.factor = wanted.factorMax
+        pdu.latency = wanted.maxLatency
+        pdu.continuation = min(wanted.continuation, wanted.factorMax - 1)
+        pdu.timeout = wanted.timeout
+        announce(pdu)
+        procedures.start(.subrateAwaitingAcknowledgement)
+    }
+
+    /// Whether the peer supports subrating and its host has enabled it.
+    var peerHasSubrating: Bool { remoteFeatures?.contains(.connectionSubratingHost) ?? false }
+
+    private mutating func announce(_ pdu: SubrateIndication) {
+        var pdu = pdu
+        // A nearby event: the peripheral resolves the counter's wraparound from the two highest bits.
+        pdu.base = counter
+        subrating.announce(pdu)
+        send(.subrateIndication(pdu))
+        emit(.announceSubrate(pdu))
+    }
+
+    private mutating func takeSubrateRequest(_ pdu: SubrateRequest) {
+        guard setup.features.contains(.connectionSubratingHost) else {
+            return refuse(.subrateReq, .unsupportedRemoteFeature)
+        }
+        guard pdu.isValid else { return refuse(.subrateReq, .invalidLinkLayerParameters) }
+        // Procedures that change the link exclude each other (5.3), and the peripheral may not know of a pending
+        // change.
+        guard remote == nil, pending == nil, !isChanging else {
+            return refuse(.subrateReq, .differentTransactionCollision)
+        }
+        guard let agreed = subrating.agreement(on: pdu, timing) else {
+            return refuse(.subrateReq, .invalidLinkLayerParameters)
+        }
+        announce(agreed)
+        procedures.join(.subrateAwaitingAcknowledgement)
+    }
+
+    /// Whether a procedure of this device is in progress that changes the link.
+    private var isChanging: Bool {
+        switch local {
+        case nil, .version?, .features?, .length?, .clockAccuracy?, .ping?: false
+        default: true
+        }
+    }
+
+    /// Applies the central's decision (5.1.19). AB-L04: invalid parameters end the link.
+    private mutating func takeSubrateIndication(_ pdu: SubrateIndication) {
+        guard pdu.isPossible(with: timing) else {
+            emit(.end(.invalidLinkLayerParameters))
+            return
+        }
+        apply(pdu, isOwn: procedures.end(.subrateAwaitingIndication))
+    }
+
+    /// Applies the announced subrating, which the peripheral has acknowledged.
+    mutating func subrateAcknowledged() -> [Action] {
+        guard let pdu = subrating.acknowledge() else { return [] }
+        let isOwn = procedures.end(.subrateAwaitingAcknowledgement)
+        procedures.leave(.subrateAwaitingAcknowledgement)
+        apply(pdu, isOwn: isOwn)
+        startNext()
+        return flush()
+    }
+
+    // MARK: Actions
 
     mutating func send(_ pdu: ControlPDU) {
-        actions.append(.send(pdu))
+        emit(.send(pdu))
     }
 
     mutating func report(_ report: Report) {
-        actions.append(.report(report))
+        emit(.report(report))
     }
-}
 
-/// The role of this device in a connection (Core Vol 6 Part B 4.5).
-enum LinkRole: Hashable {
-    /// The device that initiated the connection, and that determines its timing.
-    case central
-    /// The device that advertised.
-    case peripheral
+    mutating func emit(_ action: Action) {
+        actions.append(action)
+    }
+
+    /// Removes and returns the actions. Those that send a PDU restart the response timeout.
+    private mutating func flush() -> [Action] {
+        if actions.contains(where: { if case .send = $0 { true } else { false } }) { progress &+= 1 }
+        return takeActions()
+    }
+
+    /// Removes and returns the actions, without restarting the response timeout.
+    mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
 }

@@ -1,0 +1,70 @@
+import HCI
+
+/// The subrating of a link, as its two devices negotiate it.
+struct SubrateNegotiation {
+    /// The current subrating. Its base event is not used here.
+    private(set) var current = SubrateIndication()
+    /// The subrating that the peripheral has yet to acknowledge.
+    private var announced: SubrateIndication?
+    /// The parameters that a central accepts from the peripheral.
+    private(set) var acceptable: SubrateRequest
+
+    init(acceptable: SubrateRequest) {
+        self.acceptable = acceptable
+    }
+
+    /// Accepts these parameters from now on: the central's last request is what it accepts from the peripheral (Core
+    /// Vol 6 Part B 5.1.20).
+    mutating func accept(_ range: SubrateRequest) {
+        acceptable = range
+    }
+
+    mutating func announce(_ subrate: SubrateIndication) {
+        announced = subrate
+    }
+
+    /// Removes and returns the announced subrating, which the peripheral has acknowledged.
+    mutating func acknowledge() -> SubrateIndication? {
+        defer { announced = nil }
+        return announced
+    }
+
+    mutating func adopt(_ subrate: SubrateIndication) {
+        current = subrate
+    }
+
+    /// Ends subrating. A change of the interval makes every event a used one (5.1.1).
+    mutating func end() {
+        (current.factor, current.continuation) = (1, 0)
+    }
+
+    /// Returns parameters within the limits of both devices; nil if there are none. The factor is the largest with
+    /// which the supervision timeout allows for two attempts at an event.
+    func agreement(on asked: SubrateRequest, _ timing: LinkTiming) -> SubrateIndication? {
+        let own = acceptable
+        guard asked.maxLatency <= own.maxLatency, asked.timeout <= own.timeout else { return nil }
+        let events = Int64(asked.maxLatency) + 1
+        let longest = (Int64(asked.timeout) * 10_000 - 1) / (2 * timing.intervalMicroseconds * events)
+        let bounds = [
+            Int64(asked.factorMax), Int64(own.factorMax), longest, Int64(SubrateRequest.maximumFactor) / events,
+        ]
+        guard let factor = bounds.min(), factor >= Int64(max(asked.factorMin, own.factorMin)) else { return nil }
+        var pdu = SubrateIndication()
+        pdu.factor = UInt16(factor)
+        pdu.latency = asked.maxLatency
+        pdu.continuation = min(max(asked.continuation, own.continuation), pdu.factor - 1)
+        pdu.timeout = asked.timeout
+        return pdu
+    }
+}
+
+extension SubrateIndication {
+    /// Whether the subrating is valid on a link with this timing.
+    func isPossible(with timing: LinkTiming) -> Bool {
+        let events = Int64(factor) * (Int64(latency) + 1)
+        return (1...Int64(SubrateRequest.maximumFactor)).contains(events) && factor >= 1
+            && continuation < factor
+            && (10...3_200).contains(timeout)
+            && Int64(timeout) * 10_000 > 2 * timing.intervalMicroseconds * events
+    }
+}
