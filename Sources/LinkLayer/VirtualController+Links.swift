@@ -254,12 +254,3 @@ extension VirtualController {
         host.send(plain)
     }
 }
-
-extension ConnectionData {
-    /// Whether these are valid parameters of a connection (Core Vol 6 Part B 2.3.3.1; AB-L03).
-    var isValid: Bool {
-        LinkTiming(interval: interval, latency: latency, timeout: timeout).isValid
-            && isWindowValid(size: windowSize, offset: windowOffset, interval: interval)
-            && (5...16).contains(hop) && channelMap.isUsable
-    }
-}

@@ -35,6 +35,13 @@ extension Link {
 }
 
 extension ConnectionData {
+    /// Whether these are valid parameters of a connection (Core Vol 6 Part B 2.3.3.1; AB-L03).
+    var isValid: Bool {
+        LinkTiming(interval: interval, latency: latency, timeout: timeout).isValid
+            && isWindowValid(size: windowSize, offset: windowOffset, interval: interval)
+            && (5...16).contains(hop) && channelMap.isUsable
+    }
+
     /// Returns the frame that carries a PDU of the link.
     func frame(channel: UInt8, phy: RadioPHY, pdu: [UInt8]) -> RadioFrame {
         RadioFrame(channel: channel, accessAddress: accessAddress, crcInit: crcInit, phy: phy, pdu: pdu)
