@@ -65,7 +65,7 @@ extension AttributeTree {
             add(characteristics: found.characteristics.map(\.characteristic), to: service)
             for found in found.characteristics {
                 guard let characteristic = characteristic(found.characteristic.handle) else { continue }
-                characteristic.contents.withLock { $0.isNotifying = found.isNotifying }
+                characteristic.setNotifying(found.isNotifying)
                 if !found.descriptors.isEmpty { add(descriptors: found.descriptors, to: characteristic) }
             }
         }

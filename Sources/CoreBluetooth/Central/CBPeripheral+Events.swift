@@ -108,24 +108,22 @@ extension CBPeripheral {
         // (behaviour 5.2).
         case .valueRead(let handle, let result):
             guard let characteristic = characteristic(handle, .read) else { return }
-            if case .success(let value) = result { characteristic.contents.withLock { $0.value = Data(value) } }
+            if case .success(let value) = result { characteristic.setValue(Data(value)) }
             delegate?.peripheral(self, didUpdateValueFor: characteristic, error: result.apiError)
         case .valueNotified(let handle, let value):
             guard let characteristic = contents.withLock({ $0.tree.characteristic(handle) }) else { return }
-            characteristic.contents.withLock { $0.value = Data(value) }
+            characteristic.setValue(Data(value))
             delegate?.peripheral(self, didUpdateValueFor: characteristic, error: nil)
         case .valueWritten(let handle, let error):
             guard let characteristic = characteristic(handle, .write) else { return }
             delegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.apiError)
         case .notifyStateChanged(let handle, let isNotifying, let error):
             guard let characteristic = characteristic(handle, .notify) else { return }
-            characteristic.contents.withLock { $0.isNotifying = isNotifying }
+            characteristic.setNotifying(isNotifying)
             delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.apiError)
         case .descriptorUpdated(let handle, let result):
             guard let descriptor = descriptor(handle, .readDescriptor) else { return }
-            if case .success(let value) = result {
-                descriptor.contents.withLock { $0.octets = Data(value) }
-            }
+            if case .success(let value) = result { descriptor.setOctets(Data(value)) }
             delegate?.peripheral(self, didUpdateValueFor: descriptor, error: result.apiError)
         case .descriptorWritten(let handle, let error):
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }

@@ -34,7 +34,7 @@ struct AttributeTree {
 
     mutating func add(includedServices found: [RemoteService], to service: CBService, of peripheral: CBPeripheral) {
         let objects = found.map { object(for: $0, of: peripheral) }
-        service.contents.withLock { $0.includedServices = ($0.includedServices ?? []).adding(objects) }
+        service.add(includedServices: objects)
     }
 
     private mutating func object(for found: RemoteService, of peripheral: CBPeripheral) -> CBService {
@@ -62,7 +62,7 @@ struct AttributeTree {
             characteristics[found.handle] = new
             return new
         }
-        service.contents.withLock { $0.characteristics = ($0.characteristics ?? []).adding(objects) }
+        service.add(characteristics: objects)
     }
 
     mutating func add(descriptors found: [RemoteDescriptor], to characteristic: CBCharacteristic) {
@@ -77,7 +77,7 @@ struct AttributeTree {
             descriptors[found.handle] = new
             return new
         }
-        characteristic.contents.withLock { $0.descriptors = ($0.descriptors ?? []).adding(objects) }
+        characteristic.add(descriptors: objects)
     }
 
     /// Removes services and everything that belongs to them. Returns those that were known (behaviour 4.13).
@@ -85,23 +85,23 @@ struct AttributeTree {
         let dead = handles.compactMap { services.removeValue(forKey: $0) }
         for service in dead {
             for characteristic in service.characteristics ?? [] {
-                characteristic.contents.withLock { $0.isNotifying = false }
+                characteristic.setNotifying(false)
                 characteristics[characteristic.handle] = nil
                 for descriptor in characteristic.descriptors ?? [] { descriptors[descriptor.handle] = nil }
             }
         }
         primary?.removeAll { dead.contains($0) }
         for service in services.values {
-            service.contents.withLock { $0.includedServices?.removeAll { dead.contains($0) } }
+            service.remove(includedServices: dead)
         }
         return dead
     }
 
     /// Removes everything (behaviour 3.14).
     mutating func removeAll() {
-        for characteristic in characteristics.values { characteristic.contents.withLock { $0.isNotifying = false } }
+        for characteristic in characteristics.values { characteristic.setNotifying(false) }
         // Services may include each other, which would be a reference cycle.
-        for service in services.values { service.contents.withLock { $0.includedServices = nil } }
+        for service in services.values { service.setIncludedServices(nil) }
         self = AttributeTree()
     }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// before the delegate is called.
 open class CBCharacteristic: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: Sendable {
+    private struct Contents: Sendable {
         weak var service: CBService?
         var properties: CBCharacteristicProperties
         var value: Data?
@@ -20,7 +20,7 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
         var isNotifying = false
     }
 
-    let contents: Mutex<Contents>
+    private let contents: Mutex<Contents>
 
     init(
         uuid: CBUUID,
@@ -57,6 +57,33 @@ open class CBCharacteristic: CBAttribute, @unchecked Sendable {
 
     /// Always false, since broadcasting a characteristic is not supported.
     open var isBroadcasted: Bool { false }
+
+    // MARK: Changes
+
+    final func setService(_ service: CBService) {
+        contents.withLock { $0.service = service }
+    }
+
+    final func setProperties(_ properties: CBCharacteristicProperties) {
+        contents.withLock { $0.properties = properties }
+    }
+
+    final func setValue(_ value: Data?) {
+        contents.withLock { $0.value = value }
+    }
+
+    final func setDescriptors(_ descriptors: [CBDescriptor]?) {
+        contents.withLock { $0.descriptors = descriptors }
+    }
+
+    /// Adds the discovered descriptors that are new.
+    final func add(descriptors: [CBDescriptor]) {
+        contents.withLock { $0.descriptors = ($0.descriptors ?? []).adding(descriptors) }
+    }
+
+    final func setNotifying(_ isNotifying: Bool) {
+        contents.withLock { $0.isNotifying = isNotifying }
+    }
 
     /// The class, UUID, properties, value and subscription state.
     open override var description: String {

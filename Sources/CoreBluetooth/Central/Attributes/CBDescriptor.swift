@@ -12,13 +12,13 @@ import Synchronization
 /// before the delegate is called.
 open class CBDescriptor: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: Sendable {
+    private struct Contents: Sendable {
         weak var characteristic: CBCharacteristic?
         /// The value as on the wire.
         var octets: Data?
     }
 
-    let contents: Mutex<Contents>
+    private let contents: Mutex<Contents>
 
     init(uuid: CBUUID, handle: AttributeHandle, octets: Data?, characteristic: CBCharacteristic?) {
         contents = Mutex(Contents(characteristic: characteristic, octets: octets))
@@ -34,7 +34,7 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
     /// The type depends on the descriptor: a `String` for a User Description, an `NSNumber` for Extended Properties and
     /// for Client and Server Characteristic Configuration, and `Data` for all others (behaviour 4.6).
     open var value: Any? {
-        guard let octets = contents.withLock({ $0.octets }) else { return nil }
+        guard let octets else { return nil }
         switch uuid.uuid {
         case 0x2900, 0x2902, 0x2903:
             // A peer may send fewer octets than the required two.
@@ -42,6 +42,17 @@ open class CBDescriptor: CBAttribute, @unchecked Sendable {
         case 0x2901: return String(decoding: octets, as: UTF8.self)
         default: return octets
         }
+    }
+
+    /// The value as on the wire.
+    final var octets: Data? { contents.withLock { $0.octets } }
+
+    final func setOctets(_ octets: Data) {
+        contents.withLock { $0.octets = octets }
+    }
+
+    final func setCharacteristic(_ characteristic: CBCharacteristic) {
+        contents.withLock { $0.characteristic = characteristic }
     }
 
     /// The class, UUID and value.

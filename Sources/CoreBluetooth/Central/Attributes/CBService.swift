@@ -11,13 +11,13 @@ import Synchronization
 /// before the delegate is called.
 open class CBService: CBAttribute, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: Sendable {
+    private struct Contents: Sendable {
         weak var peripheral: CBPeripheral?
         var characteristics: [CBCharacteristic]?
         var includedServices: [CBService]?
     }
 
-    let contents: Mutex<Contents>
+    private let contents: Mutex<Contents>
     private let primary: Bool
 
     init(uuid: CBUUID, handle: AttributeHandle, isPrimary: Bool, peripheral: CBPeripheral?) {
@@ -39,6 +39,30 @@ open class CBService: CBAttribute, @unchecked Sendable {
 
     /// The included services discovered so far. Nil until a discovery has succeeded (behaviour 4.3).
     open var includedServices: [CBService]? { contents.withLock { $0.includedServices } }
+
+    // MARK: Changes
+
+    final func setCharacteristics(_ characteristics: [CBCharacteristic]?) {
+        contents.withLock { $0.characteristics = characteristics }
+    }
+
+    /// Adds the discovered characteristics that are new.
+    final func add(characteristics: [CBCharacteristic]) {
+        contents.withLock { $0.characteristics = ($0.characteristics ?? []).adding(characteristics) }
+    }
+
+    final func setIncludedServices(_ services: [CBService]?) {
+        contents.withLock { $0.includedServices = services }
+    }
+
+    /// Adds the discovered services that are new.
+    final func add(includedServices services: [CBService]) {
+        contents.withLock { $0.includedServices = ($0.includedServices ?? []).adding(services) }
+    }
+
+    final func remove(includedServices services: [CBService]) {
+        contents.withLock { $0.includedServices?.removeAll { services.contains($0) } }
+    }
 
     /// The class, kind and UUID.
     open override var description: String {

@@ -45,7 +45,7 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     /// The operations that the characteristic supports. Changes after publishing have no effect (behaviour 7.2).
     open override var properties: CBCharacteristicProperties {
         get { super.properties }
-        set { contents.withLock { $0.properties = newValue } }
+        set { setProperties(newValue) }
     }
 
     /// The value.
@@ -55,15 +55,15 @@ open class CBMutableCharacteristic: CBCharacteristic, @unchecked Sendable {
     /// ``CBPeripheralManager/respond(to:withResult:)`` do (behaviour 7.6).
     open override var value: Data? {
         get { super.value }
-        set { contents.withLock { $0.value = newValue } }
+        set { setValue(newValue) }
     }
 
     /// The descriptors, each a ``CBMutableDescriptor``. Changes after publishing have no effect (behaviour 7.2).
     open override var descriptors: [CBDescriptor]? {
         get { super.descriptors }
         set {
-            for descriptor in newValue ?? [] { descriptor.contents.withLock { $0.characteristic = self } }
-            contents.withLock { $0.descriptors = newValue }
+            for descriptor in newValue ?? [] { descriptor.setCharacteristic(self) }
+            setDescriptors(newValue)
         }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A service that this device publishes.
 ///
@@ -24,8 +23,8 @@ open class CBMutableService: CBService, @unchecked Sendable {
     open override var characteristics: [CBCharacteristic]? {
         get { super.characteristics }
         set {
-            for characteristic in newValue ?? [] { characteristic.contents.withLock { $0.service = self } }
-            contents.withLock { $0.characteristics = newValue }
+            for characteristic in newValue ?? [] { characteristic.setService(self) }
+            setCharacteristics(newValue)
         }
     }
 
@@ -33,6 +32,6 @@ open class CBMutableService: CBService, @unchecked Sendable {
     /// no effect (behaviour 7.2).
     open override var includedServices: [CBService]? {
         get { super.includedServices }
-        set { contents.withLock { $0.includedServices = newValue } }
+        set { setIncludedServices(newValue) }
     }
 }

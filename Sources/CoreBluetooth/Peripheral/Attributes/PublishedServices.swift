@@ -197,7 +197,7 @@ extension CBMutableDescriptor {
 
 extension CBDescriptor {
     fileprivate var published: LocalDescriptor {
-        let octets = contents.withLock { $0.octets } ?? Data()
+        let octets = octets ?? Data()
         return LocalDescriptor(uuid: uuid.uuid, value: PacketBuffer(copying: octets))
     }
 }
