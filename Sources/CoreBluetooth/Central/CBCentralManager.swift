@@ -11,7 +11,7 @@ import Synchronization
 /// Methods may be called from any thread. The delegate is called on the queue given at creation (behaviour 13.1).
 open class CBCentralManager: CBManager, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: @unchecked Sendable {
+    private struct Contents: @unchecked Sendable {
         // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
@@ -37,12 +37,11 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         public static let channelSounding = Feature(rawValue: 0x400)
     }
 
-    let contents: Mutex<Contents>
-    let registry = PeripheralRegistry()
+    private let contents: Mutex<Contents>
+    private let registry = PeripheralRegistry()
     /// The events of this manager, for other modules of this package.
     package let happenings = Listeners<CentralHappening>()
-    /// State that another module of this package attaches to this manager.
-    package let annex = Annex()
+    private let attachment = Annex()
 
     /// Creates a manager without a delegate, on the main queue.
     public convenience init() {
@@ -283,5 +282,223 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         let text = "\(peripheral) is not a peripheral of \(self) or is no longer valid; retrieve it again: \(command)"
         misused(text, .unknownDevice, tell)
         return false
+    }
+}
+
+/// Handling of the service's events: each updates the objects first and then calls the delegate.
+extension CBCentralManager {
+    /// Handles an event of the service. Called on the manager's queue. Events for the other role are ignored.
+    private func handle(_ event: Event) {
+        switch event {
+        case .stateChanged(let state): receiveState(state)
+        case .central(.discovered(let info, let advertisement, let rssi)): discovered(info, advertisement, rssi)
+        case .central(.peer(let identifier, let event)):
+            guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
+            handle(event, of: peripheral)
+        case .central(.answered(let identifier, let number, let event)): answered(identifier, number, event)
+        case .central(.connectionChanged(let info, let isConnected)):
+            guard let link else { return }
+            let peripheral = registry.peripheral(for: info, link: link)
+            let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
+            delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
+            happenings.tell(.connectionChanged(peripheral, isConnected: isConnected))
+        case .central(.lost(let info)):
+            guard isScanning, let link else { return }
+            happenings.tell(.lost(registry.peripheral(for: info, link: link)))
+        case .central(.willRestore(let state)): restore(state)
+        case .peripheral, .channel: break
+        }
+    }
+
+    private func discovered(_ info: PeerInfo, _ advertisement: Advertisement, _ rssi: Int) {
+        guard isScanning, let link else { return }
+        let peripheral = registry.peripheral(for: info, link: link)
+        delegate?.centralManager(
+            self,
+            didDiscover: peripheral,
+            advertisementData: advertisement.dictionary,
+            rssi: NSNumber(value: rssi)
+        )
+        happenings.tell(.discovered(peripheral, advertisement, rssi: rssi))
+    }
+
+    /// Handles the response to a numbered request: calls the delegate as for any other event, then the request's
+    /// completion. An opened channel goes to the completion alone.
+    private func answered(_ identifier: UUID, _ number: UInt32, _ event: PeerEvent) {
+        guard let peripheral = registry.peripheral(identifier) else { return letGo(event) }
+        guard case .channelOpened = event else {
+            handle(event, of: peripheral)
+            return _ = peripheral.settle(number, event)
+        }
+        if !peripheral.settle(number, event) { letGo(event) }
+    }
+
+    /// Closes a channel that was opened to a peripheral that the app no longer holds.
+    private func letGo(_ event: PeerEvent) {
+        if case .channelOpened(_, .success(let channel)) = event { link?.send(.close, on: channel) }
+    }
+
+    private func handle(_ event: PeerEvent, of peripheral: CBPeripheral) {
+        switch event {
+        case .connected(let name, let maximumWriteLength):
+            if let name { peripheral.setName(name) }
+            guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
+            delegate?.centralManager(self, didConnect: peripheral)
+            peripheral.happenings.tell(.connected)
+        case .connectionFailed(let error):
+            guard peripheral.didDisconnect() else { return }
+            let error = error.apiError
+            delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
+            peripheral.settleAll(error)
+            peripheral.happenings.tell(.connectionFailed(error))
+        case .disconnected(let error, let isReconnecting, let timestamp):
+            guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
+            peripheral.failOpenings(error)
+            let time = timestamp ?? CFAbsoluteTimeGetCurrent()
+            tellOfDisconnection(of: peripheral, at: time, isReconnecting: isReconnecting, error?.apiError)
+            let ended = ServiceError(.notConnected, reason: "the connection has ended")
+            peripheral.settleAll((error ?? ended).apiError)
+            let end = ConnectionEnd(error: error?.apiError, isReconnecting: isReconnecting, time: time)
+            peripheral.happenings.tell(.disconnected(end))
+        case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
+            .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
+            .rssiRead,
+            .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
+            .channelOpened:
+            peripheral.receive(event)
+            peripheral.happenings.tell(.told(event))
+        // No delegate method reports this.
+        case .linkInformation: peripheral.happenings.tell(.told(event))
+        case .notificationsAuthorized(let isAuthorized):
+            guard peripheral.state == .connected else { return }
+            peripheral.setAuthorizedForNotifications(isAuthorized)
+            delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
+            peripheral.happenings.tell(.told(event))
+        }
+    }
+
+    /// Calls one of the two delegate methods for a disconnection: the one without a time or, if the delegate leaves
+    /// that out, the one with it (behaviour 3.18).
+    private func tellOfDisconnection(
+        of peripheral: CBPeripheral,
+        at time: CFAbsoluteTime,
+        isReconnecting: Bool,
+        _ error: (any Error)?
+    ) {
+        guard let delegate else { return }
+        let isLeftOut = LeftOutMethod.noted {
+            delegate.centralManager(self, didDisconnectPeripheral: peripheral, error: error)
+        }
+        guard isLeftOut else { return }
+        delegate.centralManager(
+            self,
+            didDisconnectPeripheral: peripheral,
+            timestamp: time,
+            isReconnecting: isReconnecting,
+            error: error
+        )
+    }
+
+    private func receiveState(_ state: ManagerState) {
+        let state = setState(state)
+        registry.isRestoring.store(false, ordering: .releasing)
+        var lost: [CBPeripheral] = []
+        if state.rawValue < CBManagerState.poweredOn.rawValue {
+            for peripheral in registry.all {
+                if peripheral.reset() { lost.append(peripheral) }
+                peripheral.failOpenings(nil)
+            }
+            scanEnded(.lostPower(state))
+        }
+        if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
+        delegate?.centralManagerDidUpdateState(self)
+        happenings.tell(.state(state))
+        let error = ServiceError(.notConnected, reason: "the manager is no longer powered on").apiError
+        for peripheral in lost { peripheral.lost(error, with: state) }
+    }
+
+    /// Restores the peripherals and the scan of a manager whose app has ended, and calls the delegate (behaviours 10.8
+    /// to 10.10).
+    private func restore(_ state: RestoredCentral) {
+        guard let link else { return }
+        registry.isRestoring.store(true, ordering: .releasing)
+        let peripherals = state.peers.map { peer in
+            let peripheral = registry.peripheral(for: peer.info, link: link)
+            peripheral.restore(peer)
+            return peripheral
+        }
+        var restored: [String: Any] = [:]
+        if !peripherals.isEmpty { restored[CBCentralManagerRestoredStatePeripheralsKey] = peripherals }
+        if let scan = state.scan {
+            contents.withLock {
+                $0.isScanning = true
+                $0.scanNumber += 1
+            }
+            restored[CBCentralManagerRestoredStateScanServicesKey] = scan.services?.map { CBUUID($0) }
+            restored[CBCentralManagerRestoredStateScanOptionsKey] = scan.options
+        }
+        delegate?.centralManager(self, willRestoreState: restored)
+    }
+}
+
+/// Entry points for other modules of this package.
+extension CBCentralManager {
+    /// Starts a scan in place of the current one, if any.
+    ///
+    /// - Returns: The number of the scan, or nil if the manager is not powered on.
+    package func beginScan(_ request: ScanRequest) -> UInt64? {
+        guard state == .poweredOn, let link else { return nil }
+        let (old, number): (UInt64?, UInt64) = contents.withLock { contents in
+            defer { contents.isScanning = true }
+            contents.scanNumber += 1
+            return (contents.isScanning ? contents.scanNumber - 1 : nil, contents.scanNumber)
+        }
+        if let old { happenings.tell(.scanEnded(old, .replaced)) }
+        link.send(CentralRequest.startScan(request))
+        return number
+    }
+
+    /// The number of the current scan, or nil if there is none.
+    package var presentScan: UInt64? { contents.withLock { $0.isScanning ? $0.scanNumber : nil } }
+
+    /// Stops the scan with this number, if it is still the current one.
+    package func endScan(_ number: UInt64) {
+        let isGoingOn = contents.withLock { contents in
+            guard contents.isScanning, contents.scanNumber == number else { return false }
+            contents.isScanning = false
+            return true
+        }
+        if isGoingOn { link?.send(CentralRequest.stopScan) }
+    }
+
+    /// Marks the current scan as ended and reports why to the listeners.
+    private func scanEnded(_ end: ScanEnd) {
+        let number: UInt64? = contents.withLock { contents in
+            defer { contents.isScanning = false }
+            return contents.isScanning ? contents.scanNumber : nil
+        }
+        if let number { happenings.tell(.scanEnded(number, end)) }
+    }
+
+    /// Returns the object that another module of this package attaches to this manager, after creating it on first use.
+    package func annex<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content { attachment.content(make) }
+
+    /// Whether the peripheral is one of this manager's and still valid (behaviours 1.10, 3.8).
+    package func knows(_ peripheral: CBPeripheral) -> Bool { registry.contains(peripheral) }
+
+    /// Returns the service's reply to a query, or nil if there is none.
+    package func reply(to query: Query) -> Reply? { try? link?.ask(query).get() }
+
+    /// Makes the scan forget which devices it has reported, so that it reports them again.
+    package func resetScanFilter() {
+        if state == .poweredOn { link?.send(CentralRequest.resetScanFilter) }
+    }
+
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
+    package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        guard let link else { return {} }
+        return link.callBack(after: delay, body)
     }
 }

@@ -13,46 +13,42 @@ extension CBPeripheral {
 
     /// Records that the app connects. Returns whether to send the request to the service.
     func beginConnecting() -> Bool {
-        contents.withLock { $0.connection.connect() }
+        contents.withLock { $0.connect() }
     }
 
     /// Records that the app cancels. Returns whether there was anything to cancel.
     func beginCancelling() -> Bool {
-        contents.withLock { $0.connection.cancel() }
+        contents.withLock { $0.cancel() }
     }
 
     /// Records the connection. Returns whether to call the delegate.
     func didConnect(maximumWriteLength: Int) -> Bool {
-        contents.withLock {
-            guard $0.connection.didConnect() else { return false }
-            $0.maximumWriteLength = maximumWriteLength
-            // Writes are possible from the start (behaviour 5.15).
-            $0.writeCredits = ServiceLimits.writesWithoutResponse
-            return true
-        }
+        contents.withLock { $0.didConnect(maximumWriteLength: maximumWriteLength) }
     }
 
     /// Records the disconnection. Returns whether to call the delegate.
     func didDisconnect(isReconnecting: Bool = false) -> Bool {
-        contents.withLock {
-            guard $0.connection.didDisconnect(isReconnecting: isReconnecting) else {
-                return false
-            }
-            $0.forgetConnection()
-            return true
-        }
+        contents.withLock { $0.didDisconnect(isReconnecting: isReconnecting) }
     }
 
     /// Resets to disconnected without calling the delegate, when Bluetooth is switched off or the manager is released
     /// (behaviour 1.11). Returns whether there was a connection or an attempt.
     func reset() -> Bool {
+        contents.withLock { $0.reset() }
+    }
+
+    /// Restores the peripheral to its state when the app ended.
+    func restore(_ peer: RestoredPeer) {
         contents.withLock { contents in
-            defer {
-                contents.connection.reset()
-                contents.forgetConnection()
-            }
-            return contents.connection.state != .disconnected
+            contents.restoreConnection(maximumWriteLength: peer.maximumWriteWithoutResponse)
+            guard peer.maximumWriteWithoutResponse != nil else { return }
+            // The list is nil until a discovery has succeeded (behaviour 4.3).
+            if !peer.services.isEmpty { contents.tree.restore(peer.services, of: self) }
         }
+    }
+
+    func setAuthorizedForNotifications(_ isAuthorized: Bool) {
+        contents.withLock { $0.setAuthorizedForNotifications(isAuthorized) }
     }
 
     // MARK: Events
@@ -60,7 +56,7 @@ extension CBPeripheral {
     /// Handles an event about the peripheral. After a disconnection events are ignored (behaviour 3.13).
     func receive(_ event: PeerEvent) {
         guard state == .connected || state == .disconnecting else {
-            if case .channelOpened(_, .success(let channel)) = event { link.send(.close, on: channel) }
+            if case .channelOpened(_, .success(let channel)) = event { refuse(channel) }
             return
         }
         switch event {
@@ -129,7 +125,7 @@ extension CBPeripheral {
             guard let descriptor = descriptor(handle, .writeDescriptor) else { return }
             delegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.apiError)
         case .maximumWriteLengthChanged(let length):
-            contents.withLock { $0.maximumWriteLength = length }
+            contents.withLock { $0.limitWrites(to: length) }
         case .writeCreditsReturned(let count):
             returnCredits(count)
         case .connected, .connectionFailed, .disconnected, .servicesDiscovered, .includedServicesDiscovered,
@@ -140,15 +136,11 @@ extension CBPeripheral {
     }
 
     private func receiveOpened(_ psm: CBL2CAPPSM, _ result: Result<ChannelID, ServiceError>) {
-        let isAwaited = contents.withLock {
-            guard let index = $0.openings.firstIndex(of: psm) else { return false }
-            $0.openings.remove(at: index)
-            return true
-        }
+        let isAwaited = contents.withLock { $0.removeOpening(of: psm) }
         switch result {
-        case .success(let channel) where !isAwaited: link.send(.close, on: channel)
+        case .success(let channel) where !isAwaited: refuse(channel)
         case .success(let channel):
-            let channel = CBL2CAPChannel(channel, psm: psm, peer: self, link: link)
+            let channel = takeOver(channel, psm: psm)
             delegate?.peripheral(self, didOpen: channel, error: nil)
         case .failure(let error):
             if isAwaited { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
@@ -157,26 +149,22 @@ extension CBPeripheral {
 
     /// Ends each pending opening of a channel with an error, since the connection has ended (behaviour 8.12).
     func failOpenings(_ error: ServiceError?) {
-        let openings = contents.withLock { contents in
-            defer { contents.openings = [] }
-            return contents.openings
-        }
+        let openings = contents.withLock { $0.removeOpenings() }
         let error = error ?? ServiceError(.notConnected, reason: "the connection has ended")
-        for _ in openings { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
+        for _ in 0..<openings { delegate?.peripheral(self, didOpen: nil, error: error.apiError) }
     }
 
     private func returnCredits(_ count: Int) {
-        let wasFull = contents.withLock {
-            let before = $0.writeCredits
-            $0.writeCredits += min(max(count, 0), ServiceLimits.writesWithoutResponse - before)
-            return before == 0 && $0.writeCredits > 0
-        }
+        let wasFull = contents.withLock { $0.returnWriteCredits(count) }
         // Once for each time that the credits were used up (behaviours 5.13, 5.15).
         if wasFull { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
     }
 
     /// Applies a successful result to the contents. An error leaves them unchanged.
-    private func update<Value>(_ result: Result<Value, ServiceError>, _ change: (inout Contents, Value) -> Void) {
+    private func update<Value>(
+        _ result: Result<Value, ServiceError>,
+        _ change: (inout PeripheralContents, Value) -> Void
+    ) {
         guard case .success(let value) = result else { return }
         contents.withLock { change(&$0, value) }
     }
@@ -193,16 +181,5 @@ extension CBPeripheral {
 
     private func descriptor(_ handle: AttributeHandle, _ kind: StrayRequests.Kind) -> CBDescriptor? {
         contents.withLock { handle == 0 ? $0.strays.next(kind) : $0.tree.descriptor(handle) }
-    }
-}
-
-extension CBPeripheral.Contents {
-    /// Drops all state that belongs to a connection (behaviour 3.14).
-    fileprivate mutating func forgetConnection() {
-        tree.removeAll()
-        strays = StrayRequests()
-        isAuthorizedForNotifications = false
-        maximumWriteLength = 0
-        writeCredits = 0
     }
 }

@@ -19,7 +19,7 @@ extension CBPeripheral {
         completion: @escaping @Sendable (Result<PeerEvent, any Error>) -> Void
     ) {
         let number: Result<UInt32, ServiceError> = contents.withLock {
-            guard $0.connection.state == .connected, !registry.isRestoring.load(ordering: .acquiring) else {
+            guard $0.state == .connected, !isRestoring else {
                 return .failure(ServiceError(.notConnected, reason: "the peripheral is not connected"))
             }
             // An attribute that is no longer valid (behaviour 4.16).
@@ -31,7 +31,7 @@ extension CBPeripheral {
             return $0.ledger.add(completion).map { .success($0) } ?? .failure(full)
         }
         switch number {
-        case .success(let number): link.send(.ask(number, request), of: identifier)
+        case .success(let number): send(.ask(number, request))
         case .failure(let error): completion(.failure(error.apiError))
         }
     }
@@ -51,11 +51,8 @@ extension CBPeripheral {
 
     /// Sends a request that has no response. Without a connection it has no effect.
     package func tell(_ request: LinkRequest) {
-        if state == .connected, !registry.isRestoring.load(ordering: .acquiring) { link.send(request, of: identifier) }
+        if state == .connected, !isRestoring { send(request) }
     }
-
-    /// Returns the service's reply to a query, or nil if there is none.
-    package func reply(to query: Query) -> Reply? { try? link.ask(query).get() }
 
     /// The outcome of trying a write without response.
     package enum CommandOutcome: Sendable {
@@ -74,7 +71,7 @@ extension CBPeripheral {
             return .failed(ServiceError(.operationNotSupported, reason: reason).apiError)
         }
         let outcome: CommandOutcome = contents.withLock {
-            guard $0.connection.state == .connected, !registry.isRestoring.load(ordering: .acquiring) else {
+            guard $0.state == .connected, !isRestoring else {
                 return .failed(ServiceError(.notConnected, reason: "the peripheral is not connected").apiError)
             }
             guard $0.tree.contains(characteristic) else {
@@ -82,13 +79,11 @@ extension CBPeripheral {
                 return .failed(ServiceError(.invalidHandle, reason: reason).apiError)
             }
             guard data.count <= $0.maximumWriteLength else { return .tooLong(limit: $0.maximumWriteLength) }
-            guard $0.writeCredits > 0 else { return .full }
-            $0.writeCredits -= 1
-            return .sent
+            return $0.useWriteCredit() ? .sent : .full
         }
         if case .sent = outcome {
             let value = PacketBuffer(copying: data)
-            link.send(.writeWithoutResponse(characteristic.handle, value: value), of: identifier)
+            send(.writeWithoutResponse(characteristic.handle, value: value))
         }
         return outcome
     }
@@ -106,18 +101,10 @@ extension CBPeripheral {
         contents.withLock { $0.tree.descriptor(handle) }
     }
 
-    /// Creates the object for a channel that a numbered request has opened.
-    package func takeOver(_ channel: ChannelID, psm: CBL2CAPPSM) -> CBL2CAPChannel {
-        CBL2CAPChannel(channel, psm: psm, peer: self, link: link)
-    }
-
-    /// Closes a channel that was opened but is no longer wanted.
-    package func refuse(_ channel: ChannelID) { link.send(.close, on: channel) }
-
-    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
-    ///
-    /// - Returns: A function that cancels the call.
-    package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        link.callBack(after: delay, body)
+    /// Completes all requests with an error and tells the listeners, after the manager has dropped the connection
+    /// without calling the delegate.
+    func lost(_ error: any Error, with state: CBManagerState?) {
+        settleAll(error)
+        happenings.tell(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
     }
 }

@@ -13,31 +13,12 @@ import Synchronization
 /// one peripheral are answered in the order in which they were made (behaviour 5.22).
 open class CBPeripheral: CBPeer, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: @unchecked Sendable {
-        // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
-        weak var delegate: (any CBPeripheralDelegate)?
-        var name: String?
-        var rssi: Int?
-        var connection = ConnectionProgress()
-        var tree = AttributeTree()
-        /// The longest value of a write without response, in octets.
-        var maximumWriteLength = 0
-        /// The number of writes without response that the service accepts before it returns credits (behaviour 5.14).
-        var writeCredits = 0
-        var strays = StrayRequests()
-        /// The PSMs of pending channel openings, in the order of asking.
-        var openings: [CBL2CAPPSM] = []
-        var isAuthorizedForNotifications = false
-        var ledger = RequestLedger()
-    }
-
-    let contents = Mutex(Contents())
+    let contents = Mutex(PeripheralContents())
     /// The events of this peripheral, for other modules of this package.
     package let happenings = Listeners<PeripheralHappening>()
-    /// State that another module of this package attaches to this peripheral.
-    package let annex = Annex()
-    let link: ManagerLink
-    let registry: PeripheralRegistry
+    private let attachment = Annex()
+    private let link: ManagerLink
+    private let registry: PeripheralRegistry
     private let number: UInt64
 
     init(identifier: UUID, number: UInt64, registry: PeripheralRegistry, link: ManagerLink) {
@@ -50,7 +31,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     deinit {
         let state = contents.withLock {
             $0.tree.removeAll()
-            return $0.connection.state
+            return $0.state
         }
         if state == .connecting || state == .connected {
             Misuse.report(
@@ -81,7 +62,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///
     /// It changes to `connecting` and `disconnecting` at once when the app asks, and otherwise right before the
     /// delegate is called.
-    open var state: CBPeripheralState { contents.withLock { $0.connection.state } }
+    open var state: CBPeripheralState { contents.withLock { $0.state } }
 
     /// The services discovered so far. Nil until a discovery has succeeded, and after a disconnection (behaviours 3.14,
     /// 4.3).
@@ -92,7 +73,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// It is true from the connection on, until about 20 writes wait (behaviours 5.13 to 5.15). When it is false, wait
     /// for ``CBPeripheralDelegate/peripheralIsReady(toSendWriteWithoutResponse:)``.
     open var canSendWriteWithoutResponse: Bool {
-        contents.withLock { $0.connection.state == .connected && $0.writeCredits > 0 }
+        contents.withLock { $0.state == .connected && $0.writeCredits > 0 }
     }
 
     /// Whether the device may read this system's notifications. False unless it was connected with
@@ -109,7 +90,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     @discardableResult
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
         contents.withLock {
-            guard $0.connection.state == .connected else { return 0 }
+            guard $0.state == .connected else { return 0 }
             // An attribute value has at most 512 octets (Core Vol 3 Part F 3.2.9).
             return type == .withResponse ? 512 : $0.maximumWriteLength
         }
@@ -130,7 +111,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         if delegate == nil {
             Misuse.report("Discovering services for peripheral \(self) while delegate is nil")
         }
-        link.send(.discoverServices(Self.filter(serviceUUIDs)), of: identifier)
+        send(.discoverServices(Self.filter(serviceUUIDs)))
     }
 
     /// Discovers the services that a service includes.
@@ -145,7 +126,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard canCommand({ $0.peripheral($1, didDiscoverIncludedServicesFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .includedServices)
         let uuids = Self.filter(includedServiceUUIDs)
-        link.send(.discoverIncludedServices(of: handle, uuids), of: identifier)
+        send(.discoverIncludedServices(of: handle, uuids))
     }
 
     /// Discovers the characteristics of a service.
@@ -160,7 +141,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard canCommand({ $0.peripheral($1, didDiscoverCharacteristicsFor: service, error: $2) }) else { return }
         let handle = handle(of: service, for: .characteristics)
         let uuids = Self.filter(characteristicUUIDs)
-        link.send(.discoverCharacteristics(of: handle, uuids), of: identifier)
+        send(.discoverCharacteristics(of: handle, uuids))
     }
 
     /// Discovers the descriptors of a characteristic.
@@ -172,7 +153,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         guard canCommand({ $0.peripheral($1, didDiscoverDescriptorsFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .descriptors)
-        link.send(.discoverDescriptors(of: handle), of: identifier)
+        send(.discoverDescriptors(of: handle))
     }
 
     // MARK: Values
@@ -186,7 +167,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func readValue(for characteristic: CBCharacteristic) {
         guard canCommand({ $0.peripheral($1, didUpdateValueFor: characteristic, error: $2) }) else { return }
         let handle = handle(of: characteristic, for: .read)
-        link.send(.readCharacteristic(handle), of: identifier)
+        send(.readCharacteristic(handle))
     }
 
     /// Writes the value of a characteristic.
@@ -211,7 +192,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         guard !isConfirmed else {
             let handle = handle(of: characteristic, for: .write)
             let value = PacketBuffer(copying: data)
-            return link.send(.writeCharacteristic(handle, value: value), of: identifier)
+            return send(.writeCharacteristic(handle, value: value))
         }
         writeWithoutResponse(data, for: characteristic)
     }
@@ -226,9 +207,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         enum Outcome { case stale, full, sendable(Int) }
         let outcome: Outcome = contents.withLock {
             guard $0.tree.contains(characteristic) else { return .stale }
-            guard $0.writeCredits > 0 else { return .full }
-            $0.writeCredits -= 1
-            return .sendable($0.maximumWriteLength)
+            return $0.useWriteCredit() ? .sendable($0.maximumWriteLength) : .full
         }
         switch outcome {
         case .stale: Misuse.report("\(characteristic) is no longer part of \(self) - ignoring response-less write")
@@ -239,7 +218,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
                 Misuse.warn("A response-less write to \(self) is cut from \(data.count) bytes to the maximum \(limit)")
             }
             let value = PacketBuffer(copying: data.prefix(limit))
-            link.send(.writeWithoutResponse(characteristic.handle, value: value), of: identifier)
+            send(.writeWithoutResponse(characteristic.handle, value: value))
         }
     }
 
@@ -257,7 +236,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             return
         }
         let handle = handle(of: characteristic, for: .notify)
-        link.send(.setNotify(handle, isEnabled: enabled), of: identifier)
+        send(.setNotify(handle, isEnabled: enabled))
     }
 
     /// Reads the value of a descriptor. The system fetches a long value in several requests (behaviour 5.2).
@@ -268,7 +247,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func readValue(for descriptor: CBDescriptor) {
         guard canCommand({ $0.peripheral($1, didUpdateValueFor: descriptor, error: $2) }) else { return }
         let handle = handle(of: descriptor, for: .readDescriptor)
-        link.send(.readDescriptor(handle), of: identifier)
+        send(.readDescriptor(handle))
     }
 
     /// Writes the value of a descriptor.
@@ -287,14 +266,14 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         )
         guard canCommand({ $0.peripheral($1, didWriteValueFor: descriptor, error: $2) }) else { return }
         let handle = handle(of: descriptor, for: .writeDescriptor)
-        link.send(.writeDescriptor(handle, value: PacketBuffer(copying: data)), of: identifier)
+        send(.writeDescriptor(handle, value: PacketBuffer(copying: data)))
     }
 
     /// Reads the signal strength of the link. The result is reported to
     /// ``CBPeripheralDelegate/peripheral(_:didReadRSSI:error:)`` (behaviour 5.24).
     open func readRSSI() {
         guard canCommand({ $0.peripheral($1, didReadRSSI: 127, error: $2) }) else { return }
-        link.send(.readRSSI, of: identifier)
+        send(.readRSSI)
     }
 
     // MARK: Channels
@@ -309,8 +288,8 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     ///   characteristic (behaviour 8.3).
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
         guard canCommand({ $0.peripheral($1, didOpen: nil, error: $2) }) else { return }
-        contents.withLock { $0.openings.append(PSM) }
-        link.send(.openChannel(psm: PSM), of: identifier)
+        contents.withLock { $0.addOpening(of: PSM) }
+        send(.openChannel(psm: PSM))
     }
 
     // MARK: Channel Sounding
@@ -323,13 +302,13 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// - Parameter configuration: The configuration of the session.
     open func startChannelSoundingSession(_ configuration: CBChannelSoundingSessionConfiguration) {
         guard canCommand({ $0.peripheral($1, didCompleteChannelSoundingSession: $2) }) else { return }
-        link.send(.startChannelSounding, of: identifier)
+        send(.startChannelSounding)
     }
 
     /// Stops measuring the distance to the peripheral. Without a session the call is misuse.
     open func cancelChannelSoundingSession() {
         guard canCommand() else { return }
-        link.send(.cancelChannelSounding, of: identifier)
+        send(.cancelChannelSounding)
     }
 
     // MARK: Validation
@@ -345,7 +324,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     /// Whether the peripheral is connected. If it is not, logs misuse, and the command is to be ignored
     /// (behaviour 1.7). In strict mode, also reports the error to the delegate.
     private func canCommand(_ tell: @escaping Refusal = { _, _, _ in }, _ command: String = #function) -> Bool {
-        let isRestoring = registry.isRestoring.load(ordering: .acquiring)
+        let isRestoring = self.isRestoring
         if state == .connected, !isRestoring { return true }
         let text =
             isRestoring
@@ -376,7 +355,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     /// The class, identifier, name, ATT MTU and state.
     open override var description: String {
-        let (name, state, length) = contents.withLock { ($0.name, $0.connection.state, $0.maximumWriteLength) }
+        let (name, state, length) = contents.withLock { ($0.name, $0.state, $0.maximumWriteLength) }
         let mtu = state == .connected ? length + 3 : 0
         return "<\(nameAndAddress), identifier = \(identifier.uuidString), name = \(name ?? "(null)"), mtu = \(mtu), "
             + "state = \(Self.words[state] ?? "unknown")>"
@@ -386,4 +365,36 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
         .disconnected: "disconnected", .connecting: "connecting", .connected: "connected",
         .disconnecting: "disconnecting",
     ]
+}
+
+/// The connection to the service, and what other modules of this package attach.
+extension CBPeripheral {
+    /// Returns the object that another module of this package attaches to this peripheral, after creating it on first
+    /// use.
+    package func annex<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content { attachment.content(make) }
+
+    /// Whether the manager was restored and its first state has not arrived (behaviour 10.11).
+    var isRestoring: Bool { registry.isRestoring.load(ordering: .acquiring) }
+
+    func send(_ request: PeerRequest) { link.send(request, of: identifier) }
+
+    func send(_ request: LinkRequest) { link.send(request, of: identifier) }
+
+    /// Returns the service's reply to a query, or nil if there is none.
+    package func reply(to query: Query) -> Reply? { try? link.ask(query).get() }
+
+    /// Creates the object for a channel that was opened.
+    package func takeOver(_ channel: ChannelID, psm: CBL2CAPPSM) -> CBL2CAPChannel {
+        CBL2CAPChannel(channel, psm: psm, peer: self, link: link)
+    }
+
+    /// Closes a channel that was opened but is no longer wanted.
+    package func refuse(_ channel: ChannelID) { link.send(.close, on: channel) }
+
+    /// Calls `body` on the manager's queue after a delay, by the clock of the service.
+    ///
+    /// - Returns: A function that cancels the call.
+    package func callBack(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        link.callBack(after: delay, body)
+    }
 }

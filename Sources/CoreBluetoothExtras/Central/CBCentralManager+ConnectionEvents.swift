@@ -22,7 +22,7 @@ extension CBCentralManager {
     public func connectionEvents(
         _ options: [CBConnectionEventMatchingOption: Any] = [:]
     ) -> EventStream<PeerConnectionEvent> {
-        let watches = annex.content { Watches() }
+        let watches = annex { Watches() }
         let (stream, source) = EventStream<PeerConnectionEvent>.make()
         guard state == .poweredOn else {
             source.finish(ExtrasError.notPoweredOn(state))

@@ -5,7 +5,7 @@ import Synchronization
 
 extension CBPeripheral {
     /// The state that this module attaches to the peripheral.
-    var asynchronous: PeripheralAnnex { annex.content { PeripheralAnnex() } }
+    var asynchronous: PeripheralAnnex { annex { PeripheralAnnex() } }
 }
 
 /// The pending asynchronous operations of one peripheral.

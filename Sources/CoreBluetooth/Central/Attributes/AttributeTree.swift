@@ -80,6 +80,24 @@ struct AttributeTree {
         characteristic.add(descriptors: objects)
     }
 
+    /// Adds the attributes that were known when the app ended.
+    mutating func restore(_ found: [RestoredService], of peripheral: CBPeripheral) {
+        add(services: found.map(\.service), of: peripheral)
+        for found in found {
+            guard let service = service(found.service.handle) else { continue }
+            if !found.includedServices.isEmpty {
+                add(includedServices: found.includedServices, to: service, of: peripheral)
+            }
+            guard !found.characteristics.isEmpty else { continue }
+            add(characteristics: found.characteristics.map(\.characteristic), to: service)
+            for found in found.characteristics {
+                guard let characteristic = characteristic(found.characteristic.handle) else { continue }
+                characteristic.setNotifying(found.isNotifying)
+                if !found.descriptors.isEmpty { add(descriptors: found.descriptors, to: characteristic) }
+            }
+        }
+    }
+
     /// Removes services and everything that belongs to them. Returns those that were known (behaviour 4.13).
     mutating func invalidate(_ handles: [AttributeHandle]) -> [CBService] {
         let dead = handles.compactMap { services.removeValue(forKey: $0) }
