@@ -12,33 +12,7 @@ import Synchronization
 /// Methods may be called from any thread. The delegate is called on the queue given at creation (behaviour 13.1).
 open class CBPeripheralManager: CBManager, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
-    struct Contents: @unchecked Sendable {
-        // Safe: the delegate belongs to the app and is called on the manager's queue alone, as the app expects.
-        weak var delegate: (any CBPeripheralManagerDelegate)?
-        var published = PublishedServices()
-        var centrals: [UUID: WeakCentral] = [:]
-        /// Whether the app asked last to start advertising, not to stop.
-        var wantsAdvertising = false
-        /// Whether the service has reported that it advertises.
-        var isAdvertising = false
-        /// The number of updates that the service accepts before it returns credits.
-        var updateCredits = ServiceLimits.valueUpdates
-        /// Whether an update was refused, so that the delegate has to be told when there is room.
-        var hasRefusedUpdate = false
-        /// Whether the delegate is told first when there is room, or the observer.
-        var isDelegatesTurn = false
-        /// The updates that the service has accepted and not passed on, the oldest first. Nil stands for all
-        /// subscribers.
-        var pendingUpdates: [(characteristic: LocalAttributeID, centrals: [UUID]?)] = []
-        /// The observer of another module, which is notified in addition to the delegate.
-        var observer: (any PeripheralManagerObserver)?
-    }
-
-    struct WeakCentral: Sendable {
-        weak var central: CBCentral?
-    }
-
-    let contents: Mutex<Contents>
+    private let contents: Mutex<PeripheralManagerContents>
 
     /// Creates a manager without a delegate, on the main queue.
     public convenience init() {
@@ -72,7 +46,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         queue: DispatchQueue?,
         options: [String: Any]? = nil
     ) {
-        contents = Mutex(Contents(delegate: delegate))
+        contents = Mutex(PeripheralManagerContents(delegate: delegate))
         let given = OptionDictionary(options)
         let asked = ManagerOptions(
             showsPowerAlert: given.flag(CBPeripheralManagerOptionShowPowerAlertKey) ?? false,
@@ -180,17 +154,14 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
             localName: data.text(CBAdvertisementDataLocalNameKey),
             services: data.uuids(CBAdvertisementDataServiceUUIDsKey).values
         )
-        contents.withLock { $0.wantsAdvertising = true }
+        contents.withLock { $0.wantAdvertising() }
         link.send(PeripheralRequest.startAdvertising(request))
     }
 
     /// Stops advertising. There is no callback (behaviour 7.27).
     open func stopAdvertising() {
         guard let link = linkForCommand() else { return }
-        contents.withLock {
-            $0.wantsAdvertising = false
-            $0.isAdvertising = false
-        }
+        contents.withLock { $0.stopAdvertising() }
         link.send(PeripheralRequest.stopAdvertising)
     }
 
@@ -263,7 +234,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         onSubscribedCentrals centrals: [CBCentral]?
     ) -> Bool {
         guard let link = linkForCommand() else {
-            contents.withLock { $0.hasRefusedUpdate = true }
+            contents.withLock { $0.updates.refuse() }
             return false
         }
         switch send(value, characteristic, centrals, over: link, isRemembered: true) {
@@ -284,5 +255,290 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
         guard let link = linkForCommand() else { return }
         link.send(PeripheralRequest.setDesiredConnectionLatency(central: central.identifier, latency: latency.rawValue))
+    }
+}
+
+/// Handling of the service's events: each updates the objects first and then calls the delegate.
+extension CBPeripheralManager {
+    /// Handles an event of the service. Called on the manager's queue. Events for the other role are ignored.
+    private func handle(_ event: Event) {
+        switch event {
+        case .stateChanged(let state): receiveState(state)
+        case .peripheral(let event): handle(event)
+        case .central, .channel: break
+        }
+    }
+
+    private func handle(_ event: PeripheralEvent) {
+        switch event {
+        case .serviceAdded(let id, let error): receiveAdded(id, error)
+        case .advertisingStarted(let error, let number):
+            if error == nil { contents.withLock { $0.advertisingStarted() } }
+            delegate?.peripheralManagerDidStartAdvertising(self, error: error?.apiError)
+            tell(.advertisingStarted(number: number, error?.apiError))
+        case .subscribed(let info, let id):
+            guard let characteristic = characteristic(id) else { return }
+            let central = central(info)
+            characteristic.setSubscribed(central, true)
+            delegate?.peripheralManager(self, central: central, didSubscribeTo: characteristic)
+            tell(.subscriptionChanged(central, characteristic, isSubscribed: true))
+        case .unsubscribed(let info, let id):
+            guard let characteristic = characteristic(id) else { return }
+            let central = central(info)
+            characteristic.setSubscribed(central, false)
+            delegate?.peripheralManager(self, central: central, didUnsubscribeFrom: characteristic)
+            tell(.subscriptionChanged(central, characteristic, isSubscribed: false))
+        case .readRequested(let transaction, let info, let id, let offset):
+            receiveRead(transaction, info, id, offset)
+        case .writeRequested(let transaction, let info, let writes, let needsResponse):
+            receiveWrites(Transaction(id: transaction, isRead: false, needsResponse: needsResponse), info, writes)
+        case .updateCreditsReturned(let count): returnCredits(count)
+        case .centralChanged(let info): _ = central(info)
+        case .channelPublished, .channelUnpublished, .channelOpened: receiveChannelEvent(event)
+        case .centralConnected(let info): tell(.centralConnected(central(info)))
+        case .centralDisconnected(let identifier, let error): tell(.centralDisconnected(identifier, error?.apiError))
+        case .centralReleased(let identifier, let error): tell(.centralReleased(identifier, error?.apiError))
+        case .willRestore(let state): restore(state)
+        }
+    }
+
+    private func receiveChannelEvent(_ event: PeripheralEvent) {
+        switch event {
+        case .channelPublished(let psm, let error, let number):
+            delegate?.peripheralManager(self, didPublishL2CAPChannel: psm, error: error?.apiError)
+            tell(.channelPublished(number: number, psm, error?.apiError))
+        case .channelUnpublished(let psm, let error):
+            delegate?.peripheralManager(self, didUnpublishL2CAPChannel: psm, error: error?.apiError)
+        case .channelOpened(let psm, let info, let id):
+            guard let link else { return }
+            let channel = CBL2CAPChannel(id, psm: psm, peer: central(info), link: link)
+            delegate?.peripheralManager(self, didOpen: channel, error: nil)
+            tell(.channelOpened(channel))
+        case .serviceAdded, .advertisingStarted, .subscribed, .unsubscribed, .readRequested, .writeRequested,
+            .updateCreditsReturned, .centralChanged, .centralConnected, .centralDisconnected, .centralReleased,
+            .willRestore:
+            break
+        }
+    }
+
+    private func receiveState(_ state: ManagerState) {
+        let state = setState(state)
+        let left = contents.withLock {
+            let left = state.rawValue < CBManagerState.poweredOn.rawValue ? $0.removeSubscribers() : []
+            if state.rawValue < CBManagerState.poweredOff.rawValue { $0.removeAll() }
+            return left
+        }
+        delegate?.peripheralManagerDidUpdateState(self)
+        for (central, characteristic) in left {
+            tell(.subscriptionChanged(central, characteristic, isSubscribed: false))
+        }
+        tell(.stateChanged(state))
+        // Updates that were refused for lack of room or power can be sent now (behaviour 7.43).
+        if state == .poweredOn { returnCredits(0) }
+    }
+
+    private func receiveAdded(_ id: LocalAttributeID, _ error: ServiceError?) {
+        let service = contents.withLock {
+            let service = $0.published.takeAwaited(id)
+            if error != nil { $0.published.remove(id) }
+            return service
+        }
+        if let service { delegate?.peripheralManager(self, didAdd: service, error: error?.apiError) }
+        tell(.serviceAdded(id, error?.apiError))
+    }
+
+    private func receiveRead(_ id: UInt64, _ info: CentralInfo, _ attribute: LocalAttributeID, _ offset: Int) {
+        let transaction = Transaction(id: id, isRead: true, needsResponse: true)
+        guard let characteristic = characteristic(attribute) else { return refuse(transaction) }
+        let request = CBATTRequest(
+            transaction,
+            central: central(info),
+            characteristic: characteristic,
+            offset: offset,
+            value: nil
+        )
+        if let observer, observer.take([request], isRead: true, of: self) { return }
+        guard let delegate else { return refuse(transaction) }
+        delegate.peripheralManager(self, didReceiveRead: request)
+    }
+
+    private func receiveWrites(_ transaction: Transaction, _ info: CentralInfo, _ writes: [WriteRequest]) {
+        let central = central(info)
+        let requests = writes.compactMap { write in
+            characteristic(write.characteristic).map {
+                CBATTRequest(
+                    transaction,
+                    central: central,
+                    characteristic: $0,
+                    offset: write.offset,
+                    value: Data(write.value)
+                )
+            }
+        }
+        // All or nothing: a request that cannot be delivered fails the whole batch (behaviour 7.35).
+        guard !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
+        if let observer, observer.take(requests, isRead: false, of: self) { return }
+        guard let delegate else { return refuse(transaction) }
+        delegate.peripheralManager(self, didReceiveWrite: requests)
+    }
+
+    /// Refuses a request that cannot be delivered: there is no delegate, or the characteristic was just removed.
+    private func refuse(_ transaction: Transaction) {
+        guard transaction.answer(), transaction.needsResponse else { return }
+        let status = ATTStatus(rawValue: UInt8(CBATTErrorCode.unlikelyError.rawValue))
+        link?.send(PeripheralRequest.respond(transaction: transaction.id, status, value: nil))
+    }
+
+    private func returnCredits(_ count: Int) {
+        let (observer, isDelegatesTurn) = contents.withLock { ($0.observer, $0.updates.returnCredits(count)) }
+        if isDelegatesTurn { tellOfRoom() }
+        observer?.hasUpdateRoom(self)
+        if !isDelegatesTurn { tellOfRoom() }
+    }
+
+    private func tellOfRoom() {
+        let isAwaited = contents.withLock { $0.updates.takeAwaitedRoom() }
+        // Once after each refusal (behaviour 7.43).
+        if isAwaited { delegate?.peripheralManagerIsReady(toUpdateSubscribers: self) }
+    }
+
+    private func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? {
+        contents.withLock { $0.published.characteristic(id) }
+    }
+
+    /// Returns the object for a central, up to date. It is the same object as long as there is a reference to it.
+    private func central(_ info: CentralInfo) -> CBCentral {
+        let central = contents.withLock { $0.central(info) }
+        central.setMaximumUpdateValueLength(info.maximumUpdateLength)
+        return central
+    }
+
+    /// Restores the published services and their subscribers of a manager whose app has ended, and calls the delegate
+    /// (behaviour 10.12).
+    private func restore(_ state: RestoredPeripheral) {
+        let services = contents.withLock { contents in state.services.map { contents.published.adopt($0) } }
+        for subscription in state.subscriptions {
+            let characteristic = contents.withLock { $0.published.characteristic(subscription.characteristic) }
+            characteristic?.setSubscribed(central(subscription.central), true)
+        }
+        var restored: [String: Any] = [:]
+        if !services.isEmpty { restored[CBPeripheralManagerRestoredStateServicesKey] = services }
+        if let advertising = state.advertising {
+            contents.withLock { $0.restoreAdvertising() }
+            restored[CBPeripheralManagerRestoredStateAdvertisementDataKey] = advertising.data
+        }
+        delegate?.peripheralManager(self, willRestoreState: restored)
+    }
+}
+
+/// Entry points for other modules of this package.
+extension CBPeripheralManager {
+    /// The observer, if there is one.
+    package var observer: (any PeripheralManagerObserver)? { contents.withLock { $0.observer } }
+
+    /// Returns the observer, after creating it if there is none.
+    package func observer(
+        orElse make: () -> any PeripheralManagerObserver
+    ) -> any PeripheralManagerObserver {
+        contents.withLock { $0.observer(orElse: make) }
+    }
+
+    private func tell(_ news: PeripheralManagerNews) { observer?.hear(news, of: self) }
+
+    /// Sends a request to the service. Returns false if the manager is not powered on, which is not reported as misuse.
+    package func ask(_ request: PeripheralRequest) -> Bool {
+        guard state == .poweredOn, let link else { return false }
+        if case .startAdvertising = request { contents.withLock { $0.wantAdvertising() } }
+        link.send(request)
+        return true
+    }
+
+    /// Publishes a service. `register` is called with its number before the service can report anything about it.
+    /// Returns false if the manager is not powered on.
+    package func publish(_ service: CBMutableService, register: (LocalAttributeID) -> Void) -> Bool {
+        guard state == .poweredOn, let link else { return false }
+        let published = contents.withLock { $0.published.add(service) }
+        register(published.id)
+        // If the power went before the registration, the caller learns it here; if after, from the event.
+        guard state == .poweredOn else {
+            contents.withLock {
+                _ = $0.published.takeAwaited(published.id)
+                $0.published.remove(published.id)
+            }
+            return false
+        }
+        link.send(PeripheralRequest.addService(published))
+        return true
+    }
+
+    /// Whether the service is published, or about to be.
+    package func publishes(_ service: CBService) -> Bool { contents.withLock { $0.published.id(of: service) != nil } }
+
+    /// Sends an update if there is room. `claim` is called once that is certain, and confirms that the update is still
+    /// wanted.
+    package func send(
+        _ value: Data,
+        for characteristic: CBMutableCharacteristic,
+        to centrals: [CBCentral]?,
+        claim: () -> Bool
+    ) -> UpdateOutcome {
+        guard state == .poweredOn, let link else { return .off }
+        return send(value, characteristic, centrals, over: link, isRemembered: false, claim: claim)
+    }
+
+    /// Sends an update if there is room, and `claim` confirms that it is still wanted.
+    ///
+    /// - Parameter isRemembered: Whether to tell the delegate when there is room, if there is none now.
+    private func send(
+        _ value: Data,
+        _ characteristic: CBMutableCharacteristic,
+        _ centrals: [CBCentral]?,
+        over link: ManagerLink,
+        isRemembered: Bool,
+        claim: () -> Bool = { true }
+    ) -> UpdateOutcome {
+        let identifiers = centrals?.map(\.identifier)
+        let (outcome, id): (UpdateOutcome, LocalAttributeID) = contents.withLock {
+            guard let id = $0.published.id(of: characteristic) else { return (.unknown, LocalAttributeID(0)) }
+            return ($0.updates.add(id, to: identifiers, isRemembered: isRemembered, claim: claim), id)
+        }
+        if outcome == .sent {
+            link.send(PeripheralRequest.updateValue(id, value: PacketBuffer(copying: value), centrals: identifiers))
+        }
+        return outcome
+    }
+
+    /// Returns the number of updates that the service has accepted and not passed on: all of them, or those for one
+    /// central.
+    package func updatesUnderWay(for central: CBCentral?) -> Int {
+        contents.withLock { contents in
+            guard let central else { return contents.updates.count }
+            return contents.updates.count(for: central.identifier) { characteristic in
+                let subscribers = contents.published.characteristic(characteristic)?.subscribedCentrals ?? []
+                return subscribers.contains { $0.identifier == central.identifier }
+            }
+        }
+    }
+
+    /// Answers the requests of one callback, of which `request` is the first. Without power the answer is dropped.
+    ///
+    /// - Returns: False if the requests were answered already.
+    package func answer(_ request: CBATTRequest, _ code: CBATTError.Code, value: Data?) -> Bool {
+        guard request.transaction.answer() else { return false }
+        guard request.transaction.needsResponse, state == .poweredOn else { return true }
+        let status = ATTStatus(clamping: code)
+        let sent = request.transaction.isRead && status == .success ? PacketBuffer(copying: value ?? Data()) : nil
+        link?.send(PeripheralRequest.respond(transaction: request.transaction.id, status, value: sent))
+        return true
+    }
+}
+
+extension AdvertisingRequest {
+    /// The advertised data, by the keys of the API.
+    fileprivate var data: [String: Any] {
+        var data: [String: Any] = [:]
+        data[CBAdvertisementDataLocalNameKey] = localName
+        if !services.isEmpty { data[CBAdvertisementDataServiceUUIDsKey] = services.map { CBUUID($0) } }
+        return data
     }
 }
