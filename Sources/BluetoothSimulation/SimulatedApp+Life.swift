@@ -34,6 +34,6 @@ extension SimulatedApp {
         connection.happened(.ended(.forceQuit))
         // The process may belong to a system from before a restart.
         let identity = AppIdentity(name: name)
-        device.parts.with { $0.system.personHasEnded(identity) }
+        device.withSystem { $0.personHasEnded(identity) }
     }
 }

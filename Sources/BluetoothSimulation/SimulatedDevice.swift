@@ -32,37 +32,7 @@ public final class SimulatedDevice: Sendable {
     /// The person who answers the device's alerts.
     public let person: SimulatedPerson
 
-    final class Parts {
-        let socket: ControllerSocket
-        /// The current system. A restart replaces it.
-        var system: BluetoothSystem
-        let log: PacketLog
-        let attention: Attention
-        let apps: SimulatedInstallations
-        /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage.
-        let makeSystem: () -> BluetoothSystem
-        /// The launches that may still be running.
-        var processes: [WeakProcess] = []
-        /// The observers of the lifecycles of apps.
-        var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
-
-        init(
-            socket: ControllerSocket,
-            log: PacketLog,
-            attention: Attention,
-            apps: SimulatedInstallations,
-            makeSystem: @escaping () -> BluetoothSystem
-        ) {
-            self.socket = socket
-            self.log = log
-            self.attention = attention
-            self.apps = apps
-            self.makeSystem = makeSystem
-            system = makeSystem()
-        }
-    }
-
-    let parts: LoopBound<Parts>
+    private let parts: LoopBound<DeviceParts>
 
     /// Adds a device to a world. Called on the loop.
     init(
@@ -96,7 +66,7 @@ public final class SimulatedDevice: Sendable {
         let systems = random.split(2)
         let memory = configuration.store == .memory ? MemoryBondStorage(secret: random.split(3)) : nil
         let makeSystem = Self.systems(of: name, on: socket, loop, systems, configuration, bonds ?? memory)
-        let parts = Parts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
+        let parts = DeviceParts(socket: socket, log: log, attention: attention, apps: apps, makeSystem: makeSystem)
         parts.begin()
         person = SimulatedPerson(attention, loop: loop)
         // The device stays in the world, even if this handle is released.
@@ -109,7 +79,7 @@ public final class SimulatedDevice: Sendable {
     }
 
     /// Creates another handle of a device. Called on the loop.
-    private init(named name: String, in world: SimulatedWorld, of person: SimulatedPerson, _ parts: Parts) {
+    private init(named name: String, in world: SimulatedWorld, of person: SimulatedPerson, _ parts: DeviceParts) {
         self.name = name
         self.world = world
         self.person = person
@@ -201,11 +171,56 @@ public final class SimulatedDevice: Sendable {
         return SimulatedApp(name: name, device: self, process: launched)
     }
 
+    /// Installs an app, so that ``open(_:)`` and the system can launch it (behaviours 10.4, 10.6).
+    ///
+    /// A second call with the same name replaces the app for later launches. May be called from any thread.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the app, which identifies it.
+    ///   - declaration: The contents of its `Info.plist`.
+    ///   - main: The code of the app. It runs at each launch, on a queue of its own, and creates the app's objects. Its
+    ///     result is retained as long as the process exists.
+    /// - Precondition: The device has fewer than 256 installed apps.
+    public func install<App: Sendable>(
+        _ name: String,
+        declaring declaration: AppDeclaration = AppDeclaration(),
+        _ main: @escaping @Sendable (SimulatedApp, AppLaunch) -> App
+    ) {
+        parts.with { $0.apps.install(name, declaration) { main($0, $1) } }
+    }
+
+    /// Brings an installed app to the front, as the person does, and launches it if it is not running.
+    ///
+    /// May be called from any thread.
+    ///
+    /// - Parameter name: The name of the app.
+    /// - Returns: The app, or nil if none of this name is installed.
+    @discardableResult
+    public func open(_ name: String) -> SimulatedApp? {
+        parts.with { parts in
+            if let app = parts.apps.lastLaunch(of: name), app.connection.enter() { return app }
+            let restoring = parts.system.identifiersToRestore(of: AppIdentity(name: name))
+            return parts.apps.launch(name, AppLaunch(isInBackground: false, restoring: restoring))
+        }
+    }
+
+    /// Returns the last launch of an installed app, or nil before the first.
+    ///
+    /// - Parameter name: The name of the app.
+    public func app(_ name: String) -> SimulatedApp? {
+        parts.with { $0.apps.lastLaunch(of: name) }
+    }
+
+    /// Records that the launch of an app has ended. Called on the loop.
+    func launchEnded(_ app: AppIdentity) {
+        parts.value.system.launchEnded(app)
+    }
+
     /// Adds an observer of the lifecycles of the device's apps.
     ///
     /// - Parameter observer: Called on the loop with the name of an app and its new phase.
     public func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
-        parts.with { $0.appWatchers.append(observer) }
+        parts.with { $0.watchApps(observer) }
     }
 
     /// Switches Bluetooth on or off, as the person does.
@@ -242,7 +257,7 @@ public final class SimulatedDevice: Sendable {
     /// - Parameter isPluggedIn: Whether the controller is plugged in.
     public func setController(isPluggedIn: Bool) {
         let parts = parts
-        world.loop.waitFor { isPluggedIn ? parts.value.socket.plugIn() : parts.value.socket.unplug() }
+        world.loop.waitFor { parts.value.setController(isPluggedIn: isPluggedIn) }
     }
 
     /// Moves the device.
@@ -250,7 +265,23 @@ public final class SimulatedDevice: Sendable {
     /// - Parameter position: The new position, in metres.
     public func move(to position: Position) {
         let parts = parts
-        world.loop.waitFor { parts.value.socket.node.position = position }
+        world.loop.waitFor { parts.value.node.position = position }
+    }
+
+    /// Switches the device off and on again.
+    ///
+    /// All processes of apps end, and the controller loses its state. The system starts anew with the contents of the
+    /// device's storage: bonds, the preserved state of apps, and their permissions (behaviours 10.15, 10.18). Installed
+    /// apps are launched again for the events that they were preserved for. Connected devices get no notice: their
+    /// links time out.
+    ///
+    /// The call returns when the system has started. May be called from any thread.
+    ///
+    /// - Parameter isLocked: Whether the device asks for a passcode. Then the system launches no app until
+    ///   ``SimulatedPerson/unlocks()`` (behaviour 10.24).
+    public func restart(isLocked: Bool = false) {
+        let parts = parts
+        world.loop.waitFor { parts.value.restart(isLocked: isLocked) }
     }
 
     /// The address that the device is advertising with, as captures show it; nil while it is not advertising.
@@ -261,26 +292,31 @@ public final class SimulatedDevice: Sendable {
     /// How often the controller has shown each of ``DeviceOptions/quirks`` so far.
     public var quirksShown: [ControllerQuirk: Int] {
         let parts = parts
-        return world.loop.waitFor { parts.value.socket.quirksShown }
+        return world.loop.waitFor { parts.value.quirksShown }
     }
 
     /// The packets and the radio time of the device so far.
     public var traffic: Traffic {
         let parts = parts
-        return world.loop.waitFor {
-            let air = parts.value.socket.node.airTime
-            return Traffic(
-                packetsToController: parts.value.log.toController,
-                packetsToHost: parts.value.log.toHost,
-                sending: .microseconds(air.sending),
-                listening: .microseconds(air.listening)
-            )
-        }
+        return world.loop.waitFor { parts.value.traffic }
     }
 
     /// Runs `body` with the device's current system on the loop and returns its result. From any thread.
     @discardableResult
     package func withSystem<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
         parts.with { body($0.system) }
+    }
+
+    // MARK: On the loop
+
+    /// The device's screen, and the person in front of it.
+    var attention: Attention { parts.value.attention }
+
+    /// The device on the radio channel.
+    var node: RadioNode { parts.value.node }
+
+    /// Wraps the host's end of each transport from now on, as tests of failing controllers do.
+    func interpose(_ wrap: @escaping (any HCITransport) -> any HCITransport) {
+        parts.value.interpose(wrap)
     }
 }

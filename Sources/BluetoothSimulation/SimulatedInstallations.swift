@@ -48,7 +48,7 @@ final class SimulatedInstallations: AppLauncher {
 
     func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
         if launch(app.name, AppLaunch(isInBackground: true, restoring: managers)) == nil {
-            device()?.parts.value.system.launchEnded(app)
+            device()?.launchEnded(app)
         }
     }
 
@@ -62,47 +62,5 @@ final class SimulatedInstallations: AppLauncher {
             ServiceLocator.$current.withValue(app.connection) { main(app, launch) }
         }
         return app
-    }
-}
-
-extension SimulatedDevice {
-    /// Installs an app, so that ``open(_:)`` and the system can launch it (behaviours 10.4, 10.6).
-    ///
-    /// A second call with the same name replaces the app for later launches. May be called from any thread.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the app, which identifies it.
-    ///   - declaration: The contents of its `Info.plist`.
-    ///   - main: The code of the app. It runs at each launch, on a queue of its own, and creates the app's objects. Its
-    ///     result is retained as long as the process exists.
-    /// - Precondition: The device has fewer than 256 installed apps.
-    public func install<App: Sendable>(
-        _ name: String,
-        declaring declaration: AppDeclaration = AppDeclaration(),
-        _ main: @escaping @Sendable (SimulatedApp, AppLaunch) -> App
-    ) {
-        parts.with { $0.apps.install(name, declaration) { main($0, $1) } }
-    }
-
-    /// Brings an installed app to the front, as the person does, and launches it if it is not running.
-    ///
-    /// May be called from any thread.
-    ///
-    /// - Parameter name: The name of the app.
-    /// - Returns: The app, or nil if none of this name is installed.
-    @discardableResult
-    public func open(_ name: String) -> SimulatedApp? {
-        parts.with { parts in
-            if let app = parts.apps.lastLaunch(of: name), app.connection.enter() { return app }
-            let restoring = parts.system.identifiersToRestore(of: AppIdentity(name: name))
-            return parts.apps.launch(name, AppLaunch(isInBackground: false, restoring: restoring))
-        }
-    }
-
-    /// Returns the last launch of an installed app, or nil before the first.
-    ///
-    /// - Parameter name: The name of the app.
-    public func app(_ name: String) -> SimulatedApp? {
-        parts.with { $0.apps.lastLaunch(of: name) }
     }
 }

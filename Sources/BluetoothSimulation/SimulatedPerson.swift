@@ -101,7 +101,7 @@ extension Attention.Habit {
         switch habit {
         case .declines: self = .declines
         case .ignores: self = .ignores
-        case .agrees(let devices): self = .agrees { devices.map { $0.parts.value.attention } }
+        case .agrees(let devices): self = .agrees { devices.map(\.attention) }
         case .scripted(let script): self = .scripted(script)
         }
     }

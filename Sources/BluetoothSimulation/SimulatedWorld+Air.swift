@@ -32,14 +32,9 @@ extension SimulatedWorld {
         to receiver: SimulatedDevice,
         channel: UInt8? = nil
     ) {
-        let (state, sending, receiving) = (state, sender.parts, receiver.parts)
+        let state = state
         loop.waitFor {
-            state.value.radio.setQuality(
-                quality,
-                from: sending.value.socket.node,
-                to: receiving.value.socket.node,
-                channel: channel
-            )
+            state.value.radio.setQuality(quality, from: sender.node, to: receiver.node, channel: channel)
         }
     }
 

@@ -27,7 +27,7 @@ public final class SimulatedWorld: Sendable {
     final class State {
         let radio: Radio
         let random: RandomSource
-        var devices: [SimulatedDevice.Parts] = []
+        var devices: [DeviceParts] = []
 
         init(radio: Radio, random: RandomSource) {
             self.radio = radio

@@ -40,10 +40,10 @@ final class ClientWorld: Sendable {
         let (log, loop) = (log, world.loop)
         let programs = LoopBound(StubPrograms(loop: loop), loop: loop)
         self.programs = programs
-        clients = phone.parts.with { parts in
+        clients = phone.withSystem { system in
             let logger = Logger(label: "test") { _ in log }
             let made = ServiceClients(
-                of: parts.system,
+                of: system,
                 socket: "/nowhere",
                 loop: loop,
                 access: access,
@@ -63,7 +63,7 @@ final class ClientWorld: Sendable {
 
     /// Runs `body` with the system, on its loop.
     func with<Result: Sendable>(_ body: @escaping @Sendable (BluetoothSystem) -> Result) -> Result {
-        phone.parts.with { body($0.system) }
+        phone.withSystem(body)
     }
 
     /// Connects a process that sends nothing yet.

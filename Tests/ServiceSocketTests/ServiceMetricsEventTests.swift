@@ -17,8 +17,8 @@ import Testing
     private func counted(_ happenings: [(Observation.Kinds, Observation.Happening)]) -> [String: String] {
         let world = ClientWorld()
         let text = MetricsText()
-        let metrics = world.phone.parts.with { [loop = world.world.loop] parts in
-            LoopBound(ServiceMetrics(of: parts.system, factory: text), loop: loop)
+        let metrics = world.phone.withSystem { [loop = world.world.loop] system in
+            LoopBound(ServiceMetrics(of: system, factory: text), loop: loop)
         }
         world.with { system in
             for (kind, happening) in happenings { system.observers.tell(kind, happening) }

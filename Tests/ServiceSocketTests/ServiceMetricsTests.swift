@@ -17,8 +17,8 @@ import Testing
     @Test("requests, events and managers are counted individually")
     func requestsAndEventsAreCounted() {
         let (world, text) = (ClientWorld(), MetricsText())
-        let metrics = world.phone.parts.with { [loop = world.world.loop] parts in
-            LoopBound(ServiceMetrics(of: parts.system, factory: text), loop: loop)
+        let metrics = world.phone.withSystem { [loop = world.world.loop] system in
+            LoopBound(ServiceMetrics(of: system, factory: text), loop: loop)
         }
         #expect(value("harald_managers", in: text) == "0" && value("harald_requests_total", in: text) == "0")
         let client = world.connect()

@@ -16,7 +16,7 @@ import Testing
     private func desk(_ world: ClientWorld, _ policy: String) throws -> LoopBound<PromptDesk> {
         let file = try PolicyFile(parsing: Array(policy.utf8))
         let loop = world.world.loop
-        return world.phone.parts.with { LoopBound(PromptDesk($0.system, policy: file), loop: loop) }
+        return world.phone.withSystem { LoopBound(PromptDesk($0, policy: file), loop: loop) }
     }
 
     private func refusals(_ replies: [ToolReply]) -> [String] {

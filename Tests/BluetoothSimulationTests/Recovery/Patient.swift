@@ -39,14 +39,16 @@ struct Patient {
         device.setController(isPluggedIn: false)
         // The system notices the missing controller.
         device.world.run(for: .milliseconds(10))
-        let (loop, parts, reports, advices) = (device.world.loop, device.parts, reports, advices)
+        let (loop, reports, advices) = (device.world.loop, reports, advices)
         loop.waitFor {
-            parts.value.socket.interpose = { made.line($0, loop: loop) }
-            parts.value.system.observers.add([.state, .notices]) { observation in
-                switch observation.happening {
-                case .recovery(let report): reports.change { $0.append(report) }
-                case .noticed(.controllerStaysBroken): advices.change { $0 += 1 }
-                default: break
+            device.interpose { made.line($0, loop: loop) }
+            device.withSystem {
+                _ = $0.observers.add([.state, .notices]) { observation in
+                    switch observation.happening {
+                    case .recovery(let report): reports.change { $0.append(report) }
+                    case .noticed(.controllerStaysBroken): advices.change { $0 += 1 }
+                    default: break
+                    }
                 }
             }
         }

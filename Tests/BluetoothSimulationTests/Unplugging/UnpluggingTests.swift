@@ -120,7 +120,7 @@ import Testing
         for step in stride(from: steps.lowerBound, through: steps.upperBound, by: Self.isThorough ? 1 : 10) {
             let encounter = Encounter(seed: 5)
             let device = encounter.device(side)
-            encounter.trust.world.run(for: .seconds(60)) { device.packets >= step }
+            encounter.trust.world.run(for: .seconds(60)) { device.traffic.packets >= step }
             let values = encounter.reader.seen.values
             let faults = encounter.unplug(device, for: .seconds(3)) + encounter.faultsAtTheEnd(values: values)
             #expect(faults.isEmpty, "step \(step): \(faults)")
@@ -152,11 +152,6 @@ import Testing
         faults += encounter.faultsAtTheEnd(values: encounter.reader.seen.values)
         #expect(faults.isEmpty, "seed \(seed): \(faults)")
     }
-}
-
-extension SimulatedDevice {
-    /// The number of packets so far, read on the loop.
-    fileprivate var packets: Int { parts.value.log.toController + parts.value.log.toHost }
 }
 
 extension SimulatedDevice.Traffic {

@@ -1,0 +1,110 @@
+import BluetoothService
+import HCI
+import LinkLayer
+import Radio
+import ServiceMessages
+
+/// The parts of a simulated device: its current system, and what outlasts a restart. Used on the loop only.
+final class DeviceParts {
+    /// A launch of an app that may have ended.
+    private struct WeakProcess {
+        weak var connection: InProcessConnection?
+    }
+
+    /// The current system. A restart replaces it.
+    private(set) var system: BluetoothSystem
+    let attention: Attention
+    let apps: SimulatedInstallations
+    private let socket: ControllerSocket
+    private let log: PacketLog
+    /// Creates a system from the parts that outlast a restart: the controller's socket and the device's storage.
+    private let makeSystem: () -> BluetoothSystem
+    /// The launches that may still be running.
+    private var processes: [WeakProcess] = []
+    /// The observers of the lifecycles of apps.
+    private var appWatchers: [@Sendable (_ app: String, AppPhase) -> Void] = []
+
+    init(
+        socket: ControllerSocket,
+        log: PacketLog,
+        attention: Attention,
+        apps: SimulatedInstallations,
+        makeSystem: @escaping () -> BluetoothSystem
+    ) {
+        self.socket = socket
+        self.log = log
+        self.attention = attention
+        self.apps = apps
+        self.makeSystem = makeSystem
+        system = makeSystem()
+    }
+
+    /// Connects a new system to the parts that outlast it, and starts it.
+    func begin() {
+        attention.belongs(to: system)
+        system.launcher = apps
+        system.observers.add(.managers) { [weak self] observation in
+            guard let self, case .appMoved(let phase) = observation.happening else { return }
+            for watcher in appWatchers { watcher(observation.subject.app?.name ?? "", phase) }
+        }
+        system.start()
+    }
+
+    /// See ``SimulatedDevice/restart(isLocked:)``.
+    func restart(isLocked: Bool) {
+        for process in processes { process.connection?.happened(.ended(.deviceRestarted)) }
+        processes = []
+        // The old system launches no app any more.
+        system.launcher = nil
+        // First of all, since a controller without power sends nothing.
+        socket.unplug()
+        system.stop()
+        attention.forgetAll()
+        system = makeSystem()
+        system.isLocked = isLocked
+        socket.plugIn()
+        begin()
+    }
+
+    // MARK: Apps
+
+    /// Records a launch, and drops those that have ended.
+    func note(_ connection: InProcessConnection) {
+        processes.removeAll { $0.connection == nil }
+        processes.append(WeakProcess(connection: connection))
+    }
+
+    /// Adds an observer of the lifecycles of apps.
+    func watchApps(_ observer: @escaping @Sendable (_ app: String, AppPhase) -> Void) {
+        appWatchers.append(observer)
+    }
+
+    // MARK: The controller
+
+    /// The device on the radio channel.
+    var node: RadioNode { socket.node }
+
+    /// Unplugs the controller, or plugs it in again.
+    func setController(isPluggedIn: Bool) {
+        if isPluggedIn { socket.plugIn() } else { socket.unplug() }
+    }
+
+    /// Wraps the host's end of each transport from now on.
+    func interpose(_ wrap: @escaping (any HCITransport) -> any HCITransport) {
+        socket.interpose = wrap
+    }
+
+    /// How often the controller has shown each quirk.
+    var quirksShown: [ControllerQuirk: Int] { socket.quirksShown }
+
+    /// The packets and the radio time so far.
+    var traffic: SimulatedDevice.Traffic {
+        let air = node.airTime
+        return SimulatedDevice.Traffic(
+            packetsToController: log.toController,
+            packetsToHost: log.toHost,
+            sending: .microseconds(air.sending),
+            listening: .microseconds(air.listening)
+        )
+    }
+}
