@@ -14,14 +14,6 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
     /// fixed channels.
     static let maximumLinkQueue = 8
 
-    /// The channel identifier at this end.
-    package let identifier: ChannelIdentifier
-    /// The channel identifier at the peer.
-    package let peerIdentifier: ChannelIdentifier
-    /// The service that the channel belongs to.
-    package let spsm: SPSM
-    /// The mode in which the channel was opened.
-    package let mode: ChannelMode
     /// The security of the link at each of its moments.
     package let history: LinkHistory
 
@@ -40,16 +32,14 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
     /// The connection of the channel; nil once the channel is closed.
     package private(set) weak var connection: L2CAPConnection?
 
+    private let opened: SignallingMachine.OpenedChannel
     private weak var server: ChannelServer?
     private var receiver: FrameReceiver
     private var sender: FrameSender
     private var isPumping = false
 
     init(_ opened: SignallingMachine.OpenedChannel, server: ChannelServer?, connection: L2CAPConnection) {
-        identifier = opened.own
-        peerIdentifier = opened.peer.identifier
-        spsm = opened.spsm
-        mode = opened.mode
+        self.opened = opened
         receiver = FrameReceiver(opened.parameters)
         sender = FrameSender(mtu: opened.peer.mtu, mps: opened.peer.mps, credits: opened.peer.credits)
         self.server = server
@@ -57,6 +47,14 @@ package final class L2CAPCreditBasedChannel: L2CAPChannel {
         history = connection.history
     }
 
+    /// The channel identifier at this end.
+    package var identifier: ChannelIdentifier { opened.own }
+    /// The channel identifier at the peer.
+    package var peerIdentifier: ChannelIdentifier { opened.peer.identifier }
+    /// The service that the channel belongs to.
+    package var spsm: SPSM { opened.spsm }
+    /// The mode in which the channel was opened.
+    package var mode: ChannelMode { opened.mode }
     /// The longest SDU that this end accepts, in octets.
     package var mtu: Int { receiver.mtu }
     /// The longest SDU that the peer accepts, in octets.
