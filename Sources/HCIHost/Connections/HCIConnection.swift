@@ -12,16 +12,22 @@ package final class HCIConnection: ACLLink {
     static let maximumUnclaimedFragments = 16
 
     /// The connection handle, which the controller may reuse after the link has ended.
-    package let handle: ConnectionHandle
+    package var handle: ConnectionHandle { established.handle }
     /// The role of this device.
-    package let role: LERole
+    package var role: LERole { established.role }
     /// The peer's identity address if the controller resolved it, else the address on the air.
-    package let peerAddress: BluetoothAddress
+    package var peerAddress: BluetoothAddress { established.peerAddress }
     /// The peer's resolvable private address; nil unless the controller resolved it.
-    package let peerResolvableAddress: BluetoothAddress?
+    package var peerResolvableAddress: BluetoothAddress? {
+        established.peerResolvableAddress.value == 0 ? nil : established.peerResolvableAddress
+    }
     /// This device's resolvable private address; nil unless the controller generated it.
-    package let localResolvableAddress: BluetoothAddress?
+    package var localResolvableAddress: BluetoothAddress? {
+        established.localResolvableAddress.value == 0 ? nil : established.localResolvableAddress
+    }
 
+    /// The event that has reported the connection.
+    private let established: LEEnhancedConnectionComplete
     private var parameters: Parameters
     private var encryption = LinkEncryption()
     private var holdTimer: ScheduledTask?
@@ -76,11 +82,7 @@ package final class HCIConnection: ACLLink {
 
     init(_ event: LEEnhancedConnectionComplete, _ origin: Origin = .advertising, sender: ACLSender) {
         self.origin = origin
-        handle = event.handle
-        role = event.role
-        peerAddress = event.peerAddress
-        peerResolvableAddress = event.peerResolvableAddress.value == 0 ? nil : event.peerResolvableAddress
-        localResolvableAddress = event.localResolvableAddress.value == 0 ? nil : event.localResolvableAddress
+        established = event
         parameters = Parameters(event)
         outbox = ConnectionOutbox(handle: event.handle)
         self.sender = sender
