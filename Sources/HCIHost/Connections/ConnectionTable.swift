@@ -317,8 +317,9 @@ final class ConnectionTable {
             counters.duplicateConnections += 1
             return .rejected
         }
-        let connection = HCIConnection(event, origin, sender: sender)
-        connection.onClaim = { [weak self] in self?.consumed($0, of: event.handle) }
+        let connection = HCIConnection(event, origin, sender: sender) { [weak self] in
+            self?.consumed($0, of: event.handle)
+        }
         connections[event.handle.rawValue] = connection
         sender.add(connection.outbox)
         return .connected(connection, early: early.take(event.handle, at: loop.now))

@@ -73,19 +73,25 @@ package final class HCIConnection: ACLLink {
     package let origin: Origin
 
     /// Called with the number of packets consumed when ``onReceive`` is set after they arrived.
-    var onClaim: ((Int) -> Void)?
+    private var onClaim: ((Int) -> Void)?
 
     let outbox: ConnectionOutbox
     private var unclaimed: [(fragment: PacketBuffer, isStart: Bool)] = []
     // Nil after the connection has ended. Until then the sender and the connection may retain each other.
     private var sender: ACLSender?
 
-    init(_ event: LEEnhancedConnectionComplete, _ origin: Origin = .advertising, sender: ACLSender) {
+    init(
+        _ event: LEEnhancedConnectionComplete,
+        _ origin: Origin = .advertising,
+        sender: ACLSender,
+        onClaim: @escaping (Int) -> Void
+    ) {
         self.origin = origin
         established = event
         parameters = Parameters(event)
         outbox = ConnectionOutbox(handle: event.handle)
         self.sender = sender
+        self.onClaim = onClaim
     }
 
     /// Called with each fragment that arrives. Fragments that arrived before are delivered as soon as this is set.
