@@ -162,7 +162,7 @@ import Testing
     @Test("GATT/SR/GAS/BV-07: a change between connections leaves a bonded client unaware until it learns of it")
     func awarenessBetweenConnections() throws {
         let store = Store()
-        fixture.server.store = store
+        fixture.server.keepRecords(in: store)
         announce(1)
         var client = client
         func reconnect(changing: Bool = true) throws {
@@ -376,7 +376,7 @@ final class Store: GATTClientStore {
 
     @Test func changesMissedAreKeptUntilTheyAreConfirmed() throws {
         let store = Store()
-        fixture.server.store = store
+        fixture.server.keepRecords(in: store)
         client.exchange([0x12, 9, 0, 2, 0])
         client.connection.close()
         store.records = [client.session.record]

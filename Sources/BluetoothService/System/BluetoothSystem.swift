@@ -120,7 +120,7 @@ package final class BluetoothSystem {
         observers.add(TroubleList.kinds) { [weak self] in self?.troubles.take($0) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         peers.device = { [weak self] in self?.controllers.device }
-        peers.onBonds = { [weak attributes] in attributes?.server.store = $0 }
+        peers.onBonds = { [weak attributes] in attributes?.server.keepRecords(in: $0) }
         advertising.onChange = { [weak self] in self?.controllers.advertise($0) }
         attributes.onRoom = { [weak self] in self?.peripherals.forEach { $0.pump() } }
         attributes.onRecord = { [weak peers] central, record in

@@ -9,7 +9,7 @@ package final class GATTServer {
     /// Provides the values that the database does not store.
     package weak var delegate: (any GATTServerDelegate)?
     /// The stored records of bonded clients that are not connected.
-    package weak var store: (any GATTClientStore)?
+    private weak var store: (any GATTClientStore)?
     /// The sessions of the connected clients.
     package private(set) var sessions: [GATTServerSession] = []
 
@@ -20,6 +20,11 @@ package final class GATTServer {
         self.database = database
         findServiceChanged()
         database.onChange = { [weak self] handles in self?.databaseChanged(handles) }
+    }
+
+    /// Keeps the records of bonded clients in a store, which is held weakly; nil to keep none.
+    package func keepRecords(in store: (any GATTClientStore)?) {
+        self.store = store
     }
 
     /// Starts a session with the client behind `bearer` and replaces the bearer's server callbacks. Call ``detach(_:)``
