@@ -20,7 +20,7 @@ public final class SimulatedPerson: Sendable {
         case scripted(@Sendable (PairingAlert) -> PairingReaction)
     }
 
-    let attention: LoopBound<Attention>
+    private let attention: LoopBound<Attention>
 
     init(_ attention: Attention, loop: any EventLoop) {
         self.attention = LoopBound(attention, loop: loop)
