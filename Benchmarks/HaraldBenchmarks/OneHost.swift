@@ -22,7 +22,7 @@ final class OneHost {
 
     init() throws {
         let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
-        host = HCIHost(transport: controller, loop: loop, happenings: .log(logger))
+        host = HCIHost(transport: controller, loop: loop, stackEvents: .log(logger))
         let database = GATTDatabase()
         let service = try database.add(
             ServiceDefinition(

@@ -25,7 +25,7 @@ final class StackPair {
         controllers = DirectControllers(loop: loop)
         hosts = controllers.hosts.map { [loop] in
             let logger = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
-            return HCIHost(transport: $0, loop: loop, happenings: .log(logger))
+            return HCIHost(transport: $0, loop: loop, stackEvents: .log(logger))
         }
         let database = GATTDatabase()
         let service = try database.add(

@@ -44,7 +44,7 @@ final class DeviceParts {
         attention.belongs(to: system)
         system.launcher = apps
         system.observers.add(.managers) { [weak self] observation in
-            guard let self, case .appMoved(let phase) = observation.happening else { return }
+            guard let self, case .appMoved(let phase) = observation.content else { return }
             for watcher in appWatchers { watcher(observation.subject.app?.name ?? "", phase) }
         }
         system.start()

@@ -3,13 +3,13 @@ import Synchronization
 /// The listeners of a manager or a peripheral in other modules of this package. They are called after the delegate.
 ///
 /// All methods may be called from any thread.
-package final class Listeners<Happening: Sendable>: Sendable {
+package final class Listeners<Update: Sendable>: Sendable {
     /// The number of a listener, for ``remove(_:)``.
     package typealias Registration = UInt64
 
     private struct State {
         var last: Registration = 0
-        var listeners: [(registration: Registration, take: @Sendable (Happening) -> Void)] = []
+        var listeners: [(registration: Registration, take: @Sendable (Update) -> Void)] = []
     }
 
     private let state = Mutex(State())
@@ -18,7 +18,7 @@ package final class Listeners<Happening: Sendable>: Sendable {
 
     /// Adds a listener for all events from now on. Listeners are called in the order in which they were added.
     @discardableResult
-    package func add(_ take: @escaping @Sendable (Happening) -> Void) -> Registration {
+    package func add(_ take: @escaping @Sendable (Update) -> Void) -> Registration {
         state.withLock {
             $0.last += 1
             $0.listeners.append(($0.last, take))
@@ -32,8 +32,8 @@ package final class Listeners<Happening: Sendable>: Sendable {
     }
 
     /// Calls all listeners on the calling thread, in the order in which they were added.
-    func tell(_ happening: Happening) {
-        for listener in state.withLock({ $0.listeners }) { listener.take(happening) }
+    func tell(_ update: Update) {
+        for listener in state.withLock({ $0.listeners }) { listener.take(update) }
     }
 }
 

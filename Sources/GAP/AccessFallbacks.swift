@@ -223,7 +223,7 @@ final class AccessFallbacks {
     }
 
     private func tell(_ fallback: ControllerFallback, isTrial: Bool) {
-        access.happenings.tell(AccessHappening.fallsBack(fallback, isTrial: isTrial))
+        access.stackEvents.tell(AccessEvent.fallsBack(fallback, isTrial: isTrial))
     }
 }
 

@@ -61,7 +61,7 @@ package final class GenericAccess {
 
     let host: HCIHost
     let scanner: HostScanner
-    let happenings: HappeningSink
+    let stackEvents: StackEventSink
     private let identity: DeviceIdentity
     private var currentScan: Scan?
     private var watchers: [(owner: ObjectIdentifier, tell: ConnectionWatcher)] = []
@@ -97,14 +97,14 @@ package final class GenericAccess {
         bonds: BondStore? = nil,
         pairing: PairingConfiguration = PairingConfiguration(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        happenings: HappeningSink
+        stackEvents: StackEventSink
     ) {
         let deviceSecurity = DeviceSecurity(
             loop: loop,
             random: random,
             bonds: bonds,
             configuration: pairing,
-            happenings: happenings
+            stackEvents: stackEvents
         )
         let identity = DeviceIdentity(policy, random: random)
         self.init(
@@ -114,7 +114,7 @@ package final class GenericAccess {
             identity: identity,
             deviceSecurity: deviceSecurity,
             privateAddressInterval: interval,
-            happenings: happenings
+            stackEvents: stackEvents
         )
     }
 
@@ -136,12 +136,12 @@ package final class GenericAccess {
         deviceSecurity: DeviceSecurity,
         channels: ChannelServers = ChannelServers(),
         privateAddressInterval interval: Duration = GAPTimer.privateAddressInterval,
-        happenings: HappeningSink
+        stackEvents: StackEventSink
     ) {
         self.host = host
         self.loop = loop
         self.identity = identity
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         self.deviceSecurity = deviceSecurity
         self.channels = channels
         privacy = DevicePrivacy(
@@ -150,11 +150,11 @@ package final class GenericAccess {
             random: random,
             identity: nil,
             interval: interval,
-            happenings: happenings
+            stackEvents: stackEvents
         )
-        advertiser = HostAdvertiser(host: host, loop: loop, random: random, happenings: happenings, privacy: privacy)
-        scanner = HostScanner(host: host, loop: loop, happenings: happenings, privacy: privacy)
-        connector = Connector(host: host, loop: loop, happenings: happenings, privacy: privacy, scanner: scanner)
+        advertiser = HostAdvertiser(host: host, loop: loop, random: random, stackEvents: stackEvents, privacy: privacy)
+        scanner = HostScanner(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy)
+        connector = Connector(host: host, loop: loop, stackEvents: stackEvents, privacy: privacy, scanner: scanner)
         deviceSecurity.begin(on: host, privacy)
         listen()
         fallbacks.begin()

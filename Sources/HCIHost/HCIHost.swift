@@ -65,7 +65,7 @@ package final class HCIHost {
 
     private let transport: any HCITransport
     private let loop: any EventLoop
-    private let happenings: HappeningSink
+    private let stackEvents: StackEventSink
     private let table: ConnectionTable
     private let watcher: LinkWatcher
     private var subscriptions = EventSubscriptions()
@@ -93,7 +93,7 @@ package final class HCIHost {
     package init(
         transport: any HCITransport,
         loop: any EventLoop,
-        happenings: HappeningSink,
+        stackEvents: StackEventSink,
         memory: ControllerMemory = ControllerMemory(),
         configuration: Configuration = Configuration()
     ) {
@@ -101,7 +101,7 @@ package final class HCIHost {
         bringUp = BringUp(hostBuffers: configuration.hostBuffers)
         self.transport = transport
         self.loop = loop
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         table = ConnectionTable(loop: loop) { transport.send($0) }
         watcher = LinkWatcher(table, loop: loop)
         bringUp.fallbacks = { [weak self] in self?.fallbacks(of: $0) ?? [] }
@@ -180,7 +180,7 @@ package final class HCIHost {
                 capacity: information.aclBufferCount,
                 hostBuffers: information.hostBuffers
             )
-            happenings.tell(HostHappening.ready(information))
+            stackEvents.tell(HostEvent.ready(information))
             finishBringUp(information)
         }
     }
@@ -220,7 +220,7 @@ package final class HCIHost {
 
     private func settle(_ newState: State) {
         if case .failed(let error) = newState {
-            happenings.tell(HostHappening.failed(error))
+            stackEvents.tell(HostEvent.failed(error))
             giveUp(error, reason: .hardwareFailure, state: newState)
         } else {
             state = newState
@@ -251,7 +251,7 @@ package final class HCIHost {
         let now = loop.now
         guard resets.admit(at: now) else { return settle(.failed(.resetTooOften(cause: error))) }
         table.count(\.resets)
-        happenings.tell(HostHappening.reset(cause: error))
+        stackEvents.tell(HostEvent.reset(cause: error))
         giveUp(error, reason: .hardwareFailure, state: .starting)
         // A callback may have stopped or restarted the host.
         guard state == .starting, !isResetting else { return }
@@ -324,7 +324,7 @@ package final class HCIHost {
                     continue
                 }
                 table.count(\.unexpectedAnswers)
-                happenings.tell(HostHappening.unexpectedAnswer(opcode))
+                stackEvents.tell(HostEvent.unexpectedAnswer(opcode))
             }
         }
     }
@@ -335,7 +335,7 @@ package final class HCIHost {
         case .end(let handle, let stall):
             guard let link = table.connections[handle] else { return }
             table.count(\.stalledLinks)
-            happenings.tell(HostHappening.linkStalled(link.handle, stall))
+            stackEvents.tell(HostEvent.linkStalled(link.handle, stall))
             send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
         }
     }
@@ -422,7 +422,7 @@ package final class HCIHost {
             }
         } catch {
             table.count(\.malformed)
-            happenings.tell(HostHappening.malformed(packet, error))
+            stackEvents.tell(HostEvent.malformed(packet, error))
         }
     }
 
@@ -442,7 +442,7 @@ package final class HCIHost {
         case DataBufferOverflow.eventCode:
             let event = try DataBufferOverflow.reading(packet.parameters)
             table.count(\.bufferOverflows)
-            happenings.tell(HostHappening.bufferOverflow(linkKind: event.linkKind))
+            stackEvents.tell(HostEvent.bufferOverflow(linkKind: event.linkKind))
             _ = try subscriptions.deliver(packet)
         case .vendorSpecific:
             table.count(\.vendorEvents)
@@ -471,7 +471,7 @@ package final class HCIHost {
         watcher.noteOutcome(outcome)
         switch outcome {
         case .rejected:
-            happenings.tell(HostHappening.notBelieved(packet))
+            stackEvents.tell(HostEvent.notBelieved(packet))
             return
         case .noted: answerForNobody(packet)
         case .connected(let connection, let early):

@@ -37,7 +37,7 @@ package final class DevicePrivacy {
     private let host: HCIHost
     private let loop: any EventLoop
     private let random: RandomSource
-    private let happenings: HappeningSink
+    private let stackEvents: StackEventSink
     /// The identity by which bonded peers recognise this device; nil for a device whose address never changes. A new
     /// value takes effect with the next ``begin(_:on:)``.
     package var identity: LocalIdentity?
@@ -76,14 +76,14 @@ package final class DevicePrivacy {
         random: RandomSource,
         identity: LocalIdentity?,
         interval: Duration = DevicePrivacy.defaultInterval,
-        happenings: HappeningSink
+        stackEvents: StackEventSink
     ) {
         self.host = host
         self.loop = loop
         self.random = random
         self.identity = identity
         self.interval = min(max(interval, Self.intervals.lowerBound), Self.intervals.upperBound)
-        self.happenings = happenings
+        self.stackEvents = stackEvents
     }
 
     /// Whether the device uses resolvable private addresses.
@@ -282,7 +282,7 @@ extension DevicePrivacy {
         case .work(let jobs): work(jobs)
         case .startTimer:
             pauseTimer = loop.schedule(after: QuietMachine.limit) { [weak self] in
-                self?.happenings.tell(PrivacyHappening.notQuiet)
+                self?.stackEvents.tell(PrivacyEvent.notQuiet)
                 self?.handle(.timeOver)
             }
         case .endTimer:
@@ -364,7 +364,7 @@ extension DevicePrivacy {
 
     private func addressRefused(_ error: HCICommandError, _ new: SharedAddress.Drawn) {
         guard !error.isOfHost else { return }
-        happenings.tell(PrivacyHappening.addressRefused(error))
+        stackEvents.tell(PrivacyEvent.addressRefused(error))
         guard shared.current != nil else {
             onFailed?(error)
             return
@@ -399,7 +399,7 @@ extension DevicePrivacy {
         let epoch = epoch
         send(step) { [weak self] error in
             guard let self, self.epoch == epoch else { return }
-            if let error { happenings.tell(PrivacyHappening.listRefused(error)) }
+            if let error { stackEvents.tell(PrivacyEvent.listRefused(error)) }
             list.finished(step, isDone: error == nil)
             take(steps.dropFirst())
         }

@@ -65,7 +65,7 @@ package final class DeviceSecurity {
     private(set) var host: HCIHost?
     package let loop: any EventLoop
     let random: RandomSource
-    private let happenings: HappeningSink
+    private let stackEvents: StackEventSink
     // Weak: the links belong to their owners.
     private var attached: [ConnectionHandle: WeakLink] = [:]
     private var lastLink: UInt64 = 0
@@ -81,19 +81,19 @@ package final class DeviceSecurity {
     ///   - random: The random source for keys.
     ///   - bonds: The bond store; without one no pairing creates a bond.
     ///   - configuration: The way the device pairs.
-    ///   - happenings: Receives the security events of links.
+    ///   - stackEvents: Receives the security events of links.
     package init(
         loop: any EventLoop,
         random: RandomSource,
         bonds: BondStore? = nil,
         configuration: PairingConfiguration = PairingConfiguration(),
-        happenings: HappeningSink
+        stackEvents: StackEventSink
     ) {
         self.loop = loop
         self.random = random
         self.bonds = bonds
         self.configuration = configuration
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         identity = bonds?.identity
     }
 
@@ -136,7 +136,7 @@ package final class DeviceSecurity {
         let peer = peer(behind: connection.peerAddress)
         let others = links.filter { $0.peer == peer }
         guard !others.contains(where: { $0.manager.encryption != nil }) else {
-            happenings.tell(SecurityHappening(.secondLinkRefused, peer: peer, link: connection.handle))
+            stackEvents.tell(SecurityEvent(.secondLinkRefused, peer: peer, link: connection.handle))
             send(Disconnect(handle: connection.handle, reason: .remoteUserTerminated))
             return nil
         }
@@ -260,7 +260,7 @@ extension DeviceSecurity {
     }
 
     /// Reports an event on a link.
-    func tell(_ happening: @autoclosure () -> SecurityHappening) { happenings.tell(happening()) }
+    func tell(_ event: @autoclosure () -> SecurityEvent) { stackEvents.tell(event()) }
 
     func ended(_ link: SecureLink) {
         if self.link(link.connection.handle) === link { attached[link.connection.handle] = nil }

@@ -197,8 +197,8 @@ extension SecureLink {
     }
 
     /// Reports an event on the link.
-    func tell(_ kind: @autoclosure () -> SecurityHappening.Kind) {
-        device.tell(SecurityHappening(kind(), peer: peer, link: connection.handle))
+    func tell(_ kind: @autoclosure () -> SecurityEvent.Kind) {
+        device.tell(SecurityEvent(kind(), peer: peer, link: connection.handle))
     }
 
     /// Ends a link whose security was lost (Core Vol 3 Part C 10.3.2, AB-L07).

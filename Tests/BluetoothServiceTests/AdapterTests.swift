@@ -38,7 +38,7 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         var notices: [SystemNotice] = []
-        system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { notices.append(notice) } }
+        system.observers.add(.notices) { if case .noticed(let notice) = $0.content { notices.append(notice) } }
         system.start()
         air.world.run(.seconds(1))
         let own = try #require(system.peers.bonds?.identity)

@@ -110,7 +110,7 @@ import Testing
         let world = TestWorld()
         let device = world.device("Phone")
         var notices: [SystemNotice] = []
-        device.system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { notices.append(notice) } }
+        device.system.observers.add(.notices) { if case .noticed(let notice) = $0.content { notices.append(notice) } }
         if !isOn { device.system.setPower(false) }
         let app = device.system.openApp(AppIdentity(name: "a\u{1B}[8mpp"))
         let options = ManagerOptions(showsPowerAlert: shows)
@@ -134,7 +134,7 @@ import Testing
         let device = world.device("Phone")
         let manager = device.manager(.central)
         var seen: [String] = []
-        device.system.observers.add([.managers, .messages, .misuse]) { seen.append("\($0.happening)") }
+        device.system.observers.add([.managers, .messages, .misuse]) { seen.append("\($0.content)") }
         manager.connection.cut()
         manager.connection.noteMisuse("late")
         manager.send(.startScan(ScanRequest(services: nil)))

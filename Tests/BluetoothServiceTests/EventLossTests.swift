@@ -21,7 +21,7 @@ import Testing
             app = phone.app("Collector", [.central, .peripheral])
             manager = phone.manager(.central, of: app, restoring: "one")
             phone.system.observers.add(.managers) { [weak self] in
-                if case .eventsLost(let count) = $0.happening { self?.lost.append(count) }
+                if case .eventsLost(let count) = $0.content { self?.lost.append(count) }
             }
             world.run(.seconds(1))
         }

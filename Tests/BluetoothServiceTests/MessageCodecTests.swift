@@ -176,7 +176,7 @@ import Testing
         let reason = ToolReply.answer(number: 3, .failure(ServiceError(.unknown, reason: "a" + letters)))
         let answer = ToolReply.answer(number: 3, .failure(ServiceError(.unknown, reason: cut)))
         #expect(try ToolReply(reading: reason.encoded()) == answer)
-        let line = ToolReply.happening(number: 4, "a" + String(repeating: "ä", count: ToolReply.maximumText))
+        let line = ToolReply.event(number: 4, "a" + String(repeating: "ä", count: ToolReply.maximumText))
         #expect(line.encoded().count <= ServiceLimits.message)
         #expect(throws: Never.self) { try ToolReply(reading: line.encoded()) }
         // A length that promises too much is refused before memory is reserved for it.

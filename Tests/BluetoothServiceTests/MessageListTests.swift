@@ -127,7 +127,7 @@ import Testing
         let world = TestWorld()
         let phone = world.device("Phone")
         var misuses: [String] = []
-        phone.system.observers.add(.misuse) { if case .misused(let text, _) = $0.happening { misuses.append(text) } }
+        phone.system.observers.add(.misuse) { if case .misused(let text, _) = $0.content { misuses.append(text) } }
         let manager = phone.manager(list.role)
         manager.take()
         switch list.message(list.limit + 1) {

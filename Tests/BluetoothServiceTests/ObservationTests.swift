@@ -18,7 +18,7 @@ import Testing
 @Suite struct ObservationTests {
     /// A short text for an observation.
     private static func text(_ observation: Observation) -> String? {
-        switch observation.happening {
+        switch observation.content {
         case .managerOpened(.central): "opened a central"
         case .managerOpened(.peripheral): "opened a peripheral"
         case .managerClosed: "closed"
@@ -61,7 +61,7 @@ import Testing
         )
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.number < $1.number && $0.time <= $1.time })
         for observation in seen {
-            switch observation.happening {
+            switch observation.content {
             case .requested, .told:
                 #expect(observation.subject.app == AppIdentity(name: "test"))
                 #expect(observation.subject.manager == pair.central.id && observation.subject.peer == pair.peer)
@@ -111,7 +111,7 @@ import Testing
     func nothingIsPaidForNobody() {
         let observers = Observers(loop: VirtualEventLoop())
         var made = 0
-        func happening() -> Observation.Happening {
+        func content() -> Observation.Content {
             made += 1
             return .linkMade
         }
@@ -119,16 +119,16 @@ import Testing
             made += 1
             return Observation.Subject()
         }
-        observers.tell(.links, happening(), of: subject())
-        #expect(observers.tell(.links, happening(), of: subject()) { 7 } == 7)
+        observers.tell(.links, content(), of: subject())
+        #expect(observers.tell(.links, content(), of: subject()) { 7 } == 7)
         let registration = observers.add(.notices) { _ in }
-        observers.tell(.links, happening(), of: subject())
+        observers.tell(.links, content(), of: subject())
         #expect(made == 0)
         let other = observers.add([.links, .state]) { _ in }
-        observers.tell(.links, happening(), of: subject())
+        observers.tell(.links, content(), of: subject())
         #expect(made == 2)
         for registration in [registration, other].compactMap(\.self) { observers.remove(registration) }
-        observers.tell([.links, .notices], happening(), of: subject())
+        observers.tell([.links, .notices], content(), of: subject())
         #expect(made == 2)
     }
 
@@ -141,15 +141,15 @@ import Testing
             named += 1
             return nil
         }
-        func making<Happening: StackHappening>(_ happening: Happening) -> Happening {
+        func making<Content: StackEvent>(_ content: Content) -> Content {
             made += 1
-            return happening
+            return content
         }
         func tellAll() {
-            sink.tell(making(HostHappening.bufferOverflow(linkKind: 1)))
-            sink.tell(making(PrivacyHappening.notQuiet))
-            sink.tell(making(SecurityHappening(.gaveWay, peer: .none, link: ConnectionHandle(rawValue: 1))))
-            sink.tell(making(AccessHappening.cannotScan(.queueFull)))
+            sink.tell(making(HostEvent.bufferOverflow(linkKind: 1)))
+            sink.tell(making(PrivacyEvent.notQuiet))
+            sink.tell(making(SecurityEvent(.gaveWay, peer: .none, link: ConnectionHandle(rawValue: 1))))
+            sink.tell(making(AccessEvent.cannotScan(.queueFull)))
         }
         tellAll()
         observers.add([.state, .managers, .messages, .links, .notices, .misuse, .trouble]) { _ in }
@@ -157,7 +157,7 @@ import Testing
         #expect(made == 0 && named == 0)
         var rooms: [Observation.Kinds] = []
         for kind in [Observation.Kinds.host, .privacy, .security, .access] {
-            let registration = observers.add(kind) { rooms.append($0.happening.kind) }
+            let registration = observers.add(kind) { rooms.append($0.content.kind) }
             tellAll()
             if let registration { observers.remove(registration) }
         }
@@ -169,21 +169,21 @@ import Testing
         let log = LogLines()
         let world = TestWorld()
         let device = world.device("Phone", logger: Logger(label: "test") { _ in log })
-        var seen: [any StackHappening] = []
+        var seen: [any StackEvent] = []
         device.system.observers.add([.host, .privacy, .security, .access]) {
-            if case .below(let happening) = $0.happening { seen.append(happening) }
+            if case .below(let event) = $0.content { seen.append(event) }
         }
         let link = ConnectionHandle(rawValue: 7)
         // Without a service, events still reach the log.
         let plain = LogLines()
         log.clear()
         for sink in [device.system.observers.sink, .log(Logger(label: "test") { _ in plain })] {
-            sink.tell(HostHappening.failed(.notRunning))
-            sink.tell(HostHappening.bufferOverflow(linkKind: 1))
-            sink.tell(PrivacyHappening.notQuiet)
-            sink.tell(SecurityHappening(.secondLinkRefused, peer: .none, link: link))
-            sink.tell(SecurityHappening(.securityLost, peer: .none, link: link))
-            sink.tell(AccessHappening.cannotDisconnect(link, .queueFull))
+            sink.tell(HostEvent.failed(.notRunning))
+            sink.tell(HostEvent.bufferOverflow(linkKind: 1))
+            sink.tell(PrivacyEvent.notQuiet)
+            sink.tell(SecurityEvent(.secondLinkRefused, peer: .none, link: link))
+            sink.tell(SecurityEvent(.securityLost, peer: .none, link: link))
+            sink.tell(AccessEvent.cannotDisconnect(link, .queueFull))
         }
         #expect(seen.count == 6 && log.all == plain.all)
         #expect(

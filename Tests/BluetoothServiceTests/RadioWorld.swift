@@ -75,10 +75,10 @@ final class RadioWorld {
         let line = InMemoryTransport.pair(loop: world.loop)
         let number = attach(to: line.controller)
         let access = GenericAccess(
-            host: HCIHost(transport: line.host, loop: world.loop, happenings: .log(Self.silent)),
+            host: HCIHost(transport: line.host, loop: world.loop, stackEvents: .log(Self.silent)),
             loop: world.loop,
             random: random.split(number + 100),
-            happenings: .log(Self.silent)
+            stackEvents: .log(Self.silent)
         )
         access.start()
         world.run(.milliseconds(100))

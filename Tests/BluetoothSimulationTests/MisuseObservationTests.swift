@@ -14,7 +14,7 @@ import Testing
         let seen = Notes<String>()
         device.withSystem { system in
             _ = system.observers.add(.misuse) { observation in
-                guard case .misused(let text, isToldToApp: true) = observation.happening else { return }
+                guard case .misused(let text, isToldToApp: true) = observation.content else { return }
                 seen.add("\(observation.subject.app?.name ?? "nobody"): \(text)")
             }
         }

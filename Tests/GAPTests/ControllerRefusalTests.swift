@@ -69,7 +69,7 @@ import Testing
             host: peer.host,
             loop: peer.loop,
             random: RandomSource(seed: 1),
-            happenings: peer.happenings
+            stackEvents: peer.stackEvents
         )
         access.start()
         peer.run(.milliseconds(100))
@@ -123,7 +123,7 @@ import Testing
     @Test("behaviour 3.1: a refused pending connection is retried with growing pauses, logged, and made in the end")
     func pausesBecomeLonger() throws {
         let peer = ScriptedPeer()
-        let connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+        let connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
         var failures = 0
         connector.onFailure = { _, _ in failures += 1 }
         peer.up()
@@ -187,7 +187,7 @@ import Testing
     func aRefusedRequestForLongPacketsIsRepeated() throws {
         for (status, count) in [(HCIStatus.commandDisallowed, 3), (.unsupportedRemoteFeature, 1)] {
             let peer = ScriptedPeer()
-            let connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+            let connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
             var connections: [HCIConnection] = []
             peer.host.onConnection = { connections.append($0) }
             peer.up()

@@ -24,10 +24,10 @@ import Testing
                 host: peer.host,
                 loop: peer.loop,
                 random: RandomSource(seed: 1),
-                happenings: peer.happenings
+                stackEvents: peer.stackEvents
             )
-            scanner = HostScanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
-            connector = Connector(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+            scanner = HostScanner(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
+            connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
             let made = connector
             peer.host.onConnectionFailed = { made.ended($0) }
             peer.host.onConnection = { made.connected($0.peerAddress) }

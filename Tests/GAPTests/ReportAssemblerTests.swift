@@ -129,7 +129,7 @@ import Testing
     @Test("AB-H03: a timer frees the advertising data that the scanner holds")
     func aTimerFreesWhatTheScannerHolds() throws {
         let peer = ScriptedPeer()
-        let scanner = HostScanner(host: peer.host, loop: peer.loop, happenings: peer.happenings)
+        let scanner = HostScanner(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
         peer.up()
         scanner.begin(OwnAddress(Self.advertiser), on: try #require(peer.information))
         var heard: [Sighting] = []

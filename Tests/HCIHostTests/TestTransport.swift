@@ -175,7 +175,7 @@ final class Bench {
         controller = ScriptedController(transport)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        host = HCIHost(transport: transport, loop: loop, happenings: .log(logger), configuration: configuration)
+        host = HCIHost(transport: transport, loop: loop, stackEvents: .log(logger), configuration: configuration)
         host.onStateChange = { [unowned self] in states.append($0) }
         host.onConnection = { [unowned self] in connections.append($0) }
         host.onConnectionFailed = { [unowned self] in failures.append($0) }

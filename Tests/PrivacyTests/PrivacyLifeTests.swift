@@ -34,7 +34,7 @@ import Testing
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: interval,
-            happenings: peer.happenings
+            stackEvents: peer.stackEvents
         )
     }
 
@@ -272,7 +272,7 @@ import Testing
             loop: peer.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            happenings: peer.happenings
+            stackEvents: peer.stackEvents
         )
         privacy.peers = [bonded, keyless]
     }

@@ -37,7 +37,7 @@ import Testing
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: Self.interval,
-            happenings: peer.happenings
+            stackEvents: peer.stackEvents
         )
     }
 

@@ -49,7 +49,7 @@ struct QuirkScenario {
         for device in [phone, sensor] {
             _ = device.withSystem { system in
                 system.observers.add([.notices]) { observation in
-                    guard case .noticed(let notice) = observation.happening, case .controllerStaysBroken = notice else {
+                    guard case .noticed(let notice) = observation.content, case .controllerStaysBroken = notice else {
                         return
                     }
                     sentences.add("\(notice)", at: device.name)

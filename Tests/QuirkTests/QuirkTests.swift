@@ -85,7 +85,7 @@ import Testing
         let scenario = QuirkScenario(phone: pair.quirks, phoneCapture: log)
         _ = scenario.phone.withSystem { system in
             system.observers.add([.trouble]) { observation in
-                if case .trouble(let words, _) = observation.happening { sentences.add(words) }
+                if case .trouble(let words, _) = observation.content { sentences.add(words) }
             }
         }
         #expect(!scenario.visits(1, within: .seconds(60)))

@@ -243,7 +243,7 @@ import Testing
             loop: bench.peer.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            happenings: bench.peer.happenings
+            stackEvents: bench.peer.stackEvents
         )
         func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
         bench.deviceSecurity.privacy = privacy
@@ -262,7 +262,7 @@ import Testing
 
     @Test func withoutAControllerNothingIsSent() {
         let peer = ScriptedPeer()
-        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), happenings: peer.happenings)
+        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), stackEvents: peer.stackEvents)
         var answers: [String] = []
         security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) {
             answers.append("\($0)")

@@ -203,7 +203,7 @@ import Testing
         #expect(bench.connect(addresses[0], 0x41) == nil)
         #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
         #expect(bench.link.linkSecurity.isEncrypted)
-        let refused = try #require(bench.peer.told.compactMap { $0 as? SecurityHappening }.last)
+        let refused = try #require(bench.peer.told.compactMap { $0 as? SecurityEvent }.last)
         #expect(refused.link?.rawValue == 0x41 && refused.peer == bench.link.peer && refused.weight == .notice)
         let isRefusal = if case .secondLinkRefused = refused.kind { true } else { false }
         #expect(isRefusal, "\(refused)")

@@ -361,7 +361,7 @@ private final class Complaints: Sendable {
     init(of world: ClientWorld) {
         world.with { [self] system in
             _ = system.observers.add([.misuse, .trouble]) { observation in
-                switch observation.happening {
+                switch observation.content {
                 case .misused(let text, _), .trouble(let text, _): self.lines.withLock { $0.append(text) }
                 default: break
                 }

@@ -14,14 +14,14 @@ import Testing
 /// Which metric each event of a system belongs to.
 @Suite struct ServiceMetricsEventTests {
     /// The metrics that are not 0, after events.
-    private func counted(_ happenings: [(Observation.Kinds, Observation.Happening)]) -> [String: String] {
+    private func counted(_ contents: [(Observation.Kinds, Observation.Content)]) -> [String: String] {
         let world = ClientWorld()
         let text = MetricsText()
         let metrics = world.phone.withSystem { [loop = world.world.loop] system in
             LoopBound(ServiceMetrics(of: system, factory: text), loop: loop)
         }
         world.with { system in
-            for (kind, happening) in happenings { system.observers.tell(kind, happening) }
+            for (kind, content) in contents { system.observers.tell(kind, content) }
         }
         withExtendedLifetime(metrics) {}
         let lines = text.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
@@ -32,7 +32,7 @@ import Testing
     @Test("each event counts where it belongs, and nowhere else")
     func events() {
         let end = AccessLink.End.replaced
-        let rows: [(Observation.Kinds, Observation.Happening, [String: String])] = [
+        let rows: [(Observation.Kinds, Observation.Content, [String: String])] = [
             (.messages, .told(.stateChanged(.poweredOn)), ["harald_events_total": "1"]),
             (.messages, .requested(.central(.stopScan)), ["harald_requests_total": "1"]),
             (.messages, .asked(.system), ["harald_requests_total": "1"]),
@@ -48,13 +48,13 @@ import Testing
             (.notices, .noticed(.poweredOff(app: "a")), ["harald_notices_total": "1"]),
             (.state, .stateChanged(.poweredOff), [:]),
         ]
-        for (kind, happening, expected) in rows { #expect(counted([(kind, happening)]) == expected, "\(happening)") }
+        for (kind, content, expected) in rows { #expect(counted([(kind, content)]) == expected, "\(content)") }
         #expect(counted([(.links, .linkMade), (.links, .linkMade), (.links, .linkEnded(end))])["harald_links"] == "1")
     }
 
     @Test("recovery is at the step that was taken last, and at none when it is over")
     func recovery() {
-        func step(_ step: RecoveryStep) -> (Observation.Kinds, Observation.Happening) {
+        func step(_ step: RecoveryStep) -> (Observation.Kinds, Observation.Content) {
             (.state, .recovery(.took(step, .noCommandCredits)))
         }
         #expect(

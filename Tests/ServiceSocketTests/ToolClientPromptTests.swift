@@ -92,10 +92,10 @@ import Testing
         client.stop(2)
         loop.run(for: .zero)
         #expect(place.heard.suffix(1) == [ToolMessage.stop(number: 2).encoded()])
-        place.say(.happening(number: 2, "x"))
+        place.say(.event(number: 2, "x"))
         place.say(.answer(number: 2, .success("y")))
         place.say(.answer(number: 2, .success("z")))
-        place.say(.happening(number: 2, "late"))
+        place.say(.event(number: 2, "late"))
         place.say(.answer(number: 1, .success("w")))
         #expect(heard == ["b x", "b: success(\"y\")", "a: success(\"w\")"])
     }

@@ -180,7 +180,7 @@ import Testing
         #expect(try tool.take().isEmpty)
         tool.setRoom(true)
         let replies = try tool.take()
-        let lines = replies.compactMap { if case .happening(1, let text) = $0 { text } else { nil } }
+        let lines = replies.compactMap { if case .event(1, let text) = $0 { text } else { nil } }
         #expect(lines.count == 1 && lines[0].contains("\"kind\":\"lost\""), "\(replies)")
         #expect(replies.contains { if case .answer(2, .success) = $0 { true } else { false } } && replies.count == 2)
         world.phone.setPower(false)

@@ -79,7 +79,7 @@ import Testing
         tool.ask(1, .monitor(kinds: Observation.Kinds.messages.rawValue))
         let client = world.connect()
         _ = story(client, in: world)
-        #expect(try tool.take().contains { if case .happening = $0 { true } else { false } })
+        #expect(try tool.take().contains { if case .event = $0 { true } else { false } })
         tool.ask(2, .status)
         #expect(try tool.take().contains { if case .answer(2, .success) = $0 { true } else { false } })
     }

@@ -9,9 +9,9 @@ package final class ScriptedPeer: HCITransport {
     package var onReceive: ((HCIPacket) -> Void)?
     package var onClose: ((HCITransportError) -> Void)?
     package private(set) var host: HCIHost!
-    package private(set) var happenings: HappeningSink!
+    package private(set) var stackEvents: StackEventSink!
     /// The events reported below.
-    package private(set) var told: [any StackHappening] = []
+    package private(set) var told: [any StackEvent] = []
     /// The commands sent, decoded.
     package var commands: [any HCICommand] = []
     /// Called with each command that is sent.
@@ -24,8 +24,8 @@ package final class ScriptedPeer: HCITransport {
     package var features: LEFeatures = [.extendedAdvertising, .phy2M, .phyCoded]
 
     package init() {
-        happenings = HappeningSink(wants: { _ in true }, take: { [unowned self] in told.append($0) })
-        host = HCIHost(transport: self, loop: loop, happenings: happenings)
+        stackEvents = StackEventSink(wants: { _ in true }, take: { [unowned self] in told.append($0) })
+        host = HCIHost(transport: self, loop: loop, stackEvents: stackEvents)
     }
 
     package var information: ControllerInformation? {

@@ -38,7 +38,7 @@ package struct SecurityBench {
             loop: peer.loop,
             random: RandomSource(seed: 2),
             bonds: bonds,
-            happenings: peer.happenings
+            stackEvents: peer.stackEvents
         )
         security.begin(on: peer.host, nil)
         self.deviceSecurity = security

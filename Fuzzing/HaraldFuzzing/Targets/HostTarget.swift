@@ -40,7 +40,7 @@ private final class HostScene {
 
     init() {
         let logger = Logger(label: "fuzzing") { _ in SwiftLogNoOpLogHandler() }
-        host = HCIHost(transport: line, loop: loop, happenings: .log(logger))
+        host = HCIHost(transport: line, loop: loop, stackEvents: .log(logger))
         line.toController = { [unowned self] in received($0) }
         host.onConnection = { [unowned self] in connected($0) }
         host.onDisconnection = { [unowned self] connection, _ in disconnected(connection) }

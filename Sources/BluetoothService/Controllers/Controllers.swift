@@ -168,7 +168,7 @@ extension Controllers {
             recover(.absent)
             return handle(.noneThere)
         }
-        let stack = HCIHost(transport: transport, loop: loop, happenings: observers.sink, memory: memory)
+        let stack = HCIHost(transport: transport, loop: loop, stackEvents: observers.sink, memory: memory)
         let new = AttachedController(transport, stack, host.makeDevice(on: stack))
         attached = new
         new.device.onStateChange = { [weak self, weak device = new.device] state in

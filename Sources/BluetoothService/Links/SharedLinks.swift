@@ -100,7 +100,7 @@ final class SharedLinks {
     /// Returns the link to a peer, if there is one.
     func link(to peer: UUID) -> PeerLink? { all.first { $0.peer == peer } }
 
-    /// Returns the link that a happening of the host stack is about.
+    /// Returns the link that an event of the host stack is about.
     func link(with handle: ConnectionHandle?) -> PeerLink? { all.first { $0.connection.handle == handle } }
 }
 

@@ -24,7 +24,7 @@ final class LogObserver {
     }
 
     func take(_ observation: Observation) {
-        switch observation.happening {
+        switch observation.content {
         case .stateChanged(let state): logger.info("Bluetooth is \(state.name)")
         case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")
         case .recovery(let report): logger.log(level: report.level, "\(report)")
@@ -36,13 +36,13 @@ final class LogObserver {
         case .noticed(let notice): logger.log(level: max(notice.weight.level, .notice), "\(notice)")
         case .misused(let text, isToldToApp: false): log(misuse: text, by: observation)
         case .trouble(let text, let weight): log(trouble: text, weight, at: observation.time)
-        case .below(let happening): logger.write(happening)
+        case .below(let event): logger.write(event)
         case .misused, .managerOpened, .managerClosed, .requested, .asked, .told, .linkMade, .linkEnded, .secured: break
         }
     }
 
     /// Logs a trouble unless it was logged recently, since an app can cause the same one with every request.
-    private func log(trouble text: String, _ weight: HappeningWeight, at now: Instant) {
+    private func log(trouble text: String, _ weight: EventWeight, at now: Instant) {
         if let last = troubles[text], now - last < Self.repeatInterval { return }
         troubles.set(now, for: text)
         logger.log(level: weight.level, "\(text)")

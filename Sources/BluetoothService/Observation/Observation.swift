@@ -16,7 +16,7 @@ package struct Observation: Sendable {
     /// that an event answers at once.
     package let cause: UInt64?
     package let subject: Subject
-    package let happening: Happening
+    package let content: Content
 
     /// The subject of an observation. Properties that do not apply are nil.
     package struct Subject: Hashable, Sendable {
@@ -73,7 +73,7 @@ package struct Observation: Sendable {
     }
 
     /// The events that are observed.
-    package enum Happening: Sendable {
+    package enum Content: Sendable {
         /// The radio state changed, as reported to managers.
         case stateChanged(ManagerState)
         /// There is no working controller.
@@ -103,13 +103,13 @@ package struct Observation: Sendable {
         /// has it.
         case misused(String, isToldToApp: Bool)
         /// A problem, with a description and its weight.
-        case trouble(String, HappeningWeight)
+        case trouble(String, EventWeight)
         /// An event in a module of the host stack.
-        case below(any StackHappening)
+        case below(any StackEvent)
     }
 }
 
-extension Observation.Happening {
+extension Observation.Content {
     /// The kind of the event.
     package var kind: Observation.Kinds {
         switch self {
@@ -120,15 +120,15 @@ extension Observation.Happening {
         case .noticed: .notices
         case .misused: .misuse
         case .trouble: .trouble
-        case .below(let happening): Observation.Kinds(type(of: happening).room)
+        case .below(let event): Observation.Kinds(type(of: event).module)
         }
     }
 }
 
 extension Observation.Kinds {
     /// Creates the kind of events in a module of the host stack.
-    package init(_ room: StackRoom) {
-        switch room {
+    package init(_ module: StackModule) {
+        switch module {
         case .host: self = .host
         case .privacy: self = .privacy
         case .security: self = .security

@@ -24,7 +24,7 @@ package final class Observers {
 
     /// Returns the identifier of the peer that an event of the host stack is about. Called only if there is a listener
     /// for the event.
-    var nameOfPeer: (any StackHappening) -> UUID? = { _ in nil }
+    var nameOfPeer: (any StackEvent) -> UUID? = { _ in nil }
 
     private let loop: any EventLoop
     private var listeners: [Listener] = []
@@ -71,12 +71,13 @@ package final class Observers {
     }
 
     /// A sink for the events of the host stack, which passes them on to the listeners.
-    var sink: HappeningSink {
-        HappeningSink(
-            wants: { [weak self] room in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(room)) } ?? false },
-            take: { [weak self] happening in
+    var sink: StackEventSink {
+        StackEventSink(
+            wants: { [weak self] module in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(module)) } ?? false
+            },
+            take: { [weak self] event in
                 guard let self else { return }
-                tell(.below(happening), Observation.Subject(peer: nameOfPeer(happening), link: happening.link))
+                tell(.below(event), Observation.Subject(peer: nameOfPeer(event), link: event.link))
             }
         )
     }
@@ -84,38 +85,38 @@ package final class Observers {
     /// Reports an observation. Neither argument is evaluated without a listener for this kind.
     func tell(
         _ kind: Observation.Kinds,
-        _ happening: @autoclosure () -> Observation.Happening,
+        _ content: @autoclosure () -> Observation.Content,
         of subject: @autoclosure () -> Observation.Subject = Observation.Subject()
     ) {
         guard !wanted.isDisjoint(with: kind) else { return }
-        tell(happening(), subject())
+        tell(content(), subject())
     }
 
     /// Reports an observation and performs `body`. Observations made by `body` have this one as their cause.
     func tell<Result>(
         _ kind: Observation.Kinds,
-        _ happening: @autoclosure () -> Observation.Happening,
+        _ content: @autoclosure () -> Observation.Content,
         of subject: @autoclosure () -> Observation.Subject,
         andThen body: () -> Result
     ) -> Result {
         guard !wanted.isDisjoint(with: kind) else { return body() }
         let outer = cause
-        cause = tell(happening(), subject())
+        cause = tell(content(), subject())
         defer { cause = outer }
         return body()
     }
 
     @discardableResult
-    private func tell(_ happening: Observation.Happening, _ subject: Observation.Subject) -> UInt64 {
+    private func tell(_ content: Observation.Content, _ subject: Observation.Subject) -> UInt64 {
         lastNumber += 1
         let observation = Observation(
             number: lastNumber,
             time: loop.now,
             cause: cause,
             subject: subject,
-            happening: happening
+            content: content
         )
-        for listener in listeners where listener.kinds.contains(happening.kind) {
+        for listener in listeners where listener.kinds.contains(content.kind) {
             guard listeners.contains(where: { $0.registration == listener.registration }) else { continue }
             listener.take(observation)
         }
@@ -137,7 +138,7 @@ extension Observers {
     }
 
     /// Reports a problem that apps do not notice.
-    func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
+    func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
         tell(.trouble, .trouble(text(), weight))
     }
 }

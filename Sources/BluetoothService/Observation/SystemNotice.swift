@@ -28,7 +28,7 @@ package enum SystemNotice: Hashable, Sendable {
 
 extension SystemNotice {
     /// The weight for the administrator of the system. The user is notified in any case.
-    var weight: HappeningWeight {
+    var weight: EventWeight {
         switch self {
         case .bondsUnavailable, .controllerStaysBroken: .error
         case .bondNotKept, .forgotten: .warning

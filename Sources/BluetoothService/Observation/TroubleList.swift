@@ -14,7 +14,7 @@ struct TroubleList {
 
     struct Entry: Equatable {
         let text: String
-        let weight: HappeningWeight
+        let weight: EventWeight
         /// The time of the last occurrence.
         var time: Instant
         var count: Int
@@ -29,7 +29,7 @@ struct TroubleList {
         add(text.oneLine(Self.maximumText), weight, at: observation.time)
     }
 
-    private mutating func add(_ text: String, _ weight: HappeningWeight, at time: Instant) {
+    private mutating func add(_ text: String, _ weight: EventWeight, at time: Instant) {
         let known = entries.firstIndex { $0.text == text && $0.weight == weight }
         var entry = known.map { entries.remove(at: $0) } ?? Entry(text: text, weight: weight, time: time, count: 0)
         (entry.time, entry.count) = (time, entry.count + 1)
@@ -41,8 +41,8 @@ struct TroubleList {
 
 extension Observation {
     /// The trouble and its weight, or nil if the observation is none.
-    fileprivate var trouble: (String, HappeningWeight)? {
-        switch happening {
+    fileprivate var trouble: (String, EventWeight)? {
+        switch content {
         case .controllerFailed(let error): ("Bluetooth is unsupported: \(error)", .error)
         case .eventsLost(let count): ("\(subject.app?.label ?? "an app") lost \(count) events", .warning)
         case .noticed(let notice): notice.weight.isTrouble ? ("\(notice)", notice.weight) : nil
@@ -54,7 +54,7 @@ extension Observation {
     }
 }
 
-extension HappeningWeight {
+extension EventWeight {
     /// Whether the weight is high enough for the list.
     fileprivate var isTrouble: Bool {
         switch self {

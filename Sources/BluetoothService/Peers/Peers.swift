@@ -58,7 +58,7 @@ final class Peers {
             loop: loop,
             random: random,
             configuration: configuration.pairing,
-            happenings: observers.sink
+            stackEvents: observers.sink
         )
         // As peripheral, Apple's systems only accept passkey entry, and ask the user when a central has lost its bond.
         if configuration.pairing.ioCapability == .keyboardDisplay {

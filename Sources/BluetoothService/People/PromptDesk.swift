@@ -56,7 +56,7 @@ package final class PromptDesk {
         system.promptDesk = self
         system.permissionPrompter = self
         notices = system.observers.add(.notices) { [weak self] in
-            if case .noticed(let notice) = $0.happening { self?.tell(notice.description) }
+            if case .noticed(let notice) = $0.content { self?.tell(notice.description) }
         }
         followPolicy()
     }

@@ -65,7 +65,7 @@ final class RecordKeeper {
     }
 
     /// Called when a record cannot be read or saved, and when it can again.
-    var onTrouble: ((String, HappeningWeight) -> Void)?
+    var onTrouble: ((String, EventWeight) -> Void)?
 
     private let loop: any EventLoop
     private var place = Place.none

@@ -44,8 +44,8 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
     /// - Parameter showsContents: Whether to include the contents of apps' messages, rather than only the fact that
     ///   there were messages.
     package init(_ observation: Observation, showsContents: Bool) {
-        let happening = observation.happening
-        let isShown = showsContents || happening.kind.isDisjoint(with: [.messages, .misuse])
+        let content = observation.content
+        let isShown = showsContents || content.kind.isDisjoint(with: [.messages, .misuse])
         number = observation.number
         time = Double(observation.time.nanoseconds) / 1_000_000_000
         cause = observation.cause
@@ -54,9 +54,9 @@ package struct MonitoredEvent: Codable, Hashable, Sendable {
         manager = observation.subject.manager?.rawValue
         peer = observation.subject.peer
         link = observation.subject.link.map { Int($0.rawValue) }
-        kind = happening.kind.name
-        text = (isShown ? happening.text : happening.summary).cut
-        let known = isShown ? happening.details : [:]
+        kind = content.kind.name
+        text = (isShown ? content.text : content.summary).cut
+        let known = isShown ? content.details : [:]
         details = known.isEmpty ? nil : known.bounded
     }
 
@@ -88,7 +88,7 @@ extension Observation.Kinds {
     package var name: String { Self.named.first { $0.kind == self }?.name ?? "other" }
 }
 
-extension Observation.Happening {
+extension Observation.Content {
     /// A description without the contents of apps' messages.
     fileprivate var summary: String {
         switch self {
@@ -123,7 +123,7 @@ extension Observation.Happening {
         case .noticed(let notice): notice.description
         case .misused(let text, isToldToApp: _): text
         case .trouble(let text, _): text
-        case .below(let happening): happening.description
+        case .below(let event): event.description
         }
     }
 
@@ -144,8 +144,8 @@ extension Observation.Happening {
         case .secured(let security): ["encryption": security.level]
         case .misused(_, let isToldToApp): ["isToldToApp": "\(isToldToApp)"]
         case .trouble(_, let weight): ["weight": "\(weight)"]
-        case .below(let happening):
-            happening.details.merging(["weight": "\(happening.weight)"]) { $1 }
+        case .below(let event):
+            event.details.merging(["weight": "\(event.weight)"]) { $1 }
         case .controllerFailed, .managerClosed, .requested, .asked, .told, .linkMade, .noticed: [:]
         }
     }

@@ -131,8 +131,8 @@ package final class BluetoothSystem {
     }
 
     /// Returns the identifier of the peer that an event of the host stack is about, if the peer is known. Adds no peer.
-    private func identifier(_ happening: any StackHappening) -> UUID? {
-        links.link(with: happening.link)?.peer ?? happening.peer.flatMap { peers.identifier(at: $0) }
+    private func identifier(_ event: any StackEvent) -> UUID? {
+        links.link(with: event.link)?.peer ?? event.peer.flatMap { peers.identifier(at: $0) }
     }
 
     /// Restores the saved state and starts the controller.
@@ -154,7 +154,7 @@ package final class BluetoothSystem {
     }
 
     /// Reports a problem that apps do not notice.
-    package func trouble(_ text: @autoclosure () -> String, _ weight: HappeningWeight = .warning) {
+    package func trouble(_ text: @autoclosure () -> String, _ weight: EventWeight = .warning) {
         observers.trouble(text(), weight)
     }
 
@@ -201,7 +201,7 @@ extension BluetoothSystem: ControllersHost {
             deviceSecurity: peers.security,
             channels: channels,
             privateAddressInterval: configuration.privacyInterval,
-            happenings: observers.sink
+            stackEvents: observers.sink
         )
     }
 

@@ -220,7 +220,7 @@ package final class ToolConversation {
     // MARK: Replies
 
     private func tell(_ number: UInt32, _ event: MonitoredEvent) {
-        if let text = JSONText.of(event) { send(.happening(number: number, text)) }
+        if let text = JSONText.of(event) { send(.event(number: number, text)) }
     }
 
     private func reply(_ number: UInt32, _ result: Result<some Encodable, ServiceError>) {

@@ -67,7 +67,7 @@ final class Attention {
         system.prompter = self
         system.permissionPrompter = self
         system.observers.add(.notices) { [weak self] in
-            if case .noticed(let notice) = $0.happening { self?.take(notice.description) }
+            if case .noticed(let notice) = $0.content { self?.take(notice.description) }
         }
     }
 

@@ -40,7 +40,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
     private let contents: Mutex<Contents>
     private let registry = PeripheralRegistry()
     /// The events of this manager, for other modules of this package.
-    package let happenings = Listeners<CentralHappening>()
+    package let updates = Listeners<CentralUpdate>()
     private let attachment = Annex()
 
     /// Creates a manager without a delegate, on the main queue.
@@ -301,10 +301,10 @@ extension CBCentralManager {
             let peripheral = registry.peripheral(for: info, link: link)
             let event: CBConnectionEvent = isConnected ? .peerConnected : .peerDisconnected
             delegate?.centralManager(self, connectionEventDidOccur: event, for: peripheral)
-            happenings.tell(.connectionChanged(peripheral, isConnected: isConnected))
+            updates.tell(.connectionChanged(peripheral, isConnected: isConnected))
         case .central(.lost(let info)):
             guard isScanning, let link else { return }
-            happenings.tell(.lost(registry.peripheral(for: info, link: link)))
+            updates.tell(.lost(registry.peripheral(for: info, link: link)))
         case .central(.willRestore(let state)): restore(state)
         case .peripheral, .channel: break
         }
@@ -319,7 +319,7 @@ extension CBCentralManager {
             advertisementData: advertisement.dictionary,
             rssi: NSNumber(value: rssi)
         )
-        happenings.tell(.discovered(peripheral, advertisement, rssi: rssi))
+        updates.tell(.discovered(peripheral, advertisement, rssi: rssi))
     }
 
     /// Handles the response to a numbered request: calls the delegate as for any other event, then the request's
@@ -344,13 +344,13 @@ extension CBCentralManager {
             if let name { peripheral.setName(name) }
             guard peripheral.didConnect(maximumWriteLength: maximumWriteLength) else { return }
             delegate?.centralManager(self, didConnect: peripheral)
-            peripheral.happenings.tell(.connected)
+            peripheral.updates.tell(.connected)
         case .connectionFailed(let error):
             guard peripheral.didDisconnect() else { return }
             let error = error.apiError
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error)
             peripheral.settleAll(error)
-            peripheral.happenings.tell(.connectionFailed(error))
+            peripheral.updates.tell(.connectionFailed(error))
         case .disconnected(let error, let isReconnecting, let timestamp):
             guard peripheral.didDisconnect(isReconnecting: isReconnecting) else { return }
             peripheral.failOpenings(error)
@@ -359,21 +359,21 @@ extension CBCentralManager {
             let ended = ServiceError(.notConnected, reason: "the connection has ended")
             peripheral.settleAll((error ?? ended).apiError)
             let end = ConnectionEnd(error: error?.apiError, isReconnecting: isReconnecting, time: time)
-            peripheral.happenings.tell(.disconnected(end))
+            peripheral.updates.tell(.disconnected(end))
         case .servicesDiscovered, .includedServicesDiscovered, .characteristicsDiscovered, .descriptorsDiscovered,
             .valueRead, .valueNotified, .descriptorUpdated, .valueWritten, .descriptorWritten, .notifyStateChanged,
             .rssiRead,
             .nameChanged, .servicesModified, .maximumWriteLengthChanged, .writeCreditsReturned, .channelSoundingEnded,
             .channelOpened:
             peripheral.receive(event)
-            peripheral.happenings.tell(.told(event))
+            peripheral.updates.tell(.told(event))
         // No delegate method reports this.
-        case .linkInformation: peripheral.happenings.tell(.told(event))
+        case .linkInformation: peripheral.updates.tell(.told(event))
         case .notificationsAuthorized(let isAuthorized):
             guard peripheral.state == .connected else { return }
             peripheral.setAuthorizedForNotifications(isAuthorized)
             delegate?.centralManager(self, didUpdateANCSAuthorizationFor: peripheral)
-            peripheral.happenings.tell(.told(event))
+            peripheral.updates.tell(.told(event))
         }
     }
 
@@ -412,7 +412,7 @@ extension CBCentralManager {
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue { registry.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
-        happenings.tell(.state(state))
+        updates.tell(.state(state))
         let error = ServiceError(.notConnected, reason: "the manager is no longer powered on").apiError
         for peripheral in lost { peripheral.lost(error, with: state) }
     }
@@ -453,7 +453,7 @@ extension CBCentralManager {
             contents.scanNumber += 1
             return (contents.isScanning ? contents.scanNumber - 1 : nil, contents.scanNumber)
         }
-        if let old { happenings.tell(.scanEnded(old, .replaced)) }
+        if let old { updates.tell(.scanEnded(old, .replaced)) }
         link.send(CentralRequest.startScan(request))
         return number
     }
@@ -477,7 +477,7 @@ extension CBCentralManager {
             defer { contents.isScanning = false }
             return contents.isScanning ? contents.scanNumber : nil
         }
-        if let number { happenings.tell(.scanEnded(number, end)) }
+        if let number { updates.tell(.scanEnded(number, end)) }
     }
 
     /// Returns the object that another module of this package attaches to this manager, after creating it on first use.

@@ -79,7 +79,7 @@ extension CBPeripheral {
         case .servicesModified(let handles):
             let dead = contents.withLock { $0.tree.invalidate(handles) }
             delegate?.peripheral(self, didModifyServices: dead)
-            happenings.tell(.servicesModified(dead))
+            updates.tell(.servicesModified(dead))
         case .nameChanged(let name):
             setName(name)
             delegate?.peripheralDidUpdateName(self)

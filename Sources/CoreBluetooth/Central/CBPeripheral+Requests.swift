@@ -105,6 +105,6 @@ extension CBPeripheral {
     /// without calling the delegate.
     func lost(_ error: any Error, with state: CBManagerState?) {
         settleAll(error)
-        happenings.tell(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
+        updates.tell(.disconnected(ConnectionEnd(error: error, time: CFAbsoluteTimeGetCurrent(), state: state)))
     }
 }

@@ -15,7 +15,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     // Safe: all mutable state is in a mutex.
     let contents = Mutex(PeripheralContents())
     /// The events of this peripheral, for other modules of this package.
-    package let happenings = Listeners<PeripheralHappening>()
+    package let updates = Listeners<PeripheralUpdate>()
     private let attachment = Annex()
     private let link: ManagerLink
     private let registry: PeripheralRegistry

@@ -64,13 +64,13 @@ extension CBCentralManager {
     public func disconnect(_ peripheral: CBPeripheral) async {
         guard state == .poweredOn, knows(peripheral), peripheral.state != .disconnected else { return }
         let wait = Wait<Void>()
-        let registration = peripheral.happenings.add {
+        let registration = peripheral.updates.add {
             switch $0 {
             case .disconnected, .connectionFailed: wait.end(.success(()))
             case .connected, .servicesModified, .told: break
             }
         }
-        wait.atEnd { peripheral.happenings.remove(registration) }
+        wait.atEnd { peripheral.updates.remove(registration) }
         cancelIfLive(peripheral)
         if peripheral.state == .disconnected { wait.end(.success(())) }
         try? await wait.value()
@@ -84,7 +84,7 @@ extension CBCentralManager {
     /// - Parameter peripheral: The peripheral.
     /// - Returns: A new stream with the disconnections from now on.
     public func disconnections(of peripheral: CBPeripheral) -> EventStream<Disconnection> {
-        peripheral.happenings.stream(keeping: peripheral) {
+        peripheral.updates.stream(keeping: peripheral) {
             if case .disconnected(let end) = $0 { $1.send(Disconnection(end)) }
         }
     }
@@ -93,8 +93,8 @@ extension CBCentralManager {
 extension CBPeripheral {
     /// Ends a wait when the peripheral is connected, or will not be.
     fileprivate func listen(for wait: Wait<Void>) {
-        let registration = happenings.add { [weak self] happening in
-            switch happening {
+        let registration = updates.add { [weak self] update in
+            switch update {
             case .connected: wait.end(.success(()))
             case .connectionFailed(let error): wait.end(.failure(error))
             // If the peripheral is connecting, this is the end of an older connection, or the system or a delegate has
@@ -106,6 +106,6 @@ extension CBPeripheral {
             case .disconnected, .servicesModified, .told: break
             }
         }
-        wait.atEnd { [self] in happenings.remove(registration) }
+        wait.atEnd { [self] in updates.remove(registration) }
     }
 }

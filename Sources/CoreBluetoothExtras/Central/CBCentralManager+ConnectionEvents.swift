@@ -28,7 +28,7 @@ extension CBCentralManager {
             source.finish(ExtrasError.notPoweredOn(state))
             return stream
         }
-        let registration = happenings.add {
+        let registration = updates.add {
             switch $0 {
             case .connectionChanged(let peripheral, let isConnected):
                 source.send(PeerConnectionEvent(peripheral: peripheral, isConnected: isConnected))
@@ -37,7 +37,7 @@ extension CBCentralManager {
         }
         let number = watches.replace(with: source)
         source.onEnd { [self] in
-            happenings.remove(registration)
+            updates.remove(registration)
             if watches.end(number), state == .poweredOn { registerForConnectionEvents(options: nil) }
         }
         registerForConnectionEvents(options: options)

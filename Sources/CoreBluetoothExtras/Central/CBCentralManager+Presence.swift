@@ -31,8 +31,8 @@ extension CBCentralManager {
         var request = ScanRequest(services, options)
         let (seconds, attoseconds) = min(max(patience, .zero), .seconds(86_400)).components
         request.lostAfter = Int(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
-        return scan(request) { happening in
-            switch happening {
+        return scan(request) { update in
+            switch update {
             case .discovered(let peripheral, let advertisement, let rssi):
                 .seen(Discovery(peripheral, advertisement, rssi: rssi))
             case .lost(let peripheral): .lost(peripheral)

@@ -16,8 +16,8 @@ extension CBCentralManager {
     ///   - options: The options of the scan.
     /// - Returns: A new stream, which retains the manager.
     public func scan(services: [CBUUID]? = nil, options: ScanOptions = ScanOptions()) -> EventStream<Discovery> {
-        scan(ScanRequest(services, options)) { happening in
-            if case .discovered(let peripheral, let advertisement, let rssi) = happening {
+        scan(ScanRequest(services, options)) { update in
+            if case .discovered(let peripheral, let advertisement, let rssi) = update {
                 Discovery(peripheral, advertisement, rssi: rssi)
             } else {
                 nil
@@ -28,19 +28,19 @@ extension CBCentralManager {
     /// Scans for a stream of the elements that `element` makes of the manager's events.
     func scan<Element>(
         _ request: ScanRequest,
-        _ element: @escaping @Sendable (CentralHappening) -> Element?
+        _ element: @escaping @Sendable (CentralUpdate) -> Element?
     ) -> EventStream<Element> {
         let number = Mutex<UInt64?>(nil)
         let (stream, source) = EventStream<Element>.make()
-        let registration = happenings.add { happening in
-            if case .scanEnded(let ended, let end) = happening {
+        let registration = updates.add { update in
+            if case .scanEnded(let ended, let end) = update {
                 if ended == number.withLock({ $0 }) { source.finish(end.error) }
-            } else if let element = element(happening) {
+            } else if let element = element(update) {
                 source.send(element)
             }
         }
         source.onEnd { [self] in
-            happenings.remove(registration)
+            updates.remove(registration)
             if let number = number.withLock({ $0 }) { endScan(number) }
         }
         guard let scan = beginScan(request) else {

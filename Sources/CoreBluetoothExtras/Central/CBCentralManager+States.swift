@@ -12,8 +12,8 @@ extension CBCentralManager {
                 $0 = state
             }
         }
-        let registration = happenings.add { if case .state(let state) = $0 { send(state) } }
-        source.onEnd { [self] in happenings.remove(registration) }
+        let registration = updates.add { if case .state(let state) = $0 { send(state) } }
+        source.onEnd { [self] in updates.remove(registration) }
         last.withLock { last in
             // An event may have arrived already.
             guard last == nil else { return }
@@ -40,8 +40,8 @@ extension CBCentralManager {
             }
         }
         try await wait.value {
-            let registration = happenings.add { if case .state(let state) = $0 { take(state) } }
-            wait.atEnd { [self] in happenings.remove(registration) }
+            let registration = updates.add { if case .state(let state) = $0 { take(state) } }
+            wait.atEnd { [self] in updates.remove(registration) }
             if let deadline {
                 wait.atEnd(callBack(after: deadline) { wait.end(.failure(ExtrasError.deadlinePassed)) })
             }

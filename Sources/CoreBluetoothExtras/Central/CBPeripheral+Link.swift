@@ -22,8 +22,8 @@ extension CBPeripheral {
         let watchers = asynchronous.linkWatchers
         let last = LastLink()
         let (stream, source) = EventStream<LinkInformation>.make()
-        let registration = happenings.add { [weak self] happening in
-            switch happening {
+        let registration = updates.add { [weak self] update in
+            switch update {
             case .told(.linkInformation(let facts)):
                 if let new = last.take(LinkInformation(facts)) { source.send(new) }
             case .connected:
@@ -34,7 +34,7 @@ extension CBPeripheral {
         }
         watchers.begin()
         source.onEnd { [self] in
-            happenings.remove(registration)
+            updates.remove(registration)
             if watchers.end() { tell(.watchLink(false)) }
         }
         tell(.watchLink(true))

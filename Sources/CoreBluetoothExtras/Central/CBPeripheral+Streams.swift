@@ -5,14 +5,14 @@ import ServiceMessages
 extension CBPeripheral {
     /// A new stream of services that were removed or changed. Discover them again (behaviour 4.13).
     public var serviceChanges: EventStream<[CBService]> {
-        happenings.stream(keeping: self) {
+        updates.stream(keeping: self) {
             if case .servicesModified(let services) = $0 { $1.send(services) }
         }
     }
 
     /// A new stream of the device's GAP names, one for each change (behaviour 2.24).
     public var nameChanges: EventStream<String?> {
-        happenings.stream(keeping: self) {
+        updates.stream(keeping: self) {
             if case .told(.nameChanged(let name)) = $0 { $1.send(name) }
         }
     }
@@ -20,14 +20,14 @@ extension CBPeripheral {
     /// A new stream of the longest value of a write without response, in octets, each time that it grows. The length
     /// read right after connecting is not final (behaviour 15.25).
     public var maximumWriteLengthChanges: EventStream<Int> {
-        happenings.stream(keeping: self) {
+        updates.stream(keeping: self) {
             if case .told(.maximumWriteLengthChanged(let length)) = $0 { $1.send(length) }
         }
     }
 
     /// A new stream of decisions on whether the device may read this system's notifications (behaviour 3.19).
     public var notificationAuthorizations: EventStream<Bool> {
-        happenings.stream(keeping: self) {
+        updates.stream(keeping: self) {
             if case .told(.notificationsAuthorized(let isAuthorized)) = $0 { $1.send(isAuthorized) }
         }
     }

@@ -107,13 +107,13 @@ extension CBPeripheral {
         try await wait.value {
             limit(wait, to: deadline)
             // When there is room, waiting calls are notified in the order in which they began to wait.
-            let registration = happenings.add {
+            let registration = updates.add {
                 switch $0 {
                 case .told(.writeCreditsReturned), .disconnected, .servicesModified: attempt()
                 case .told, .connected, .connectionFailed: break
                 }
             }
-            wait.atEnd { [self] in happenings.remove(registration) }
+            wait.atEnd { [self] in updates.remove(registration) }
             attempt()
         }
     }

@@ -70,8 +70,8 @@ final class Subscriptions: Sendable {
     }
 
     /// Handles an event of the peripheral.
-    func take(_ happening: PeripheralHappening) {
-        switch happening {
+    func take(_ update: PeripheralUpdate) {
+        switch update {
         case .told(.valueNotified(let handle, let value)): send(Data(value), from: handle)
         case .told(.notifyStateChanged(let handle, isNotifying: false, nil)):
             // The app has unsubscribed by other means, so that the streams end.
@@ -123,7 +123,7 @@ extension CBPeripheral {
     public func notifications(of characteristic: CBCharacteristic) -> EventStream<Data> {
         let (stream, source) = EventStream<Data>.make()
         let subscriptions = asynchronous.subscriptions
-        if subscriptions.beginListening() { happenings.add { subscriptions.take($0) } }
+        if subscriptions.beginListening() { updates.add { subscriptions.take($0) } }
         let (number, isFirst) = subscriptions.add(source, to: characteristic)
         source.onEnd { [self] in
             guard subscriptions.remove(number, from: characteristic) else { return }

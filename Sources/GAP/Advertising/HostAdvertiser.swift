@@ -14,7 +14,7 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
     let host: HCIHost
     let loop: any EventLoop
     let random: RandomSource
-    let happenings: HappeningSink
+    let stackEvents: StackEventSink
     let privacy: DevicePrivacy?
     private(set) var isPaused = false
     /// Called when the controller refuses to advertise. Returns whether a fall-back is being applied, for which the set
@@ -40,13 +40,13 @@ package final class HostAdvertiser: AdvertisingUser, HeldRadioUser {
         host: HCIHost,
         loop: any EventLoop,
         random: RandomSource,
-        happenings: HappeningSink,
+        stackEvents: StackEventSink,
         privacy: DevicePrivacy? = nil
     ) {
         self.host = host
         self.loop = loop
         self.random = random
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         self.privacy = privacy
         privacy?.advertiser = self
         host.onEvent(LEAdvertisingSetTerminated.self) { [weak self] in self?.terminated($0) }

@@ -155,7 +155,7 @@ extension HostAdvertisingSet {
 
     private func failed(_ error: HCICommandError) {
         guard !error.isOfHost else { return }
-        advertiser.happenings.tell(AccessHappening.cannotAdvertise(error))
+        advertiser.stackEvents.tell(AccessEvent.cannotAdvertise(error))
         guard case .refused(let opcode, let status) = error else {
             return handle(.failed(GAPError(error), isPassing: false))
         }

@@ -26,7 +26,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
 
     private let host: HCIHost
     private let loop: any EventLoop
-    private let happenings: HappeningSink
+    private let stackEvents: StackEventSink
     private let privacy: DevicePrivacy?
     private let scanner: HostScanner?
     private var pending = PendingPeers()
@@ -45,13 +45,13 @@ package final class Connector: ConnectingUser, HeldRadioUser {
     package init(
         host: HCIHost,
         loop: any EventLoop,
-        happenings: HappeningSink,
+        stackEvents: StackEventSink,
         privacy: DevicePrivacy? = nil,
         scanner: HostScanner? = nil
     ) {
         self.host = host
         self.loop = loop
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         self.privacy = privacy
         self.scanner = scanner
         privacy?.connector = self
@@ -152,7 +152,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         )
         host.send(request) { [weak self, weak connection] result in
             guard let self, let connection, case .failure(let error) = result, !error.isOfHost else { return }
-            happenings.tell(AccessHappening.cannotLengthen(connection.handle, error))
+            stackEvents.tell(AccessEvent.cannotLengthen(connection.handle, error))
             guard error.status?.isPassing == true, attempts > 1 else { return }
             loop.schedule(after: ConnectorMachine.retryDelay) { [weak self, weak connection] in
                 if let connection { self?.requestLongPackets(on: connection, attempts: attempts - 1) }
@@ -160,11 +160,11 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         }
     }
 
-    /// Disconnects a link. If the controller refuses, reports an ``AccessHappening``.
+    /// Disconnects a link. If the controller refuses, reports an ``AccessEvent``.
     package func disconnect(_ connection: HCIConnection, reason: HCIStatus = .remoteUserTerminated) {
-        host.send(Disconnect(handle: connection.handle, reason: reason)) { [happenings] result in
+        host.send(Disconnect(handle: connection.handle, reason: reason)) { [stackEvents] result in
             guard case .failure(let error) = result else { return }
-            happenings.tell(AccessHappening.cannotDisconnect(connection.handle, error))
+            stackEvents.tell(AccessEvent.cannotDisconnect(connection.handle, error))
         }
     }
 
@@ -188,9 +188,9 @@ package final class Connector: ConnectingUser, HeldRadioUser {
                 minCELength: 0,
                 maxCELength: 0
             )
-        ) { [happenings] result in
+        ) { [stackEvents] result in
             guard case .failure(let error) = result else { return }
-            happenings.tell(AccessHappening.cannotUpdate(connection.handle, error))
+            stackEvents.tell(AccessEvent.cannotUpdate(connection.handle, error))
             refused(GAPError(error))
         }
     }
@@ -275,7 +275,7 @@ package final class Connector: ConnectingUser, HeldRadioUser {
         for peer in peers {
             host.send(LEAddDeviceToFilterAcceptList(address: peer)) { [weak self] result in
                 guard let self, case .failure(let error) = result, !error.isOfHost else { return }
-                happenings.tell(AccessHappening.cannotWait(for: peer, error))
+                stackEvents.tell(AccessEvent.cannotWait(for: peer, error))
                 handle(.unwant(peer))
                 failed(peer, error.status ?? .unspecifiedError)
             }
@@ -306,9 +306,9 @@ package final class Connector: ConnectingUser, HeldRadioUser {
             guard case .failure(let error) = result, !error.isOfHost else { return }
             refusal = GAPError(error)
             if error.status == .connectionAlreadyExists {
-                happenings.tell(AccessHappening.staysPending(pending.queue.count, error))
+                stackEvents.tell(AccessEvent.staysPending(pending.queue.count, error))
             } else {
-                happenings.tell(AccessHappening.cannotConnect(error))
+                stackEvents.tell(AccessEvent.cannotConnect(error))
             }
             let isMended = onTrouble?(.refused(error, uses: phys)) ?? false
             handle(.ended(isMended ? .controllerBusy : error.status ?? .unspecifiedError))

@@ -29,7 +29,7 @@ package final class HostScanner: HeldRadioUser {
 
     private let host: HCIHost
     private let loop: any EventLoop
-    private let happenings: HappeningSink
+    private let stackEvents: StackEventSink
     private let privacy: DevicePrivacy?
     /// The settings that the owner requested.
     private var asked: ScanSettings?
@@ -55,10 +55,10 @@ package final class HostScanner: HeldRadioUser {
     ///
     /// - Parameter privacy: Provides the own address and resolves those of bonded peers; nil to use the address from
     ///   ``begin(_:on:)`` and resolve none.
-    package init(host: HCIHost, loop: any EventLoop, happenings: HappeningSink, privacy: DevicePrivacy? = nil) {
+    package init(host: HCIHost, loop: any EventLoop, stackEvents: StackEventSink, privacy: DevicePrivacy? = nil) {
         self.host = host
         self.loop = loop
-        self.happenings = happenings
+        self.stackEvents = stackEvents
         self.privacy = privacy
         privacy?.scanner = self
         host.onEvent(LEAdvertisingReport.self) { [weak self] in self?.receive($0.reports.compactMap { HeardPacket($0) })
@@ -255,7 +255,7 @@ extension HostScanner {
                 beginWatch(commands.settings)
                 handle(.started)
             case .failure(let error):
-                happenings.tell(AccessHappening.cannotScan(error))
+                stackEvents.tell(AccessEvent.cannotScan(error))
                 let isMended = onTrouble?(.refused(error, uses: commands.settings.phys.intersection(.coded))) ?? false
                 handle(.failed(GAPError(error), isPassing: isMended || error.status?.isPassing ?? false))
             }

@@ -93,7 +93,7 @@ extension ToolReply: MessageKinds {
     /// See ``MessageKinds/kinds``.
     public static var kinds: [ToolReply] {
         [
-            .answer(number: 0, .success("")), .happening(number: 0, ""), .prompt(number: 0, .notice("")),
+            .answer(number: 0, .success("")), .event(number: 0, ""), .prompt(number: 0, .notice("")),
             .promptClosed(number: 0), .goodbye(ServiceError()),
         ]
     }
@@ -102,7 +102,7 @@ extension ToolReply: MessageKinds {
     public var kind: MessageKind {
         switch self {
         case .answer: MessageKind(0, "answer")
-        case .happening: MessageKind(1, "happening")
+        case .event: MessageKind(1, "event")
         case .prompt: MessageKind(2, "prompt")
         case .promptClosed: MessageKind(3, "promptClosed")
         case .goodbye: MessageKind(4, "goodbye")
@@ -119,10 +119,10 @@ extension ToolReply: MessageKinds {
                 try coder.longText("answer", &text)
             }
             self = .answer(number: number, result)
-        case .happening(var number, var text):
+        case .event(var number, var text):
             try coder.field("number", &number)
-            try coder.longText("happening", &text)
-            self = .happening(number: number, text)
+            try coder.longText("event", &text)
+            self = .event(number: number, text)
         case .prompt(let number, let question):
             self = .prompt(number: try coder.field("number", number), try coder.field("question", question))
         case .promptClosed(let number):

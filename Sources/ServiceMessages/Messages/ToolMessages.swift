@@ -57,7 +57,7 @@ public enum ToolReply: Hashable, Sendable {
     /// The answer to the question with this number: JSON, or an error.
     case answer(number: UInt32, Result<String, ServiceError>)
     /// An event as a line of JSON, in the stream with this number.
-    case happening(number: UInt32, String)
+    case event(number: UInt32, String)
     /// A prompt for the user. The number is assigned by the service, independently of ``ToolMessage/ask(number:_:)``; 0
     /// for a prompt without an answer.
     case prompt(number: UInt32, PersonQuestion)

@@ -44,11 +44,11 @@ package final class ServiceMetrics {
         managers = Gauge(label: "harald_managers", factory: factory)
         links.record(0)
         managers.record(0)
-        system.observers.add(Self.kinds) { [weak self] in self?.count($0.happening) }
+        system.observers.add(Self.kinds) { [weak self] in self?.count($0.content) }
     }
 
-    private func count(_ happening: Observation.Happening) {
-        switch happening {
+    private func count(_ content: Observation.Content) {
+        switch content {
         case .requested, .asked: requests.increment()
         case .told: events.increment()
         case .eventsLost(let count): lost.increment(by: count)

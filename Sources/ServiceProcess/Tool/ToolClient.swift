@@ -158,7 +158,7 @@ extension ToolClient {
     private func heard(_ reply: ToolReply) {
         switch reply {
         case .answer(let number, let result): questions.removeValue(forKey: number)?.answer(result)
-        case .happening(let number, let text): questions[number]?.onLine?(text)
+        case .event(let number, let text): questions[number]?.onLine?(text)
         case .prompt(let number, let question): onPrompt?(number, question)
         case .promptClosed(let number): onPromptClosed?(number)
         case .goodbye(let error): end(.ended(error.reason ?? "it gave no reason"))

@@ -37,7 +37,7 @@ extension BondsCommand {
             let (options, line) = (options, line)
             let host = loop.make {
                 let transport = line.open(line.controller, loop: loop, capture: capture)
-                let host = HCIHost(transport: transport, loop: loop, happenings: .log(Logger(label: "harald")))
+                let host = HCIHost(transport: transport, loop: loop, stackEvents: .log(Logger(label: "harald")))
                 host.onStateChange = { state in
                     switch state {
                     case .down, .starting: break

@@ -79,7 +79,7 @@ extension MachineFacts {
         let isDone = DispatchSemaphore(value: 0)
         let host = loop.make {
             let line = ControllerTransport(address, loop: loop)
-            let host = HCIHost(transport: line, loop: loop, happenings: .log(Logger(label: "harald")))
+            let host = HCIHost(transport: line, loop: loop, stackEvents: .log(Logger(label: "harald")))
             host.onStateChange = { state in
                 switch state {
                 case .down, .starting: return

@@ -108,16 +108,16 @@ final class Explorer {
         self.loop = loop
         self.random = random
         self.finish = finish
-        let happenings = HappeningSink.log(Logger(label: "harald.explore"))
+        let stackEvents = StackEventSink.log(Logger(label: "harald.explore"))
         device = GenericAccess(
-            host: HCIHost(transport: transport, loop: loop, happenings: happenings),
+            host: HCIHost(transport: transport, loop: loop, stackEvents: stackEvents),
             loop: loop,
             random: random,
             // With persistent bonds, the device needs the same address each time the bonds are opened, because bonded
             // peers recognize it by that.
             address: plan.trust.keepsBonds ? .identity : .staticRandom,
             pairing: plan.trust.configuration,
-            happenings: happenings
+            stackEvents: stackEvents
         )
         observer = Observer(device)
         central = Central(device)

@@ -51,10 +51,10 @@ struct ControllerOptions: ParsableArguments {
 
     /// Starts the host stack, without a Bluetooth system, on the controller. On the loop only.
     func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
-        let happenings = HappeningSink.log(Logger(label: "harald"))
+        let stackEvents = StackEventSink.log(Logger(label: "harald"))
         let transport = open(controller, loop: loop, capture: capture)
-        let host = HCIHost(transport: transport, loop: loop, happenings: happenings)
-        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), happenings: happenings)
+        let host = HCIHost(transport: transport, loop: loop, stackEvents: stackEvents)
+        let access = GenericAccess(host: host, loop: loop, random: RandomSource(), stackEvents: stackEvents)
         access.start()
         return access
     }

@@ -82,7 +82,7 @@ struct TrustOptions: ParsableArguments {
         return system.with { system in
             if let data = trust.oob { system.expectOutOfBand(data) }
             if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
-            system.observers.add(.notices) { if case .noticed(let notice) = $0.happening { outcome.say("\(notice)") } }
+            system.observers.add(.notices) { if case .noticed(let notice) = $0.content { outcome.say("\(notice)") } }
             let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)

@@ -295,7 +295,7 @@ import Testing
         final class Seen { var notices: [SystemNotice] = [] }
         let seen = Seen()
         device.system.observers.add(.notices) {
-            if case .noticed(let notice) = $0.happening { seen.notices.append(notice) }
+            if case .noticed(let notice) = $0.content { seen.notices.append(notice) }
         }
         try body()
         return seen.notices

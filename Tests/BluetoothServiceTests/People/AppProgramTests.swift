@@ -39,7 +39,7 @@ import Testing
     private func troubles(of device: TestDevice) -> Troubles {
         let troubles = Troubles()
         device.system.observers.add(.trouble) {
-            if case .trouble(let text, _) = $0.happening { troubles.texts.append(text) }
+            if case .trouble(let text, _) = $0.content { troubles.texts.append(text) }
         }
         return troubles
     }

@@ -66,9 +66,9 @@ import Testing
                 air.world.loop.schedule(after: .seconds(1)) { [unowned self] in
                     tool?.handle(.answer(number: number, answer(question)))
                 }
-            case .happening(2, let line): lines.append(line)
+            case .event(2, let line): lines.append(line)
             case .answer(_, let result): answers.append(result)
-            case .happening, .prompt, .promptClosed, .goodbye: break
+            case .event, .prompt, .promptClosed, .goodbye: break
             }
         }
 

@@ -24,7 +24,7 @@ import Testing
                 switch reply {
                 case .prompt(let number, let question): shown.append((number, question))
                 case .promptClosed(let number): closed.append(number)
-                case .answer, .happening, .goodbye: break
+                case .answer, .event, .goodbye: break
                 }
             }
             guard let registration else { return nil }

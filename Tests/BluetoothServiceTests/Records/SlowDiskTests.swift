@@ -39,7 +39,7 @@ import Testing
         #expect(bench.records.held == [Self.slot] && scanned(bench).isEmpty)
         let requests = bench.phone.system.observers
         var performed: [Request] = []
-        requests.add(.messages) { if case .requested(let request) = $0.happening { performed.append(request) } }
+        requests.add(.messages) { if case .requested(let request) = $0.content { performed.append(request) } }
         modest.send(.central(.resetScanFilter))
         modest.send(scan(2))
         bench.world.run(.zero)
@@ -59,7 +59,7 @@ import Testing
         let (bench, greedy, _) = makeBench()
         var performed: [Request] = []
         bench.phone.system.observers.add(.messages) {
-            if case .requested(let request) = $0.happening { performed.append(request) }
+            if case .requested(let request) = $0.content { performed.append(request) }
         }
         let saves = bench.records.inner.changes
         let later = (2...9).map(scan)
@@ -103,7 +103,7 @@ import Testing
         let (bench, greedy, _) = makeBench()
         var happened: [String] = []
         bench.phone.system.observers.add([.messages, .managers]) {
-            switch $0.happening {
+            switch $0.content {
             case .requested: happened.append("requested")
             case .managerClosed: happened.append("closed")
             default: break
@@ -238,7 +238,7 @@ import Testing
         let (bench, greedy, _) = makeBench()
         var misuse: [String] = []
         bench.phone.system.observers.add(.misuse) {
-            if case .misused(let text, _) = $0.happening { misuse.append(text) }
+            if case .misused(let text, _) = $0.content { misuse.append(text) }
         }
         greedy.send(scan(1))
         for _ in 1..<RecordGate.maximumWaiting { greedy.send(.central(.resetScanFilter)) }
@@ -261,7 +261,7 @@ import Testing
         bench.records.isHeld = { $0 == Self.slot }
         var performed: [Request] = []
         bench.phone.system.observers.add(.messages) {
-            if case .requested(let request) = $0.happening { performed.append(request) }
+            if case .requested(let request) = $0.content { performed.append(request) }
         }
         manager.send(scan(1))
         bench.world.run(.zero)

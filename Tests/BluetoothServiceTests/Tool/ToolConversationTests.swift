@@ -46,7 +46,7 @@ import Testing
 
     private func events(_ replies: [ToolReply], of stream: UInt32) throws -> [MonitoredEvent] {
         try replies.compactMap { reply -> MonitoredEvent? in
-            guard case .happening(stream, let text) = reply else { return nil }
+            guard case .event(stream, let text) = reply else { return nil }
             #expect(!text.contains("\n"))
             return try JSONDecoder().decode(MonitoredEvent.self, from: Data(text.utf8))
         }
@@ -261,21 +261,21 @@ import Testing
     func eventsHaveNamesAndLines() {
         let names = Observation.Kinds.named.map(\.name)
         #expect(Set(names).count == 11 && !names.contains("other"))
-        func event(_ happening: Observation.Happening) -> MonitoredEvent {
+        func event(_ content: Observation.Content) -> MonitoredEvent {
             let subject = Observation.Subject(app: AppIdentity(name: "a\u{7}", owner: 7), manager: ManagerID(3))
-            let observation = Observation(number: 1, time: .zero, cause: nil, subject: subject, happening: happening)
+            let observation = Observation(number: 1, time: .zero, cause: nil, subject: subject, content: content)
             return MonitoredEvent(observation, showsContents: true)
         }
-        let happenings: [Observation.Happening] = [
+        let contents: [Observation.Content] = [
             .stateChanged(.poweredOn), .controllerFailed(.notRunning), .managerOpened(.central), .managerClosed,
             .appMoved(.notRunning(.crashed)), .appLaunched(RestoreIdentifiers(centrals: ["a"])), .eventsLost(1),
             .requested(Request()), .asked(Query()), .told(Event()), .linkMade, .linkEnded(.replaced),
             .secured(LinkSecurity(isEncrypted: true)), .noticed(.poweredOff(app: "b")),
             .misused("e" + String(repeating: "\u{301}", count: 10_000), isToldToApp: true), .trouble("t", .error),
-            .below(HostHappening.bufferOverflow(linkKind: 1)),
+            .below(HostEvent.bufferOverflow(linkKind: 1)),
         ]
-        for happening in happenings {
-            let (event, kind) = (event(happening), happening.kind.name)
+        for content in contents {
+            let (event, kind) = (event(content), content.kind.name)
             #expect(event.kind == kind && !event.text.isEmpty && event.owner == 7)
             #expect(event.line.hasPrefix("0.000000 \(kind) a\\u{7}/3 "), "\(event.line)")
             #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.utf8.count < 2_010)

@@ -85,7 +85,7 @@ final class WorldDevice: AppLauncher {
         (self.source, current) = (source, new)
         new.launcher = self
         new.observers.add(.managers) { [weak self] observation in
-            guard case .appMoved(let phase) = observation.happening else { return }
+            guard case .appMoved(let phase) = observation.content else { return }
             self?.apps.first { $0.shape.identity == observation.subject.app }?.moved(to: phase)
         }
         // The setting belongs to the device and outlasts the system.

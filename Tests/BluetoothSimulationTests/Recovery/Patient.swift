@@ -44,7 +44,7 @@ struct Patient {
             device.interpose { made.line($0, loop: loop) }
             device.withSystem {
                 _ = $0.observers.add([.state, .notices]) { observation in
-                    switch observation.happening {
+                    switch observation.content {
                     case .recovery(let report): reports.change { $0.append(report) }
                     case .noticed(.controllerStaysBroken): advices.change { $0 += 1 }
                     default: break

@@ -115,7 +115,7 @@ struct LinkTests {
         let told = Notes<UInt32>()
         _ = world.phone.withSystem { system in
             system.observers.add(.messages) {
-                guard case .told(.central(.peer(_, .linkInformation))) = $0.happening else { return }
+                guard case .told(.central(.peer(_, .linkInformation))) = $0.content else { return }
                 told.add($0.subject.manager?.rawValue ?? 0)
             }
         }

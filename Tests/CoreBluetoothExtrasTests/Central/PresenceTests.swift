@@ -58,7 +58,7 @@ struct PresenceTests {
         let asked = Notes<Int>()
         _ = world.phone.withSystem { system in
             system.observers.add(.messages) {
-                guard case .requested(.central(.startScan(let request))) = $0.happening else { return }
+                guard case .requested(.central(.startScan(let request))) = $0.content else { return }
                 if let time = request.lostAfter { asked.add(time) }
             }
         }

@@ -122,7 +122,7 @@ final class GAPDevice {
         let line = SnoopingTransport(gate, end: .host, loop: world.loop) { packet, direction, _ in
             log.take(packet, direction)
         }
-        host = HCIHost(transport: line, loop: world.loop, happenings: .log(logger))
+        host = HCIHost(transport: line, loop: world.loop, stackEvents: .log(logger))
         let adapter = AdapterIdentity(address: configuration.publicAddress)
         // A device with private addresses has an identity behind them, which is stored.
         let own = try? BondStore(storage: MemoryBondStorage(), adapter: adapter, random: random.split(3))
@@ -136,7 +136,7 @@ final class GAPDevice {
             bonds: bonds,
             pairing: pairing,
             privateAddressInterval: interval,
-            happenings: .log(logger)
+            stackEvents: .log(logger)
         )
         self.log = log
         access.onLink = { [unowned self] link in

@@ -39,7 +39,7 @@ final class HostedDevice {
         host = HCIHost(
             transport: near,
             loop: world.loop,
-            happenings: .log(Logger(label: "test")),
+            stackEvents: .log(Logger(label: "test")),
             configuration: configuration
         )
         controller = VirtualController(

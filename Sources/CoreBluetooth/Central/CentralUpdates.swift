@@ -14,7 +14,7 @@ package struct ConnectionEnd: Sendable {
 }
 
 /// An event of a peripheral.
-package enum PeripheralHappening: Sendable {
+package enum PeripheralUpdate: Sendable {
     /// The peripheral is connected.
     case connected
     /// The attempt to connect failed.
@@ -28,7 +28,7 @@ package enum PeripheralHappening: Sendable {
 }
 
 /// An event of a central manager.
-package enum CentralHappening: Sendable {
+package enum CentralUpdate: Sendable {
     /// The state of the manager has changed to this one.
     case state(CBManagerState)
     /// The scan has found a device.

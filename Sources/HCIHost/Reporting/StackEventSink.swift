@@ -3,41 +3,41 @@ import Logging
 /// The destination of the events that the modules of the host stack report. The component that assembles the stack
 /// provides it: the service forwards events to its observers, a program that uses the stack directly writes them to a
 /// log.
-package struct HappeningSink {
-    private let wants: (StackRoom) -> Bool
-    private let take: (any StackHappening) -> Void
+package struct StackEventSink {
+    private let wants: (StackModule) -> Bool
+    private let take: (any StackEvent) -> Void
 
     /// - Parameters:
     ///   - wants: Returns whether events of a module are wanted at present.
     ///   - take: Receives each event.
-    package init(wants: @escaping (StackRoom) -> Bool, take: @escaping (any StackHappening) -> Void) {
+    package init(wants: @escaping (StackModule) -> Bool, take: @escaping (any StackEvent) -> Void) {
         self.wants = wants
         self.take = take
     }
 
     /// Returns a sink that writes all events to a log.
-    package static func log(_ logger: Logger) -> HappeningSink {
-        HappeningSink(wants: { _ in true }, take: { logger.write($0) })
+    package static func log(_ logger: Logger) -> StackEventSink {
+        StackEventSink(wants: { _ in true }, take: { logger.write($0) })
     }
 
     /// Reports an event. The event is not constructed unless its module's events are wanted.
-    package func tell<Happening: StackHappening>(_ happening: @autoclosure () -> Happening) {
-        guard wants(Happening.room) else { return }
-        take(happening())
+    package func tell<Event: StackEvent>(_ event: @autoclosure () -> Event) {
+        guard wants(Event.module) else { return }
+        take(event())
     }
 }
 
 extension Logger {
     /// Writes an event of the stack at the level of its weight.
-    package func write(_ happening: any StackHappening) {
-        let level = happening.weight.level
+    package func write(_ event: any StackEvent) {
+        let level = event.weight.level
         guard level >= logLevel else { return }
-        let details = happening.details.mapValues { MetadataValue.string($0) }
-        log(level: level, "\(happening)", metadata: details.isEmpty ? nil : details)
+        let details = event.details.mapValues { MetadataValue.string($0) }
+        log(level: level, "\(event)", metadata: details.isEmpty ? nil : details)
     }
 }
 
-extension HappeningWeight {
+extension EventWeight {
     /// The log level of events with this weight.
     package var level: Logger.Level {
         switch self {

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 
 /// An event between the host and its controller.
-package enum HostHappening: StackHappening {
+package enum HostEvent: StackEvent {
     /// The controller has been initialized.
     case ready(ControllerInformation)
     /// The controller cannot be used.
@@ -21,9 +21,9 @@ package enum HostHappening: StackHappening {
     /// The controller has answered a command that is not pending.
     case unexpectedAnswer(Opcode)
 
-    package static var room: StackRoom { .host }
+    package static var module: StackModule { .host }
 
-    package var weight: HappeningWeight {
+    package var weight: EventWeight {
         switch self {
         case .ready: .information
         case .failed: .error

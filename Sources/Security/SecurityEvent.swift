@@ -5,7 +5,7 @@ import HCIHost
 import SMP
 
 /// An event in the security of a link.
-package struct SecurityHappening: StackHappening {
+package struct SecurityEvent: StackEvent {
     /// The kinds of events.
     package enum Kind: Sendable {
         /// A new link was refused because an encrypted link to the same peer exists (AB-G03).
@@ -36,9 +36,9 @@ package struct SecurityHappening: StackHappening {
         self.link = link
     }
 
-    package static var room: StackRoom { .security }
+    package static var module: StackModule { .security }
 
-    package var weight: HappeningWeight {
+    package var weight: EventWeight {
         switch kind {
         case .paired, .failed, .bondLost: .detail
         case .secondLinkRefused, .gaveWay: .notice

@@ -1,7 +1,7 @@
 import HCIHost
 
 /// An event of the device's privacy, for the log and for trouble reports.
-package enum PrivacyHappening: StackHappening {
+package enum PrivacyEvent: StackEvent {
     /// The controller refused a change of its resolving list.
     case listRefused(HCICommandError)
     /// The controller refused a random address.
@@ -9,9 +9,9 @@ package enum PrivacyHappening: StackHappening {
     /// Advertising, scanning or connecting did not stop in time when the controller was asked to end it.
     case notQuiet
 
-    package static var room: StackRoom { .privacy }
+    package static var module: StackModule { .privacy }
 
-    package var weight: HappeningWeight {
+    package var weight: EventWeight {
         switch self {
         case .addressRefused: .error
         case .listRefused, .notQuiet: .warning

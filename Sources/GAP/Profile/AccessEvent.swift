@@ -3,7 +3,7 @@ import HCI
 import HCIHost
 
 /// An event in the modes and procedures of a device.
-package enum AccessHappening: StackHappening {
+package enum AccessEvent: StackEvent {
     case cannotAdvertise(HCICommandError)
     case cannotScan(HCICommandError)
     case cannotConnect(HCICommandError)
@@ -19,9 +19,9 @@ package enum AccessHappening: StackHappening {
     /// The controller does not work as it claims, and the host uses a fall-back.
     case fallsBack(ControllerFallback, isTrial: Bool)
 
-    package static var room: StackRoom { .access }
+    package static var module: StackModule { .access }
 
-    package var weight: HappeningWeight {
+    package var weight: EventWeight {
         switch self {
         // The link may have ended at the same time.
         case .cannotUpdate, .cannotLengthen, .cannotDisconnect: .detail

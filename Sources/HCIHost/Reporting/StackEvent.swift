@@ -3,11 +3,11 @@ import HCI
 
 /// An event in a module of the host stack. It carries values; ``description`` renders them as text for logs. Each
 /// module defines its own type.
-package protocol StackHappening: Sendable, CustomStringConvertible {
+package protocol StackEvent: Sendable, CustomStringConvertible {
     /// The module that reports the event.
-    static var room: StackRoom { get }
+    static var module: StackModule { get }
     /// The severity of the event.
-    var weight: HappeningWeight { get }
+    var weight: EventWeight { get }
     /// The peer concerned, if any.
     var peer: BluetoothAddress? { get }
     /// The link concerned, if any.
@@ -16,14 +16,14 @@ package protocol StackHappening: Sendable, CustomStringConvertible {
     var details: [String: String] { get }
 }
 
-extension StackHappening {
+extension StackEvent {
     package var peer: BluetoothAddress? { nil }
     package var link: ConnectionHandle? { nil }
     package var details: [String: String] { [:] }
 }
 
 /// The modules of the host stack that report events.
-package enum StackRoom: CaseIterable, Sendable {
+package enum StackModule: CaseIterable, Sendable {
     /// HCIHost: the controller and its transport.
     case host
     /// Privacy: private addresses and their resolution.
@@ -35,7 +35,7 @@ package enum StackRoom: CaseIterable, Sendable {
 }
 
 /// The severity of an event that apps are not notified of.
-package enum HappeningWeight: Sendable {
+package enum EventWeight: Sendable {
     /// An expected event, for debugging only.
     case detail
     /// An event worth recording.
