@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct BringUpTests {
     @Test func aControllerThatCanDoAllIsAskedForAll() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.host.start()
         bench.run()
         let information = try #require(bench.information)
@@ -39,7 +39,7 @@ import Testing
 
     @Test("AB-H08: the host learns a controller's place from the transport and not from the controller")
     func whereAControllerIsTheLineSays() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.transport.place = "tcp:127.0.0.1:6402"
         bench.host.start()
         bench.run()
@@ -53,7 +53,7 @@ import Testing
         arguments: [nil, 1_023, 200]
     )
     func dataFitsThroughTheLine(limit: Int?) throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.bufferSize = 1_024
         bench.transport.maximumACLPayload = limit
         bench.host.start()
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aControllerOfVersion40IsAskedForWhatItKnows() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.version = .v4_0
         bench.controller.leFeatures = [.encryption]
         bench.controller.bufferSize = 27
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func extendedCommandsAreUsedOnlyWhenAllOfThemAreThere() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let information = try #require(bench.information)
         #expect(information.supportsExtendedAdvertising)
@@ -115,7 +115,7 @@ import Testing
 
     @Test("a controller driven with the legacy commands gets no extended one after its reset, not even a query")
     func noExtendedCommandComesBeforeLegacyOnes() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let information = try #require(bench.information)
         bench.host.memory.note(.legacyCommands, of: information)
@@ -130,7 +130,7 @@ import Testing
 
     @Test("a controller whose command list leaves only the legacy ones gets no extended one, despite the feature bit")
     func aFeatureWithoutItsCommandsIsNotAskedAbout() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.commands.remove(LESetExtendedScanResponseData.self)
         bench.host.start()
         bench.run()
@@ -140,7 +140,7 @@ import Testing
 
     @Test("a controller that reports zero advertising sets is reset before legacy commands, and not queried again")
     func aControllerWithoutSetsIsResetOnceMore() throws {
-        let bench = Bench()
+        let bench = HostBench()
         let opcode = LEReadNumberOfSupportedAdvertisingSets.opcode
         let none = LEReadNumberOfSupportedAdvertisingSets.Response(count: 0).encoded()
         bench.controller.reaction = { asked in
@@ -188,7 +188,7 @@ import Testing
 
     @Test("only events that the host handles and the controller supports are enabled", arguments: eventsOfFeatures)
     func onlyEventsOfUseAreAskedFor(features: LEFeatures, events: LEEventMask) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.leFeatures = features
         bench.up()
         let always: LEEventMask = [
@@ -205,7 +205,7 @@ import Testing
     // Encryption Change [v2] was added in version 5.3.
     @Test(arguments: [(SpecificationVersion.v5_2, 0x80_0000), (.v5_3, 0x280_0000)] as [(SpecificationVersion, UInt64)])
     func theSizeOfTheKeyIsAskedForWhereItCanBeTold(version: SpecificationVersion, mask: UInt64) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.version = version
         bench.controller.leFeatures = [.encryption, .ping]
         bench.up()
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func aControllerWithBREDRIsToldOfLEAndMayShareItsBuffers() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.features = [.leController, .simultaneousLEAndBREDR]
         (bench.controller.bufferSize, bench.controller.bufferCount) = (0, 0)
         bench.host.start()
@@ -243,7 +243,7 @@ import Testing
             ScriptedController.Reaction.refuse(.unknownCommand),
             .packets([HCIPacket(CommandStatus(status: .unknownCommand, credits: 1, opcode: opcode))]),
         ] {
-            let bench = Bench()
+            let bench = HostBench()
             bench.controller.reaction = { $0 == opcode ? reaction : .answer }
             bench.host.start()
             bench.run()
@@ -257,7 +257,7 @@ import Testing
 
     @Test(arguments: needed.map { $0.opcode })
     func whatTheHostNeedsMayNot(opcode: Opcode) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
         bench.host.start()
         bench.run()
@@ -273,7 +273,7 @@ import Testing
         "impossible buffer sizes are clamped, at worst to one packet of the length every controller supports (quirk 14)"
     )
     func buffersThatCannotBeAreClamped() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.bufferSize = 26
         bench.host.start()
         bench.run()
@@ -295,7 +295,7 @@ import Testing
 
     @Test("AB-H06: a controller that is silent fails the bring-up after the time for a reset")
     func aSilentControllerFailsAfterTheTimeForAReset() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
         bench.run(.seconds(9))
@@ -307,7 +307,7 @@ import Testing
 
     @Test("AB-H06: a controller that falls silent is reset and then given up")
     func oneThatFallsSilentIsResetAndThenGivenUp() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { $0 == ReadBDADDR.opcode ? .silence : .answer }
         bench.host.start()
         bench.run(.seconds(30))
@@ -318,7 +318,7 @@ import Testing
 
     @Test("AB-H06: a controller that answers only other commands counts as silent")
     func oneThatAnswersOtherCommandsIsSilent() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { opcode in
             .packets([
                 HCIPacket(CommandComplete(credits: 1, opcode: Opcode(rawValue: opcode.rawValue + 1), parameters: [0]))
@@ -333,7 +333,7 @@ import Testing
     @Test("AB-H02: garbage instead of answers fails the bring-up")
     func garbageInPlaceOfAnswersFailsTheBringUp() {
         for length in 0..<4 {
-            let bench = Bench()
+            let bench = HostBench()
             let whole: PacketBuffer = [0x01, 0x03, 0x0C, 0x00]
             bench.controller.reaction = { _ in
                 .packets([
@@ -359,9 +359,9 @@ import Testing
 
     @Test func aControllerOfNoOrderDoesNotUpsetTheBringUp() {
         // Events, data and answers from before the reset.
-        let bench = Bench()
+        let bench = HostBench()
         bench.host.start()
-        bench.inject(Bench.connectionComplete(0x40))
+        bench.inject(HostBench.connectionComplete(0x40))
         bench.inject(HardwareError(code: 1))
         bench.inject(.acl, [0x40, 0x20, 1, 0, 0xAA])
         bench.inject(.event, [0xFF, 1, 2])
@@ -373,7 +373,7 @@ import Testing
     /// Until it answers the reset, a controller may still report the error that made the reset necessary.
     @Test("AB-H06: a hardware error before the reset is answered belongs to the time before the reset")
     func aHardwareErrorBeforeTheResetIsAnsweredIsOfTheTimeBefore() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { $0 == Reset.opcode ? .silence : .answer }
         bench.host.start()
         bench.run(.seconds(1))
@@ -386,7 +386,7 @@ import Testing
     }
 
     @Test func aLineThatIsGoneIsAFailureThatSaysWhy() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.transport.onClose?(.closedByPeer)
         #expect(bench.error == .transport(.closedByPeer))

@@ -86,8 +86,8 @@ import Testing
     // MARK: Limits of a central's hold
 
     /// The order in which a central's link reports events, with keys that arrive at one point.
-    private func order(_ story: (Bench) -> Void) throws -> [String] {
-        let bench = Bench()
+    private func order(_ story: (HostBench) -> Void) throws -> [String] {
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var order: [String] = []
@@ -97,12 +97,12 @@ import Testing
         return order
     }
 
-    private func arrives(_ bench: Bench, _ code: UInt8 = 8) {
+    private func arrives(_ bench: HostBench, _ code: UInt8 = 8) {
         let packet = HCIPacket(key(code))
         bench.inject(packet.kind, packet.bytes)
     }
 
-    private func encrypts(_ bench: Bench) {
+    private func encrypts(_ bench: HostBench) {
         let key = PacketBuffer([UInt8](1...16))
         bench.host.send(
             LEEnableEncryption(handle: Self.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
@@ -186,7 +186,7 @@ import Testing
 
     @Test("data held at a peripheral count as clear when the controller does not accept its key")
     func whatWaitsComesWhenTheKeyIsNotTaken() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var count = 0
@@ -229,7 +229,7 @@ import Testing
         "AB-L08: data after a peripheral's key wait for Encryption Change, which every component receives first (quirk 2)"
     )
     func dataBehindAKeyWaitForTheEvent() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var order: [String] = []
@@ -249,7 +249,7 @@ import Testing
 
     @Test("AB-L08: a peripheral ends a link whose data arrive after its key without the event")
     func aLinkWithoutTheEventIsEnded() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var seen = 0
@@ -329,7 +329,7 @@ import Testing
 
     @Test("a command set that proved useless is not used again, though the other one hangs too")
     func thereIsNoWayBack() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.controller.reaction = {
             $0 == LESetExtendedScanEnable.opcode || $0 == LESetScanEnable.opcode ? .silence : .answer
@@ -353,7 +353,7 @@ import Testing
 
     @Test("a controller is not reset to change its command set while a link exists")
     func aControllerIsNotRenewedWithALink() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         #expect(!bench.host.renew { _ in })

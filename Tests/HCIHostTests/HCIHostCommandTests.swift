@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct HCIHostCommandTests {
     @Test func aCommandComesBackWithItsReturnParameters() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var numbers: [UInt64] = []
         bench.host.send(LERand()) { numbers.append((try? $0.get().number) ?? 0) }
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func aRefusalKeepsTheCommandAndTheReason() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.controller.reaction = { _ in .refuse(.controllerBusy) }
         var errors: [HCICommandError] = []
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func commandsGoOneAfterTheOther() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var order: [Int] = []
         for index in 0..<5 { bench.host.send(LERand()) { _ in order.append(index) } }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func nothingIsSentBeforeTheHostIsReady() {
-        let bench = Bench()
+        let bench = HostBench()
         var errors: [HCICommandError] = []
         bench.host.send(LERand()) { if case .failure(let error) = $0 { errors.append(error) } }
         #expect(errors.isEmpty)
@@ -50,7 +50,7 @@ import Testing
 
     @Test("AB-H06: all callers that wait for a controller get the same error")
     func oneErrorForAllWhoWait() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(0x40)
         bench.controller.reaction = { $0 == LERand.opcode ? .silence : .answer }
@@ -74,7 +74,7 @@ import Testing
         "the time-out for a controller's answer starts when the transport opens, so a driver may load its firmware first"
     )
     func timeForAnAnswerBeginsWhenTheLineIsOpen() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.transport.isOpening = true
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func aLineThatNeverOpensIsAwaitedForSoLong() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.transport.isOpening = true
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
@@ -102,7 +102,7 @@ import Testing
 
     @Test("AB-H06: when the reset fails too, both causes are kept")
     func aResetThatFailsTooKeepsBothCauses() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.controller.reaction = { _ in .silence }
         var errors: [HCICommandError] = []
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aHardwareErrorResetsTheController() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         bench.inject(HardwareError(code: 7))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func resetsAreCountedForAWhileOnly() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for _ in 0..<10 {
             bench.inject(HardwareError(code: 7))
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func stoppingEndsAllAndStartingBeginsAnew() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         var errors: [HCICommandError] = []
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func stoppingFromACallbackIsRespected() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         bench.host.onDisconnection = { [unowned bench] _, _ in bench.host.stop() }
@@ -177,7 +177,7 @@ import Testing
     /// An event from before a restart is not delivered further when its first observer restarts the host.
     @Test(arguments: [true, false])
     func anEventEndsWithItsTime(startsAnew: Bool) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var seen = 0
         bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in seen += 1 }
@@ -185,14 +185,14 @@ import Testing
             bench.host.stop()
             if startsAnew { bench.host.start() }
         }
-        bench.inject(Bench.connectionComplete(1))
+        bench.inject(HostBench.connectionComplete(1))
         bench.run()
         #expect(seen == 0 && bench.host.connections.isEmpty)
         #expect((bench.information != nil) == startsAnew)
     }
 
     @Test func eventsReachThoseWhoAskedForThem() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         var seen: [String] = []
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test func requestsThatNobodyTakesAreRefused() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1, role: .peripheral)
         bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
@@ -235,7 +235,7 @@ import Testing
 
     @Test("AB-H02: a truncated event of any kind does no harm to the host")
     func noPartOfAnyEventUpsetsTheHost() throws {
-        func truncated<E: HCIEvent>(_ type: E.Type, _ bench: Bench) {
+        func truncated<E: HCIEvent>(_ type: E.Type, _ bench: HostBench) {
             let bytes = HCIPacket(RandomFields.value(type, RandomSource(seed: 3))).bytes
             for length in 0..<bytes.count {
                 bench.transport.inject(HCIPacket(.event, bytes.prefix(upTo: length)))
@@ -247,7 +247,7 @@ import Testing
                 bench.transport.inject(HCIPacket(.event, short))
             }
         }
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         for type in HCIEventRegistry.all { truncated(type, bench) }

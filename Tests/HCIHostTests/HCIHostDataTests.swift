@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func aPDUThatFitsGoesInOnePieceAndInItsOwnStorage() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         func address(_ buffer: PacketBuffer) -> UInt {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aLongerOneIsCutToTheControllersBuffers() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var drained = 0
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func theControllersBuffersAreNeverOverrun() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var drained = 0
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func connectionsTakeTurns() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let links = try [UInt16(1), 2, 3].map { try #require(bench.connect($0)) }
         for link in links { for _ in 0..<4 { link.send(pdu(20)) } }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aPeerOutOfReachDoesNotStopTheOthers() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let dead = try #require(bench.connect(1))
         let alive = try #require(bench.connect(2))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func theBuffersOfALinkThatEndedAreFreeAgain() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let first = try #require(bench.connect(1))
         for _ in 0..<10 { first.send(pdu(20)) }
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func theQueueOfALinkIsBounded() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         for _ in 0..<(HCIConnection.maximumQueuedPDUs + 14) { link.send([1]) }
@@ -109,7 +109,7 @@ import Testing
         weak var kept: HCIConnection?
         var link: HCIConnection?
         do {
-            let bench = Bench()
+            let bench = HostBench()
             bench.up()
             link = bench.connect(1)
             kept = link
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func sendingFromWithinACallbackKeepsTheOrder() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var next: UInt8 = 1
@@ -139,7 +139,7 @@ import Testing
 
     @Test("AB-H01: completed packets beyond those outstanding are not credited")
     func creditsAreClamped() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
@@ -153,7 +153,7 @@ import Testing
 
     @Test("AB-H01: a count beyond the payload rejects the whole event")
     func aCountBeyondThePayloadRejectsTheWholeEvent() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func fragmentsGoUpInOrder() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var seen: [String] = []
@@ -181,7 +181,7 @@ import Testing
 
     @Test("AB-H02: empty data and data with wrong lengths are rejected")
     func dataWithoutOctetsOrWithWrongLengthsAreRefused() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var seen = 0
@@ -198,46 +198,46 @@ import Testing
 
     @Test("AB-H04: data before the connection is complete reach their connection")
     func dataBeforeConnectionCompleteReachTheirConnection() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA])
         bench.inject(.acl, [0x02, 0x20, 1, 0, 0xBB])
         var seen: [PacketBuffer] = []
         bench.host.onConnection = { link in link.onReceive = { fragment, _ in seen.append(fragment) } }
-        bench.inject(Bench.connectionComplete(1))
+        bench.inject(HostBench.connectionComplete(1))
         #expect(seen == [[0xAA]])
         bench.run(.seconds(1))
-        bench.inject(Bench.connectionComplete(2))
+        bench.inject(HostBench.connectionComplete(2))
         #expect(seen == [[0xAA]])
     }
 
     @Test("AB-H04: data of unknown connections are bounded and never reach another")
     func dataOfUnknownConnectionsAreBoundedAndNeverReachAnother() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for _ in 0..<20 { bench.inject(.acl, [0x01, 0x20, 1, 0, 0xAA]) }
         #expect(bench.host.counters.droppedPackets == 20 - EarlyPackets.maximumCount)
         var seen = 0
         bench.host.onConnection = { link in link.onReceive = { _, _ in seen += 1 } }
-        bench.inject(Bench.connectionComplete(3))
+        bench.inject(HostBench.connectionComplete(3))
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 1), reason: .connectionTimeout))
-        bench.inject(Bench.connectionComplete(1))
+        bench.inject(HostBench.connectionComplete(1))
         #expect(seen == 0)
     }
 
     @Test("AB-H05: a connection begins only once")
     func aConnectionBeginsOnce() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
         var events = 0
         bench.host.onEvent(LEEnhancedConnectionComplete.self) { _ in events += 1 }
-        bench.inject(Bench.connectionComplete(1, role: .peripheral))
+        bench.inject(HostBench.connectionComplete(1, role: .peripheral))
         #expect(bench.connections.count == 1 && bench.host.connection(.init(rawValue: 1)) === link)
         #expect(link.role == .central && bench.host.freeBuffers == 3 && events == 0)
         #expect(bench.host.counters.duplicateConnections == 1)
-        bench.inject(Bench.connectionComplete(0x0F00))
+        bench.inject(HostBench.connectionComplete(0x0F00))
         #expect(bench.connections.count == 1 && bench.host.counters.malformed == 1)
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 7), reason: .connectionTimeout))
         bench.inject(DisconnectionComplete(status: .commandDisallowed, handle: .init(rawValue: 1), reason: .success))
@@ -246,7 +246,7 @@ import Testing
 
     @Test("AB-H05: encryption that the host did not begin is not trusted")
     func encryptionThatNobodyBeganIsNotBelieved() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
@@ -272,7 +272,7 @@ import Testing
         #expect(!link.isEncrypted)
     }
 
-    private func giveKey(_ bench: Bench, _ handle: ConnectionHandle) {
+    private func giveKey(_ bench: HostBench, _ handle: ConnectionHandle) {
         bench.host.send(
             LEEnableEncryption(handle: handle, random: 0, encryptedDiversifier: 0, longTermKey: pdu(16))
         )
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test func aConnectionTellsWhatBecomesOfItsEncryption() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
@@ -315,7 +315,7 @@ import Testing
     /// link look encrypted (Core Vol 4 Part E 7.7.39).
     @Test("AB-H05: a key refresh is accepted only on an encrypted link")
     func aRefreshIsOfALinkThatIsEncrypted() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
@@ -334,7 +334,7 @@ import Testing
     /// A failure leaves the link as it is, and discards the key it was meant for.
     @Test("AB-H05: a failed refresh neither renews nor ends the encryption")
     func aFailureIsNoRefreshAndNoEnd() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
@@ -354,7 +354,7 @@ import Testing
 
     @Test("AB-H05: a rejected key does not cancel the pending one")
     func aRefusedKeyDoesNotUndoTheOneUnderWay() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         let link = try #require(bench.connect(1))
@@ -368,7 +368,7 @@ import Testing
     }
 
     @Test func aConnectionAsksForItsKey() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         var asked: [LELongTermKeyRequest] = []
@@ -384,7 +384,7 @@ import Testing
     }
 
     @Test func aConnectionKnowsItsParameters() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let handle = ConnectionHandle(rawValue: 1)
         bench.inject(
@@ -421,7 +421,7 @@ import Testing
         #expect(link.subrateFactor == 5 && link.latency == 3 && link.supervisionTimeout == 950)
         bench.inject(LEConnectionUpdateComplete(handle: handle, interval: 40, latency: 3, supervisionTimeout: 500))
         #expect(link.subrateFactor == 1 && link.latency == 3 && link.supervisionTimeout == 500)
-        bench.inject(Bench.connectionComplete(0, status: .unknownConnection))
+        bench.inject(HostBench.connectionComplete(0, status: .unknownConnection))
         #expect(bench.failures == [.unknownConnection])
     }
 }

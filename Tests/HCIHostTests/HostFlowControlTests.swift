@@ -10,7 +10,7 @@ import Testing
         HCIPacket(.acl, [handle, 0x20, 1, 0, octet])
     }
 
-    private func reports(_ bench: Bench) -> [[CompletedPackets]] {
+    private func reports(_ bench: HostBench) -> [[CompletedPackets]] {
         bench.transport.sent.filter { $0.kind == .command }.compactMap { packet in
             guard let frame = try? CommandPacket(reading: packet.bytes),
                 let command = try? HCICommandRegistry.decode(frame) as? HostNumberOfCompletedPackets
@@ -19,14 +19,14 @@ import Testing
         }
     }
 
-    private func returned(_ bench: Bench) -> Int {
+    private func returned(_ bench: HostBench) -> Int {
         reports(bench).joined().reduce(0) { $0 + Int($1.count) }
     }
 
-    private func bench(count: UInt16 = 16) -> Bench {
+    private func bench(count: UInt16 = 16) -> HostBench {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = HostBuffers(packetLength: 251, packetCount: count)
-        let bench = Bench(configuration: configuration)
+        let bench = HostBench(configuration: configuration)
         bench.up()
         return bench
     }
@@ -38,7 +38,7 @@ import Testing
     @Test func theControllerIsToldBeforeThereAreConnections() throws {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = HostBuffers(packetLength: 251, packetCount: 7)
-        let bench = Bench(configuration: configuration)
+        let bench = HostBench(configuration: configuration)
         bench.host.start()
         bench.run()
         let packets = bench.transport.sent.map(\.bytes)
@@ -52,7 +52,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<3) func withoutOneOfTheCommandsItStaysOff(missing: Int) throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.commands.remove(Self.commands[missing])
         bench.host.start()
         bench.run()
@@ -64,7 +64,7 @@ import Testing
     @Test func itCanBeTurnedOff() {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = nil
-        let bench = Bench(configuration: configuration)
+        let bench = HostBench(configuration: configuration)
         bench.up()
         #expect(bench.information != nil && bench.information?.hostBuffers == nil)
         bench.connect(1)?.onReceive = { _, _ in }
@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: [HostBufferSize.opcode, SetControllerToHostFlowControl.opcode])
     func aControllerThatRefusesIsLeftInPeace(opcode: Opcode) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.controller.reaction = { $0 == opcode ? .refuse(.commandDisallowed) : .answer }
         bench.up()
         #expect(bench.information != nil && bench.information?.hostBuffers == nil)

@@ -42,7 +42,7 @@ import Testing
 
     @Test("AB-H01: impossible completed-packet counts are rejected and counted", arguments: completions)
     func completionsThatCannotBeAreRejectedAndCounted(parameters: PacketBuffer, cause: Cause) throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         let other = try #require(bench.connect(2))
@@ -57,7 +57,7 @@ import Testing
 
     @Test("AB-H02: a stream that is not HCI ends everything with one typed error")
     func aStreamThatIsNoneEndsEverythingWithOneTypedError() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         bench.connect(2)
@@ -70,7 +70,7 @@ import Testing
         #expect(errors == Array(repeating: .host(.transport(cause)), count: 3))
         #expect(bench.disconnections.map(\.handle) == [1, 2])
         bench.inject(.acl, [1, 0x20, 1, 0, 1])
-        bench.inject(Bench.connectionComplete(3))
+        bench.inject(HostBench.connectionComplete(3))
         #expect(bench.host.connections.isEmpty && bench.connections.count == 2)
     }
 
@@ -97,7 +97,7 @@ import Testing
 
     @Test("AB-H03: an advertising report that contradicts itself is dropped", arguments: reports)
     func aReportThatContradictsItselfIsDropped(parameters: [UInt8]) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var seen = 0
         bench.host.onEvent(LEAdvertisingReport.self) { seen += $0.reports.count }
@@ -111,7 +111,7 @@ import Testing
 
     @Test("AB-H04: misplaced fragments reach their own link, marked as what they are")
     func fragmentsOutOfPlaceReachTheirOwnLinkAndSayWhatTheyAre() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var seen: [String] = []
         for handle: UInt16 in [1, 2] {
@@ -135,7 +135,7 @@ import Testing
 
     @Test("AB-H04: unclaimed data are bounded")
     func whatNobodyTakesIsBounded() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         for octet in UInt8(0)..<100 { bench.transport.inject(HCIPacket(.acl, [1, 0x20, 1, 0, octet])) }
@@ -145,7 +145,7 @@ import Testing
         #expect(seen == (UInt8(0)..<UInt8(HCIConnection.maximumUnclaimedFragments)).map { PacketBuffer([$0]) })
     }
 
-    private func key(_ bench: Bench, _ handle: UInt16) {
+    private func key(_ bench: HostBench, _ handle: UInt16) {
         bench.host.send(
             LEEnableEncryption(
                 handle: ConnectionHandle(rawValue: handle),
@@ -159,7 +159,7 @@ import Testing
 
     @Test("AB-H05: a key that the controller refused does not count")
     func aKeyThatTheControllerRefusedDoesNotCount() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         bench.controller.reaction = { opcode in
@@ -179,7 +179,7 @@ import Testing
     /// A peripheral's host gives the key on request: it counts once, and only for the link that asked.
     @Test("AB-H05: the key that a peripheral gives to its controller counts")
     func theKeyThatAPeripheralGivesCounts() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: .peripheral))
         let other = try #require(bench.connect(2, role: .peripheral))
@@ -201,7 +201,7 @@ import Testing
 
     @Test("AB-H05: a connection update that failed changes nothing")
     func anUpdateThatFailedChangesNothing() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         let before = snapshot(link)
@@ -230,20 +230,20 @@ import Testing
 
     @Test("AB-H05: more connections than a controller can have are refused")
     func noControllerHasSoManyConnections() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let most = ConnectionTable.maximumConnections
-        for handle in 0..<UInt16(most + 10) { bench.inject(Bench.connectionComplete(handle)) }
+        for handle in 0..<UInt16(most + 10) { bench.inject(HostBench.connectionComplete(handle)) }
         #expect(bench.host.connections.map(\.handle.rawValue) == Array(0..<UInt16(most)))
         #expect(bench.connections.count == most && bench.host.counters.malformed == 10)
         bench.inject(DisconnectionComplete(handle: .init(rawValue: 3), reason: .connectionTimeout))
-        bench.inject(Bench.connectionComplete(UInt16(most)))
+        bench.inject(HostBench.connectionComplete(UInt16(most)))
         #expect(bench.host.connections.count == most)
     }
 
     @Test("AB-H05: only the encryption of LE counts", arguments: [2, 3, 0xFF] as [UInt8])
     func onlyTheEncryptionOfLECounts(state: UInt8) throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         key(bench, 1)
@@ -253,7 +253,7 @@ import Testing
 
     @Test("AB-H05: a key serves one link, once")
     func aKeyIsForOneLinkAndOneTime() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let first = try #require(bench.connect(1))
         let second = try #require(bench.connect(2))
@@ -276,7 +276,7 @@ import Testing
 
     @Test("AB-H05: events that are not trusted reach no component")
     func theEventsThatAreNotBelievedReachNobody() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         var seen: [String] = []
@@ -297,7 +297,7 @@ import Testing
     }
 
     @Test func aConnectionMayBeReportedInTheNewestForm() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var event = LEEnhancedConnectionCompleteV2()
         event.v1.handle = ConnectionHandle(rawValue: 5)
@@ -313,7 +313,7 @@ import Testing
     }
 
     @Test func eventsOfTheMakerAreCountedAndShownToWhoeverAsks() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var seen: [PacketBuffer] = []
         bench.inject(.event, [0xFF, 2, 1, 2])
@@ -342,7 +342,7 @@ import Testing
     }
 
     @Test func aCommandOfTheMakerIsACommandLikeOthers() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.controller.reaction = { opcode in
             .packets([HCIPacket(CommandComplete(credits: 1, opcode: opcode, parameters: [0x00, 0x11, 0x22]))])
@@ -356,7 +356,7 @@ import Testing
 
     @Test(arguments: [[0x77, 1, 5], [0x3E, 1, 0xFE], [0x3E, 3, 0x1D, 1, 2], [0x3E, 1, 0x22]] as [PacketBuffer])
     func eventsThatNobodyHasDescribedAreCounted(bytes: PacketBuffer) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.connect(1)
         bench.inject(.event, bytes)
@@ -366,7 +366,7 @@ import Testing
     }
 
     @Test func aControllerThatHadNoRoomIsCounted() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         var seen: [UInt8] = []
         bench.host.onEvent(DataBufferOverflow.self) { seen.append($0.linkKind) }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct StopTests {
     /// A host that has stopped while LE Rand is unanswered, and the number of times it has reported silence.
     private final class Leaving {
-        let bench = Bench()
+        let bench = HostBench()
         var silences = 0
 
         init() {
@@ -48,7 +48,7 @@ import Testing
         leaving.answer(credits: 0)
         #expect(leaving.commands == ["LE Rand"] && leaving.silences == 0)
         leaving.bench.inject(HardwareError(code: 1))
-        leaving.bench.inject(Bench.connectionComplete(0x40))
+        leaving.bench.inject(HostBench.connectionComplete(0x40))
         #expect(leaving.commands == ["LE Rand"] && leaving.bench.connections.isEmpty)
         leaving.bench.inject(CommandStatus(status: .success, credits: 1, opcode: .none))
         #expect(leaving.commands == ["LE Rand", "Reset"] && leaving.silences == 1)
@@ -65,7 +65,7 @@ import Testing
 
     @Test("a host without a pending command resets its controller at once")
     func aHostThatIsIdleResetsAtOnce() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.host.stop()
         var isSilent = false

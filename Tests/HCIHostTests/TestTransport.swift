@@ -160,7 +160,7 @@ final class ScriptedController {
 }
 
 /// A host, a scripted controller, and everything the host reported.
-final class Bench {
+final class HostBench {
     let loop = VirtualEventLoop()
     let transport: TestTransport
     let controller: ScriptedController

@@ -7,7 +7,7 @@ import Testing
 
 /// A controller that omits an event the host waits for, or never returns its buffers.
 @Suite struct WatchdogTests {
-    private func resets(_ bench: Bench) -> Int { bench.host.counters.resets }
+    private func resets(_ bench: HostBench) -> Int { bench.host.counters.resets }
 
     private func enabling(_ link: HCIConnection) -> LEEnableEncryption {
         LEEnableEncryption(
@@ -25,11 +25,11 @@ import Testing
         return reply
     }
 
-    private func disconnects(_ bench: Bench) -> Int { bench.transport.commands.filter { $0 == "Disconnect" }.count }
+    private func disconnects(_ bench: HostBench) -> Int { bench.transport.commands.filter { $0 == "Disconnect" }.count }
 
     @Test("AB-H06: a controller that accepts no commands is reset after 4 s")
     func aControllerThatTakesNoCommandsIsReset() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.controller.credits = 0
         bench.host.send(LERand())
@@ -44,7 +44,7 @@ import Testing
 
     @Test("AB-L09: data stuck in the controller for 45 s end the link; data that are sent keep it")
     func dataThatTheControllerKeepsEndTheLink() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         let other = try #require(bench.connect(2))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func dataAreLookedAfterAgainAfterALongSilence() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         link.send([1])
@@ -82,7 +82,7 @@ import Testing
 
     @Test("AB-H06: a controller that keeps the data of several links is reset")
     func aControllerThatKeepsTheDataOfSeveralLinksIsReset() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for handle: UInt16 in [1, 2] { bench.connect(handle)?.send([1]) }
         bench.run(.seconds(46))
@@ -94,7 +94,7 @@ import Testing
 
     @Test("AB-H06: links that repeatedly end in time with data stuck in the controller cause a reset")
     func linksThatEndWithDataMakeItBeReset() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for (index, seconds) in [19, 30, 30].enumerated() {
             #expect(resets(bench) == 0)
@@ -109,7 +109,7 @@ import Testing
 
     @Test("AB-H06: a link that the controller does not end causes a reset")
     func aLinkThatTheControllerDoesNotEndMakesItBeReset() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         // Its supervision timeout is 720 ms.
         let link = try #require(bench.connect(1))
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func aLinkThatEndsInTimeIsForgotten() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         bench.host.send(Disconnect(handle: link.handle, reason: .remoteUserTerminated))
@@ -137,7 +137,7 @@ import Testing
         arguments: [LERole.central, .peripheral]
     )
     func encryptionThatIsNeverReportedEndsTheLink(role: LERole) throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1, role: role))
         if role == .central {
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func encryptionThatIsReportedIsForgotten() throws {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         let link = try #require(bench.connect(1))
         bench.host.send(enabling(link))
@@ -166,7 +166,7 @@ import Testing
 
     @Test("AB-H06: a connection attempt that does not end after its cancellation causes a reset")
     func anAttemptThatDoesNotEndMakesTheControllerBeReset() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.host.send(LECreateConnection())
         // Waiting for a peer is not limited.
@@ -180,20 +180,20 @@ import Testing
 
     @Test(arguments: [HCIStatus.success, .unknownConnection])
     func anAttemptThatEndsIsForgotten(status: HCIStatus) {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         bench.host.send(LECreateConnection())
         bench.run()
         bench.host.send(LECreateConnectionCancel())
         bench.run()
-        bench.inject(Bench.connectionComplete(1, status: status))
+        bench.inject(HostBench.connectionComplete(1, status: status))
         bench.run(.seconds(100))
         #expect(resets(bench) == 0)
     }
 
     @Test("a controller that fails again and again, each time after a while, is given up")
     func aControllerThatFailsAgainAndAgainIsGivenUp() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for _ in 0..<HCIHost.maximumResets {
             bench.run(.seconds(100))
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test func oneThatHasWorkedForLongMayFailAgain() {
-        let bench = Bench()
+        let bench = HostBench()
         bench.up()
         for _ in 0..<10 {
             bench.run(.seconds(121))

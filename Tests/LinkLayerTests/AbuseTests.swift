@@ -11,8 +11,8 @@ import Testing
     /// A victim that advertises, and an attacker.
     private func setUp(
         _ configure: (inout VirtualControllerConfiguration) -> Void = { _ in }
-    ) -> (World, TestHost, Attacker) {
-        let world = World()
+    ) -> (LinkLayerWorld, TestHost, Attacker) {
+        let world = LinkLayerWorld()
         let victim = world.host(configure)
         victim.advertise()
         return (world, victim, Attacker(world))
@@ -174,7 +174,7 @@ import Testing
     // honest link keeps its timing.
     @Test("AB-L10: handles and memory are released after a flood of connections")
     func connectFlood() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world, interval: 40, timeout: 300)
         let (victim, attacker) = (pair.peripheral, Attacker(world))
         victim.onEvent = { event in
@@ -199,7 +199,7 @@ import Testing
 
     // Random noise: frames that are not PDUs are ignored.
     @Test func randomFramesDoNoHarm() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         let noise = world.radio.add(at: Position(y: 1))
         let random = RandomSource(seed: 5)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AdvertisingSetTests {
     @Test func sixteenSetsAtOnce() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         for set in 0..<16 as Range<UInt8> {
             #expect(advertiser.prepare(set: set, data: [set]) { $0.sid = set } == .success)
@@ -32,7 +32,7 @@ import Testing
         [[], .legacy, [.legacy, .connectable, .scannable]] as [LEAdvertisingProperties]
     )
     func aDurationEnds(duration: UInt16, properties: LEAdvertisingProperties) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         host.advertiseExtended(properties, set: 5, duration: duration)
         world.run(.seconds(5))
@@ -47,7 +47,7 @@ import Testing
     // The set ends with Limit Reached, 0x43.
     @Test(arguments: [1, 7, 255] as [UInt8], [[], .legacy, .connectable, .anonymous] as [LEAdvertisingProperties])
     func aNumberOfEventsEnds(count: UInt8, properties: LEAdvertisingProperties) {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         var primary = 0
         world.sniff { if $0.frame.channel == 37 { primary += 1 } }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func highDutyCycleEndsBySetTerminated() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         var starts: [Int64] = []
         world.sniff { if $0.frame.channel == 37 { starts.append($0.start.microseconds) } }
@@ -78,7 +78,7 @@ import Testing
 
     // 7.8.56: enabling a set again restarts its duration and its event count.
     @Test func enablingAgainBeginsAnew() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         host.advertiseExtended(duration: 100)
         world.run(.milliseconds(900))
@@ -94,7 +94,7 @@ import Testing
         ] as [(UInt16, UInt16, Bool)]
     )
     func legacyPDUsOfASet(properties: UInt16, reported: UInt16, isScannable: Bool) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let hasData = properties != 0x15
         advertiser.advertiseExtended(
@@ -118,7 +118,7 @@ import Testing
     // A legacy scanner receives the legacy PDUs of an extended set, and nothing else of it.
     @Test(arguments: [true, false])
     func aLegacyScanner(isLegacy: Bool) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(isLegacy ? .legacy : [], data: [1])
         scanner.scan()
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func eachSetHasAnAddressOfItsOwn() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let addresses = (0..<3).map { BluetoothAddress(0xC000_0000_0001 + $0, kind: .randomDevice) }
         for (set, address) in addresses.enumerated() {
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func aNewAddressIsUsedAtOnce() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.prepare { $0.ownAddressKind = .randomDevice }
         let addresses = (0..<2).map { BluetoothAddress(0xC000_0000_0001 + $0, kind: .randomDevice) }
@@ -159,7 +159,7 @@ import Testing
 
     @Test(arguments: [(0x7F, 4), (0, 0), (-20, -20), (20, 4)] as [(Int8, Int8)])
     func theTransmitPowerIsChosen(asked: Int8, selected: Int8) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host { $0.transmitPower = 4 }, world.host(at: 1))
         let answer = try advertiser.read(
             LESetExtendedAdvertisingParameters.standard(0, .includeTxPower) { $0.txPower = asked }
@@ -175,7 +175,7 @@ import Testing
 
     // Core Vol 6 Part B 4.4.2.11: new data get a new DID; operation 4 requests a new DID without changing the data.
     @Test func theDIDChangesWithTheData() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         var identifiers: [UInt16] = []
         world.sniff { frame in
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func theSecondaryChannelsAreSpread() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         var channels: Set<UInt8> = []
         world.sniff { if $0.frame.channel < 37 { channels.insert($0.frame.channel) } }
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func aResetTakesTheSetsAway() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         host.advertiseExtended(duration: 100)
         host.send(Reset())

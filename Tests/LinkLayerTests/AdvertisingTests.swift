@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AdvertisingTests {
     @Test func eachEventGoesOverAllChannelsInOrder() {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         var seen: [(UInt8, Int64)] = []
         world.sniff { seen.append(($0.frame.channel, $0.start.microseconds)) }
@@ -26,7 +26,7 @@ import Testing
     // Events per second: 1 / (interval + 5 ms).
     @Test(arguments: [(0x20, 40.0), (0xA0, 9.52), (0x800, 0.778)] as [(UInt16, Double)])
     func eventRate(interval: UInt16, rate: Double) {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         var count = 0
         world.sniff { if $0.frame.channel == 37 { count += 1 } }
@@ -41,7 +41,7 @@ import Testing
         (.nonConnectable, .nonConnectable),
     ])
     func aScannerHears(kind: LEAdvertisingKind, reported: LEAdvertisingReportKind) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 10))
         advertiser.send(LESetAdvertisingData(data: [2, 1, 6]))
         advertiser.advertise(kind)
@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: [(LEAdvertisingKind.directedHighDutyCycle, 0), (.directedLowDutyCycle, 0)])
     func directedAdvertisingIsForOneDevice(kind: LEAdvertisingKind, others: Int) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, wanted, other) = (world.host(), world.host(at: 1), world.host(at: 2))
         wanted.scan()
         other.scan()
@@ -66,7 +66,7 @@ import Testing
 
     // At most 1.28 s with an event every 3.75 ms, then Connection Complete with 0x3C (4.4.2.4.3).
     @Test func highDutyCycleEndsByItself() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         var starts: [Int64] = []
         world.sniff { if $0.frame.channel == 37 { starts.append($0.start.microseconds) } }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func directedAdvertisingConnects() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central, stranger) = (world.host(), world.host(at: 1), world.host(at: 2))
         stranger.connect(to: peripheral.address)
         central.connect(to: peripheral.address)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func theChannelMapIsKept() {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         var channels: Set<UInt8> = []
         world.sniff { channels.insert($0.frame.channel) }
@@ -117,7 +117,7 @@ import Testing
         LEAdvertisingFilterPolicy.everybody, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, stranger) = (world.host(), world.host(at: 1))
         peripheral.send(
             LESetAdvertisingParameters(
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func dataChangeWhileAdvertising() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertise()
         scanner.scan()

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func aConnectionsFramesHaveADirection() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
         var kinds: [UInt16: Set<RadioNode.ID>] = [:]
         let sniffer = world.radio.addSniffer()
@@ -173,7 +173,7 @@ import Testing
     /// Writes a capture with data on each PHY into the folder that the tshark check reads.
     @Test(arguments: [LEPHYs.le1M, .le2M, .coded])
     func capturesAreLeftForTheDecoder(phy: LEPHYs) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
         var file = writer.header
         let sniffer = world.radio.addSniffer(at: Position(x: 0.5, y: 0.5))
@@ -197,7 +197,7 @@ import Testing
     /// Writes a capture of a link that becomes encrypted and carries data, for the same check. The key does not change:
     /// tshark cannot decode LL_PAUSE_ENC_REQ, which is encrypted, and reports its answers as errors.
     @Test func encryptedCapturesAreLeftForTheDecoder() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
         var file = writer.header
         world.radio.addSniffer(at: Position(x: 0.5, y: 0.5)).onFrame = { file += writer.record($0) }
@@ -218,7 +218,7 @@ import Testing
     /// Writes a capture of a train with a chain, and of a link over which the train is transferred and which is then
     /// subrated, for the same check.
     @Test func capturesOfTrainsAreLeftForTheDecoder() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
         var file = writer.header
         var kinds: [UInt16: Int] = [:]
@@ -262,7 +262,7 @@ import Testing
     // AUX_SYNC_SUBEVENT_IND and AUX_SYNC_SUBEVENT_RSP, a connection from a subevent, and LL_PERIODIC_SYNC_WR_IND over
     // it.
     @Test func aTrainWithResponsesIsCaptured() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var writer = AirCaptureWriter(unixMicrosecondsAtZero: 978_307_200_000_000)
         var file = writer.header
         var kinds: [UInt16: Int] = [:]

@@ -28,7 +28,7 @@ import Testing
 
     @Test("the air time of a radio is attributed to the link or the purpose that used it")
     func airTimeHasItsUse() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let central = world.host()
         let peripherals = [world.host(at: 1), world.host(at: 1)]
         for peripheral in peripherals {
@@ -76,7 +76,7 @@ import Testing
     }
     @Test("within a link, data, empty PDUs, control PDUs and idle listening are counted separately at both ends")
     func trafficHasItsAccount() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         peripheral.advertise()
         central.connect(to: peripheral.address, interval: 40, timeout: 600)

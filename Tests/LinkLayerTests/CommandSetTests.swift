@@ -51,7 +51,7 @@ private let neither: [HCIPacket] = [
 @Suite struct CommandSetTests {
     @Test(arguments: legacy, [0, 3, 7, 9])
     func legacyCommandsAfterExtendedOnes(packet: HCIPacket, first: Int) {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(extended[first])
         #expect(host.send(packet) == .commandDisallowed)
         host.send(Reset())
@@ -60,7 +60,7 @@ private let neither: [HCIPacket] = [
 
     @Test(arguments: extended, [0, 1, 6, 7])
     func extendedCommandsAfterLegacyOnes(packet: HCIPacket, first: Int) {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(legacy[first])
         #expect(host.send(packet) == .commandDisallowed)
         host.send(Reset())
@@ -69,7 +69,7 @@ private let neither: [HCIPacket] = [
 
     @Test("a strict controller refuses every command of one set after any command of the other (quirk 19)")
     func aStrictControllerRefusesEveryPair() {
-        let host = World().host { $0.quirks = [.strictCommandSets] }
+        let host = LinkLayerWorld().host { $0.quirks = [.strictCommandSets] }
         func packet(_ opcode: Opcode) -> HCIPacket {
             HCIPacket(.command, [UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), 0])
         }
@@ -91,7 +91,7 @@ private let neither: [HCIPacket] = [
 
     @Test(arguments: neither)
     func commandsOfNeitherKind(packet: HCIPacket) {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         #expect(host.send(packet) == .success)
         #expect(host.send(legacy[0]) == .success)
         #expect(host.send(packet) == .success)
@@ -103,13 +103,13 @@ private let neither: [HCIPacket] = [
 
     @Test(arguments: extended + neither.prefix(2))
     func anOlderControllerDoesNotKnowThem(packet: HCIPacket) {
-        let host = World().host { $0.features.remove(.extendedAdvertising) }
+        let host = LinkLayerWorld().host { $0.features.remove(.extendedAdvertising) }
         #expect(host.send(packet) == .unknownCommand)
         #expect(host.send(legacy[0]) == .success)
     }
 
     @Test func supportedCommandsFollowTheFeature() throws {
-        let (new, old) = (World().host(), World().host { $0.features.remove(.extendedAdvertising) })
+        let (new, old) = (LinkLayerWorld().host(), LinkLayerWorld().host { $0.features.remove(.extendedAdvertising) })
         let known = try new.read(ReadLocalSupportedCommands()).commands
         let lesser = try old.read(ReadLocalSupportedCommands()).commands
         let bits: [SupportedCommands.Bit?] = [
@@ -134,7 +134,7 @@ private let neither: [HCIPacket] = [
         ] as [UInt8]
     )
     func periodicAdvertisingIsUnknown(command: UInt8) {
-        let host = World().host {
+        let host = LinkLayerWorld().host {
             $0.features.subtract([
                 .periodicAdvertising, .periodicSyncTransferSender, .periodicSyncTransferRecipient,
                 .periodicResponsesAdvertiser, .periodicResponsesScanner,
@@ -144,7 +144,7 @@ private let neither: [HCIPacket] = [
     }
 
     @Test func theBoundsAreTold() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         #expect(try host.read(LEReadMaximumAdvertisingDataLength()).length == 1_650)
         #expect(try host.read(LEReadNumberOfSupportedAdvertisingSets()).count == 16)
     }

@@ -173,13 +173,13 @@ private let cases: [Case] = [
 @Suite struct CommandTests {
     @Test(arguments: cases)
     fileprivate func validation(of test: Case) {
-        let world = World()
+        let world = LinkLayerWorld()
         #expect(world.host().send(test.packet) == test.status)
     }
 
     /// Commands that are disallowed in certain states.
     @Test func statesForbidCommands() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         let random = LESetRandomAddress(address: BluetoothAddress(0xC000_0000_0001, kind: .randomDevice))
         host.advertise()
@@ -201,7 +201,7 @@ private let cases: [Case] = [
     }
 
     @Test func theAcceptListIsFullAndInUse() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host { $0.acceptListSize = 2 }
         #expect(try host.read(LEReadFilterAcceptListSize()).size == 2)
         for value in 1...2 as ClosedRange<UInt64> {
@@ -246,7 +246,7 @@ private let cases: [Case] = [
 
     // The supported commands it reports are exactly those it executes.
     @Test func supportedCommandsAreTrue() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let commands = try host.read(ReadLocalSupportedCommands()).commands
         for type in HCICommandRegistry.all where type.supportBit != nil {
             let status = host.send(HCIPacket(.command, empty(type.init())))
@@ -257,7 +257,7 @@ private let cases: [Case] = [
     private func empty(_ command: any HCICommand) -> PacketBuffer { HCIPacket(command).bytes }
 
     @Test func informationIsTrue() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         #expect(try host.read(LEReadLocalSupportedFeatures()).features == VirtualController.supportedFeatures)
         #expect(try host.read(ReadBDADDR()).address.value == host.address.value)
         let buffers = try host.read(LEReadBufferSize())
@@ -269,7 +269,7 @@ private let cases: [Case] = [
     }
 
     @Test func masksAreHonoured() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (host, advertiser) = (world.host(), world.host(at: 1))
         advertiser.advertise()
         host.send(LESetEventMask(mask: .connectionComplete))
@@ -318,7 +318,7 @@ private let cases: [Case] = [
 
     @Test(arguments: [[], [1], [1, 2], [3, 0x0C, 9], [3, 0x0C, 0, 0]] as [PacketBuffer])
     func whatIsNoCommandIsPassedOver(bytes: PacketBuffer) {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(HCIPacket(.command, bytes))
         host.send(HCIPacket(.acl, bytes))
         host.send(HCIPacket(.event, bytes))

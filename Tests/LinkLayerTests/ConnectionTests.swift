@@ -76,7 +76,7 @@ import Testing
 
     // The link ends with 0x3E after six intervals without any PDU from the peer (Core Vol 6 Part B 4.5.2).
     @Test func aConnectionThatIsNeverEstablished() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         peripheral.onEvent = { event in
             guard event.subevent == LEEnhancedConnectionComplete.leSubevent else { return }

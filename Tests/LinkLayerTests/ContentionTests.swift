@@ -32,7 +32,7 @@ import Testing
     // channel 37, since the other two behave alike.
     @Test(arguments: crowds, [1, 2, 3] as [UInt64])
     func reportsComeAtTheRateThatContentionLeaves(crowd: Crowd, seed: UInt64) {
-        let world = World(seed: seed) { $0.propagation.captureThreshold = .infinity }
+        let world = LinkLayerWorld(seed: seed) { $0.propagation.captureThreshold = .infinity }
         let scanner = world.host()
         var reports = 0
         scanner.onEvent = { if $0.code == LEAdvertisingReport.eventCode { reports += 1 } }

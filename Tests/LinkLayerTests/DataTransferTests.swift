@@ -10,7 +10,7 @@ import Testing
     // Despite lost or corrupted frames, each packet arrives once and in order.
     @Test(arguments: [(1, 0.3, 0.0), (2, 0.0, 0.3), (3, 0.2, 0.2), (4, 0.3, 0.1)])
     func lossDoesNotReorderOrRepeat(seed: UInt64, loss: Double, corruption: Double) throws {
-        let pair = try Pair(World(seed: seed), interval: 6, timeout: 3_200)
+        let pair = try Pair(LinkLayerWorld(seed: seed), interval: 6, timeout: 3_200)
         pair.world.radio.configuration.lossRate = loss
         pair.world.radio.configuration.corruptionRate = corruption
         let random = RandomSource(seed: seed)

@@ -18,7 +18,7 @@ import Testing
 
     @Test("AB-L06: a request for encryption before pairing is refused")
     func beforePairingTheAnswerIsARefusal() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         let overheard = Overheard(world, central: pair.central)
         slip(.encryptionRequest(.init()), into: pair.centralLink)
@@ -213,7 +213,7 @@ import Testing
         static let sent = (0..<8 as Range<UInt8>).map { [$0, 1, 2, 3] }
 
         init(isEncrypted: Bool) throws {
-            let world = World()
+            let world = LinkLayerWorld()
             pair = try Pair(world)
             // The peripheral has another link, to a device that is not attacked.
             let other = world.host(at: 2)
@@ -296,7 +296,7 @@ import Testing
     // A recorded PDU is not accepted a second time, because its packet counter has passed.
     @Test("AB-L08: a repeated PDU ends the link")
     func aRepeatedPDUEndsTheLink() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let overheard = Overheard(world, central: pair.central)
@@ -310,7 +310,7 @@ import Testing
     // A PDU of this device that is sent back to it has the wrong direction bit.
     @Test("AB-L08: a reflected PDU ends the link")
     func aReflectedPDUEndsTheLink() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let overheard = Overheard(world, central: pair.central)

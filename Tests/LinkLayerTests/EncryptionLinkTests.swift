@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func aLinkBecomesEncryptedAndCarriesCiphertext() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         let overheard = Overheard(world, central: pair.central)
         pair.peripheral.longTermKey = .sample
@@ -137,7 +137,7 @@ import Testing
 
     // Core Vol 4 Part E 7.8.22: least significant octet first, the reverse of FIPS 197.
     @Test func LEEncryptIsTheFunctionE() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let key = PacketBuffer((0..<16).map { UInt8(0x0F - $0) })
         let plain = PacketBuffer((0..<16).map { UInt8(0xFF - $0 * 0x11) })
         let answer = try host.read(LEEncrypt(key: key, plaintext: plain))
@@ -166,7 +166,7 @@ import Testing
     // MARK: Key refresh
 
     @Test func anotherKeyWhileEncrypted() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let session = pair.centralLink?.ciphers.transmit
@@ -198,7 +198,7 @@ import Testing
     /// never in the clear.
     @Test(arguments: [(0, 0.0), (0, 0.2), (4, 0.0), (4, 0.1), (30, 0.0)] as [(UInt16, Double)], [1, 2] as [UInt64])
     func anotherKeyWhileDataFlow(setup: (latency: UInt16, loss: Double), seed: UInt64) throws {
-        let world = World(seed: seed)
+        let world = LinkLayerWorld(seed: seed)
         let pair = try Pair(world, interval: 6, latency: setup.latency, timeout: 3_200)
         world.radio.configuration.lossRate = setup.loss
         world.radio.configuration.corruptionRate = setup.loss / 2
@@ -237,7 +237,7 @@ import Testing
     /// Loses each PDU of both procedures in turn, or its acknowledgement, several times.
     @Test(arguments: 1...24)
     func everyStepMayBeLost(number: Int) throws {
-        let world = World(seed: UInt64(number))
+        let world = LinkLayerWorld(seed: UInt64(number))
         let pair = try Pair(world, timeout: 600)
         // Counting from the request, this frame and the next two are lost; likewise for the new key.
         func spoil() {
@@ -267,7 +267,7 @@ import Testing
 
     @Test(arguments: [LEPHYs.le1M, .le2M, .coded], [true, false])
     func onEachPHY(phy: LEPHYs, isEncryptedFirst: Bool) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world, timeout: 600)
         if isEncryptedFirst { pair.encrypt() }
         pair.central.send(
@@ -292,7 +292,7 @@ import Testing
     /// The time for 100 octets without a MIC carries four fewer with one (Core Vol 6 Part B 4.5.10).
     @Test(arguments: [false, true])
     func theCodeCountsAmongTheTime(isEncrypted: Bool) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.central.send(LESetDataLength(handle: pair.centralHandle, txOctets: 251, txTime: (100 + 10) * 8))
         world.run(.seconds(1))
@@ -309,7 +309,7 @@ import Testing
     @Test("AB-L05: other procedures complete alongside encryption", arguments: 0..<6, [0, 1, 35, 70, 100])
     func otherProceduresAtTheSameTime(kind: Int, delay: Int) throws {
         for isCentral in [true, false] {
-            let world = World()
+            let world = LinkLayerWorld()
             let pair = try Pair(world, timeout: 600)
             pair.peripheral.longTermKey = .sample
             let (host, handle) =
@@ -353,7 +353,7 @@ import Testing
     }
 
     @Test func linksSideBySideHaveKeysOfTheirOwn() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let central = world.host()
         var pairs: [Pair] = []
         for number in 0..<5 {
@@ -387,7 +387,7 @@ import Testing
 
     @Test func theSameSeedMakesTheSameCapture() throws {
         func run(_ seed: UInt64) throws -> [UInt8] {
-            let world = World(seed: seed)
+            let world = LinkLayerWorld(seed: seed)
             var writer = AirCaptureWriter(unixMicrosecondsAtZero: 0)
             var file = writer.header
             world.radio.addSniffer().onFrame = { file += writer.record($0) }
@@ -405,7 +405,7 @@ import Testing
     // MARK: Authenticated payload timeout and LE Ping
 
     @Test func aSilentLinkIsPinged() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let overheard = Overheard(world, central: pair.central)
@@ -418,7 +418,7 @@ import Testing
     }
 
     @Test func aPlainLinkIsNotPinged() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         let overheard = Overheard(world, central: pair.central)
         pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 100))
@@ -428,7 +428,7 @@ import Testing
 
     // A peer that answers at the link layer only: the host gets an event each time, until the answer is overdue.
     @Test func whoHearsNothingAuthenticIsTold() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let set = WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 500)
@@ -445,7 +445,7 @@ import Testing
     }
 
     @Test func dataCountAsWell() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         pair.central.send(WriteAuthenticatedPayloadTimeout(handle: pair.centralHandle, timeout: 200))
@@ -468,7 +468,7 @@ import Testing
 
     /// PDUs without a payload are not encrypted.
     @Test func anIdleLinkCostsNothingMore() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         pair.encrypt()
         let overheard = Overheard(world, central: pair.central)

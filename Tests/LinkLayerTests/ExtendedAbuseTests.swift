@@ -10,9 +10,9 @@ import Testing
 final class ExtendedAttacker {
     let node: RadioNode
     let address = BluetoothAddress(0xBAD, kind: .publicDevice)
-    private let world: World
+    private let world: LinkLayerWorld
 
-    init(_ world: World) {
+    init(_ world: LinkLayerWorld) {
         self.world = world
         node = world.radio.add(at: Position(y: 1))
     }
@@ -52,15 +52,15 @@ final class ExtendedAttacker {
 }
 
 @Suite struct ExtendedAbuseTests {
-    private func setUp() -> (World, TestHost, ExtendedAttacker) {
-        let world = World()
+    private func setUp() -> (LinkLayerWorld, TestHost, ExtendedAttacker) {
+        let world = LinkLayerWorld()
         let victim = world.host()
         victim.scanExtended(.active)
         return (world, victim, ExtendedAttacker(world))
     }
 
     /// Checks that the victim still receives an honest advertiser, has stopped following chains, and keeps no state.
-    private func checkAlive(_ world: World, _ victim: TestHost) {
+    private func checkAlive(_ world: LinkLayerWorld, _ victim: TestHost) {
         let honest = world.host(at: 2)
         honest.advertiseExtended(data: [0x55])
         victim.forget()
@@ -177,7 +177,7 @@ final class ExtendedAttacker {
         arguments: AbuseTests.impossible.indices
     )
     func impossibleConnectionsOnSecondaryChannels(index: Int) {
-        let world = World()
+        let world = LinkLayerWorld()
         let victim = world.host()
         let attacker = ExtendedAttacker(world)
         victim.advertiseExtended(.connectable)
@@ -203,7 +203,7 @@ final class ExtendedAttacker {
     // AB-L10: each request is answered, and causes an event.
     @Test("AB-L10: a flood of auxiliary scan requests leaves the advertiser connectable")
     func auxiliaryScanRequestFlood() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (victim, honest) = (world.host(), world.host(at: 2))
         let attacker = ExtendedAttacker(world)
         victim.advertiseExtended(.scannable, scanResponse: sampleData(1_650)) { $0.notifiesScanRequests = true }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ExtendedAdvertisingTests {
     /// Returns a function that reads the frames of one node, decoded as PDUs.
-    private func frames(_ world: World, of host: TestHost) -> () -> [(SniffedFrame, AdvertisingPDU)] {
+    private func frames(_ world: LinkLayerWorld, of host: TestHost) -> () -> [(SniffedFrame, AdvertisingPDU)] {
         let log = FrameLog()
         world.sniff { if $0.sender == host.controller.node.id { log.frames.append($0) } }
         return {
@@ -23,7 +23,7 @@ import Testing
         (LEPHY.le1M, LEPHY.le1M), (.le1M, .le2M), (.le1M, .coded), (.coded, .le1M), (.coded, .le2M), (.coded, .coded),
     ])
     func thePointerIsExact(primary: LEPHY, secondary: LEPHY) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         let sent = frames(world, of: host)
         host.advertiseExtended(data: [2, 1, 6]) { ($0.primaryPHY, $0.secondaryPHY) = (primary, secondary) }
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [0, 1, 191, 244, 245, 248, 249, 500, 1_650])
     func dataOfEveryLengthArrive(length: Int) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 10))
         advertiser.advertiseExtended(data: sampleData(length))
         scanner.scanExtended()
@@ -66,7 +66,7 @@ import Testing
 
     @Test(arguments: [LEPHY.le1M, .coded], [LEPHY.le1M, .le2M, .coded])
     func everyPHYIsHeard(primary: LEPHY, secondary: LEPHY) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(data: sampleData(600)) {
             ($0.primaryPHY, $0.secondaryPHY) = (primary, secondary)
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: [LEPHY.le1M, .coded], [LEPHY.le1M, .le2M, .coded])
     func connectingOnEveryPHY(primary: LEPHY, secondary: LEPHY) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended(.connectable, data: [2, 1, 6]) {
             ($0.primaryPHY, $0.secondaryPHY) = (primary, secondary)
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: [1, 254, 1_650])
     func aScannableSetIsAsked(length: Int) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(.scannable, scanResponse: sampleData(length)) { $0.notifiesScanRequests = true }
         scanner.scanExtended(.active)

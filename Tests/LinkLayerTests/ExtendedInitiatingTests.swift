@@ -11,7 +11,7 @@ import Testing
     // follows the request by 2.5 ms (3.75 ms on Coded) plus the offset in it (Core Vol 6 Part B 4.5.3).
     @Test(arguments: [(LEPHY.le1M, 2_500), (.le2M, 2_500), (.coded, 3_750)] as [(LEPHY, Int64)])
     func theTransmitWindowBeginsInTime(phy: LEPHY, delay: Int64) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         var frames: [SniffedFrame] = []
         world.sniff { frames.append($0) }
@@ -39,7 +39,7 @@ import Testing
     // LE Enhanced Connection Complete, LE Channel Selection Algorithm, then LE Advertising Set Terminated.
     @Test(arguments: [[.connectable], [.legacy, .connectable, .scannable]] as [LEAdvertisingProperties])
     func theEventsComeInOrder(properties: LEAdvertisingProperties) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended(properties, set: 9)
         peripheral.forget()
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func otherSetsGoOn() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))
         peripheral.advertiseExtended(.connectable)
         peripheral.advertiseExtended(set: 1, data: [1]) { $0.sid = 5 }
@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func theAcceptListChooses(isListed: Bool) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended(.connectable)
         // An entry for anonymous advertisers does no harm: they are not connectable.
@@ -90,7 +90,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func directedAdvertisingConnects(isWanted: Bool) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended([.connectable, .directed]) {
             $0.peerAddress = isWanted ? central.address : BluetoothAddress(7, kind: .publicDevice)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func highDutyCycleConnects() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         central.connectExtended(to: peripheral.address)
         peripheral.advertiseExtended([.legacy, .connectable, .directed, .highDutyCycle], duration: 128) {
@@ -120,7 +120,7 @@ import Testing
         ] as [(LEPHY, LEPHYs, UInt16)]
     )
     func eachPHYHasItsParameters(secondary: LEPHY, phys: LEPHYs, interval: UInt16) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         func parameters(_ phy: LEPHYs, _ interval: UInt16) -> PHYConnectionParameters? {
             var parameters = PHYConnectionParameters.standard
@@ -144,7 +144,7 @@ import Testing
 
     @Test(arguments: [[.connectable], [.legacy, .connectable, .scannable]] as [LEAdvertisingProperties])
     func cancelling(properties: LEAdvertisingProperties) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         central.connectExtended(to: peripheral.address)
         #expect(central.connectExtended(to: peripheral.address) == .commandDisallowed)
@@ -161,7 +161,7 @@ import Testing
 
     // Without AUX_CONNECT_RSP there is no link: the initiator goes on and sends another request.
     @Test func aLostResponseIsNoConnection() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, central) = (world.host(), world.host(at: 1))
         let noise = world.radio.add(at: Position(x: 1))
         var requests = 0
@@ -195,7 +195,7 @@ import Testing
 
     // Reports about other advertisers still reach a host that scans while it initiates.
     @Test func scanningWhileInitiating() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, wanted, other, quiet) = (world.host(), world.host(at: 1), world.host(at: 2), world.host(at: 3))
         other.advertiseExtended(.connectable, data: [1])
         quiet.advertiseExtended(data: sampleData(600)) { $0.sid = 6 }
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func manyLinksByExtendedAdvertising() {
-        let world = World()
+        let world = LinkLayerWorld()
         let central = world.host()
         let peripherals = (1...8).map { world.host(at: Double($0) / 10) }
         for peripheral in peripherals {

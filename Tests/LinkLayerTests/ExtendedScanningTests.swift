@@ -9,7 +9,7 @@ import Testing
 @Suite struct ExtendedScanningTests {
     // Core Vol 6 Part B 4.3.3: the same set with the same DID is reported once, and again after its data have changed.
     @Test func duplicatesAreLeftOutByADI() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(data: [1])
         advertiser.advertiseExtended(set: 1, data: [2]) { $0.sid = 4 }
@@ -24,7 +24,7 @@ import Testing
 
     // Vol 4 Part E 7.8.65: with 0x02 each period starts with an empty duplicate filter.
     @Test func duplicatesPerPeriod() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(data: [1])
         scanner.scanExtended(filter: .enabledPerPeriod, duration: 50, period: 1)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func duplicatesOverPeriods() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(data: [1])
         scanner.scanExtended(filter: .enabled, duration: 50, period: 1)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aDurationEndsWithScanTimeout() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended()
         scanner.scanExtended(duration: 100)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func anAnonymousAdvertiserHasNoAddress() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(.anonymous, data: sampleData(300))
         scanner.scanExtended()
@@ -72,7 +72,7 @@ import Testing
     // Vol 4 Part E 7.8.16: type 0xFF on the accept list lets anonymous advertisers through.
     @Test(arguments: [true, false], [true, false])
     func theAcceptListFilters(isAnonymous: Bool, acceptsAnonymous: Bool) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, other, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))
         advertiser.advertiseExtended(isAnonymous ? .anonymous : [], data: [1])
         other.advertiseExtended(isAnonymous ? .anonymous : [], data: [2])
@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: [[.directed], [.directed, .connectable]] as [LEAdvertisingProperties])
     func directedAdvertisingIsForOneDevice(properties: LEAdvertisingProperties) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, wanted, other) = (world.host(), world.host(at: 1), world.host(at: 2))
         advertiser.advertiseExtended(properties, data: [1]) { $0.peerAddress = wanted.address }
         wanted.scanExtended()
@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func aDirectedScannableSetAnswersOneDevice(isWanted: Bool) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended([.directed, .scannable], scanResponse: [7]) {
             $0.peerAddress = isWanted ? scanner.address : BluetoothAddress(7, kind: .publicDevice)
@@ -115,7 +115,7 @@ import Testing
         LEAdvertisingFilterPolicy.everybody, .scanFromAcceptList, .connectFromAcceptList, .acceptListOnly,
     ])
     func advertisingFilterPolicies(policy: LEAdvertisingFilterPolicy) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (peripheral, stranger) = (world.host(), world.host(at: 1))
         peripheral.advertiseExtended(.scannable, scanResponse: [1]) { $0.filterPolicy = policy }
         peripheral.advertiseExtended(.connectable, set: 1) { $0.filterPolicy = policy }
@@ -134,7 +134,7 @@ import Testing
     // ADV_EXT_IND, then on another channel AUX_ADV_IND, AUX_SCAN_REQ and AUX_SCAN_RSP, an inter frame space apart.
     @Test(arguments: [LEPHY.le1M, .le2M, .coded])
     func anExchangeTakesItsTime(phy: LEPHY) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         var frames: [SniffedFrame] = []
         world.sniff { frames.append($0) }
@@ -154,7 +154,7 @@ import Testing
     // Scan windows on both PHYs: each gets its share of the time.
     @Test(arguments: [(0x10, 0x10), (0x20, 0x10), (0x40, 0x10)] as [(UInt16, UInt16)])
     func bothPHYsAreListenedTo(interval: UInt16, window: UInt16) {
-        let world = World()
+        let world = LinkLayerWorld()
         let scanner = world.host()
         scanner.scanExtended(phys: [.le1M, .coded], interval: interval, window: window)
         var time: [LEPHY: Int] = [:]
@@ -176,7 +176,7 @@ import Testing
     // A frame that is arriving when the other PHY's window opens is received to its end.
     @Test(arguments: [LEPHY.le1M, .coded])
     func thePHYOfAReportIsThatOfThePDU(primary: LEPHY) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertiseExtended(data: sampleData(100)) { $0.primaryPHY = primary }
         scanner.scanExtended(phys: [.le1M, .coded], interval: 0x10, window: 0x10)
@@ -187,7 +187,7 @@ import Testing
 
     // A chain that loses a PDU is reported as truncated with the data received so far, and again once received whole.
     @Test func aChainThatIsLostIsTruncated() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let noise = world.radio.add(at: Position(x: 1))
         advertiser.advertiseExtended(data: sampleData(1_000))
@@ -217,7 +217,7 @@ import Testing
 
     // Without AUX_ADV_IND there is nothing to report.
     @Test func anAdvertisementThatIsLostIsNotReported() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let noise = world.radio.add(at: Position(x: 1))
         world.sniff { frame in
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func scanningGoesOnBesideALink() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world)
         let advertiser = world.host(at: 2)
         advertiser.advertiseExtended(data: sampleData(1_650))
@@ -253,7 +253,7 @@ import Testing
 
     // A long chain beside the advertiser's own link: its PDUs are scheduled between the connection events.
     @Test func advertisingAChainBesideALink() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))
         peripheral.advertiseExtended(.connectable)
         central.connectExtended(to: peripheral.address) { ($0.intervalMin, $0.intervalMax) = (16, 16) }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FairnessTests {
     /// A central, its peripherals, and a stream in each direction on each link.
     private final class Star {
-        let world = World()
+        let world = LinkLayerWorld()
         let central: TestHost
         private(set) var peripherals: [TestHost] = []
         private var streams: [Stream] = []
@@ -112,7 +112,7 @@ import Testing
     // A peripheral of several centrals cannot choose the anchor points.
     @Test(arguments: [6] as [UInt16])
     func aPeripheralOfBusyCentrals(interval: UInt16) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let peripheral = world.host { $0.aclPacketCount = 60 }
         var streams: [Stream] = []
         var centrals: [TestHost] = []
@@ -210,7 +210,7 @@ import Testing
     // A flood beside an honest link (AB-L10): the honest link keeps its timing to the microsecond.
     @Test("AB-L10: a flood of scan requests does not shift a link's timing")
     func aScanRequestFloodDoesNotMoveALink() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let pair = try Pair(world, interval: 24, timeout: 300)
         let attacker = Attacker(world)
         pair.peripheral.advertise()

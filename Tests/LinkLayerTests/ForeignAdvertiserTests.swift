@@ -8,8 +8,8 @@ import Testing
 
 /// Extended advertisements in forms that this controller does not send, but others do.
 @Suite struct ForeignAdvertiserTests {
-    private func setUp() -> (World, TestHost, ExtendedAttacker) {
-        let world = World()
+    private func setUp() -> (LinkLayerWorld, TestHost, ExtendedAttacker) {
+        let world = LinkLayerWorld()
         let scanner = world.host()
         scanner.scanExtended(phys: [.le1M])
         return (world, scanner, ExtendedAttacker(world))

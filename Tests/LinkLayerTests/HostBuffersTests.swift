@@ -8,7 +8,7 @@ import Testing
 
 /// Controller-to-host flow control with both halves of HCI in this package.
 @Suite struct HostBuffersTests {
-    private func device(_ world: World, number: UInt64, buffers: HostBuffers?) -> HostedDevice {
+    private func device(_ world: LinkLayerWorld, number: UInt64, buffers: HostBuffers?) -> HostedDevice {
         var configuration = HCIHost.Configuration()
         configuration.hostBuffers = buffers
         return HostedDevice(world, number: number, configuration: configuration)
@@ -17,7 +17,7 @@ import Testing
     private func pdu(_ number: UInt8) -> PacketBuffer { PacketBuffer(copying: [3, 0, 4, 0, number, 7, 7]) }
 
     @Test func dataWaitOnTheAirUntilTheHostHasTakenWhatItHas() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let central = device(world, number: 1, buffers: nil)
         let peripheral = device(world, number: 2, buffers: HostBuffers(packetLength: 251, packetCount: 3))
         central.connect(to: peripheral)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func withTheUsualRoomNothingWaits() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let central = device(world, number: 1, buffers: HostBuffers())
         let peripheral = device(world, number: 2, buffers: HostBuffers())
         central.connect(to: peripheral)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func theHostBringsTheControllerUp() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let device = HostedDevice(world, number: 7)
         world.run(.seconds(1))
         guard case .ready(let information) = device.host.state else {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func dataGoThroughBothHostsWhole() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (HostedDevice(world, number: 1), HostedDevice(world, number: 2))
         central.connect(to: peripheral)
         let (there, here) = (try #require(central.connections.first), try #require(peripheral.connections.first))

@@ -57,7 +57,7 @@ import Testing
     @Test(arguments: commands.indices)
     func aWrongLengthIsInvalid(index: Int) throws {
         let type = Self.commands[index]
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let good = Array(type.init().encoded())
         var wrong = (0..<good.count).map { Array(good.prefix($0)) }
         wrong.append(good + [0])
@@ -87,7 +87,7 @@ import Testing
 
     @Test(arguments: [0x0000, 0x0405, 0x0C13, 0x1005, 0x205F, 0x2075, 0xFC01, 0xFFFF] as [UInt16])
     func whatIsNotThereIsUnknown(number: UInt16) throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let (event, opcode, status) = try answer(host, Self.packet(Opcode(rawValue: number), [1, 2, 3]))
         #expect(event == CommandStatus.eventCode && opcode.rawValue == number && status == .unknownCommand)
         let commands = try host.read(ReadLocalSupportedCommands()).commands
@@ -96,7 +96,7 @@ import Testing
 
     // Without a feature, a controller lacks the feature's commands too.
     @Test func commandsComeWithTheirFeatures() throws {
-        let host = World().host { $0.features = [] }
+        let host = LinkLayerWorld().host { $0.features = [] }
         let commands = try host.read(ReadLocalSupportedCommands()).commands
         let gone: [any HCICommand.Type] = [
             LESetDataLength.self, LEReadMaximumDataLength.self, LESetPHY.self, LEReadPHY.self, LESetDefaultPHY.self,
@@ -181,7 +181,7 @@ import Testing
 
     @Test(arguments: cases)
     func parameters(test: Case) {
-        #expect(World().host().send(test.packet) == test.status)
+        #expect(LinkLayerWorld().host().send(test.packet) == test.status)
     }
 
     /// Parameters of commands for an existing link.
@@ -280,7 +280,7 @@ import Testing
     // LE Rand draws from the controller's own source: different numbers each time, and the same ones for the same seed.
     @Test func randomNumbers() throws {
         func numbers() throws -> [UInt64] {
-            let host = World(seed: 5).host()
+            let host = LinkLayerWorld(seed: 5).host()
             return try (0..<20).map { _ in try host.read(LERand()).number }
         }
         let first = try numbers()

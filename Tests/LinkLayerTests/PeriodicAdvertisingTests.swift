@@ -81,7 +81,7 @@ extension TestHost {
         phy: LEPHY = .le1M,
         interval: UInt16 = 80,
         skip: UInt16 = 0,
-        world: World = World()
+        world: LinkLayerWorld = LinkLayerWorld()
     ) throws -> (advertiser: TestHost, scanner: TestHost, train: LEPeriodicAdvertisingSyncEstablished) {
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         #expect(advertiser.advertisePeriodically(data: data, interval: interval) { $0.secondaryPHY = phy } == .success)
@@ -93,7 +93,7 @@ extension TestHost {
 
     @Test(arguments: [LEPHY.le1M, .le2M, .coded], [0, 20, 251, 600])
     func aTrainIsFollowedAndItsDataReported(phy: LEPHY, count: Int) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner, train) = try follow(data: sampleData(count), phy: phy, world: world)
         #expect(train.status == .success && train.address == advertiser.address && train.sid == 3)
         #expect(train.phy == phy && train.interval == 80 && train.accuracy == .ppm50)
@@ -107,7 +107,7 @@ extension TestHost {
     }
 
     @Test func theTrainKeepsItsTimesAndItsOwnChannels() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         var frames: [(at: Int64, frame: RadioFrame)] = []
         world.sniff { frames.append(($0.start.microseconds, $0.frame)) }
         let advertiser = world.host()
@@ -137,7 +137,7 @@ extension TestHost {
     }
 
     @Test func theHostSaysWhichChannelsTheTrainUses() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         var channels: Set<UInt8> = []
         world.sniff { if $0.frame.accessAddress != AccessAddress.advertising { channels.insert($0.frame.channel) } }
@@ -151,7 +151,7 @@ extension TestHost {
     }
 
     @Test func itOutlastsTheAdvertisingAndTheScan() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner, train) = try follow(world: world)
         advertiser.enable([(0, 0, 0)], false)
         scanner.send(LESetExtendedScanEnable(isEnabled: false, filterDuplicates: .disabled, duration: 0, period: 0))
@@ -171,7 +171,7 @@ extension TestHost {
     }
 
     @Test func aTrainIsLostAfterItsTimeAndNotBefore() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertisePeriodically()
         scanner.scanExtended()
@@ -185,7 +185,7 @@ extension TestHost {
     }
 
     @Test func dataMayChangeWhileTheTrainRuns() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner, _) = try follow(world: world)
         let piece = LESetPeriodicAdvertisingData(set: 0, operation: .first, data: [1])
         #expect(advertiser.send(piece) == .commandDisallowed)
@@ -198,7 +198,7 @@ extension TestHost {
     }
 
     @Test func eventsMayBeSkipped() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (_, scanner, _) = try follow(skip: 4, world: world)
         scanner.forget()
         world.run(.seconds(10))
@@ -206,7 +206,7 @@ extension TestHost {
     }
 
     @Test func reportsAreForThoseWhoWantThem() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertisePeriodically()
         scanner.scanExtended()
@@ -224,7 +224,7 @@ extension TestHost {
     }
 
     @Test func onlyWhoIsMeantIsFollowed() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (one, other, scanner) = (world.host(), world.host(at: 2), world.host(at: 1))
         one.advertisePeriodically()
         other.advertisePeriodically { $0.sid = 5 }
@@ -250,7 +250,7 @@ extension TestHost {
 
     // 4.4.3.4: six events without a PDU.
     @Test func aTrainThatIsNotThereIsGivenUp() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertisePeriodically(interval: 400)
         // SyncInfo is received, but nothing of the train.
@@ -268,7 +268,7 @@ extension TestHost {
     }
 
     @Test func listsAndTrainsAreBounded() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         #expect(try host.read(LEReadPeriodicAdvertiserListSize()).size == 16)
         for number in 0..<16 {
             let address = BluetoothAddress(UInt64(number), kind: .publicDevice)
@@ -281,7 +281,7 @@ extension TestHost {
     }
 
     @Test func losses() throws {
-        let world = World { $0.lossRate = 0.3 }
+        let world = LinkLayerWorld { $0.lossRate = 0.3 }
         let (_, scanner, train) = try follow(data: sampleData(600), world: world)
         world.run(.seconds(30))
         #expect(scanner.events(LEPeriodicAdvertisingSyncLost.self).isEmpty && train.status == .success)

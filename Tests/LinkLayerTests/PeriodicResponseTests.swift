@@ -10,7 +10,7 @@ import Testing
 @Suite struct PeriodicResponseTests {
     /// A train, and a listener synchronized to it.
     private struct Scene {
-        let world: World
+        let world: LinkLayerWorld
         let advertiser: TestHost
         let listener: TestHost
         let train: LEPeriodicAdvertisingSyncEstablishedV2
@@ -21,7 +21,7 @@ import Testing
             slots: Range<UInt8> = 0..<4,
             phy: LEPHY = .le1M,
             skip: UInt16 = 0,
-            world: World = World(),
+            world: LinkLayerWorld = LinkLayerWorld(),
             data: @escaping (UInt8) -> PacketBuffer? = { [$0, 0xDA] }
         ) throws {
             self.world = world
@@ -290,7 +290,7 @@ import Testing
     // 7.7.65.36: as many as there are buffers for, then one for each subevent that ends; 7.8.125: data are sent once.
     @Test(arguments: [(4, 4), (20, 15)] as [(UInt8, UInt8)])
     func dataAreAskedForAheadAndSentOnce(subevents: UInt8, ahead: UInt8) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         advertiser.unmask(TestHost.newestForms)
         let timing = LESubeventTiming(subevents: subevents, interval: 6, responseSlotDelay: 0, responseSlotSpacing: 0)
@@ -320,7 +320,7 @@ import Testing
     }
 
     @Test func dataThatWereNotSentEndWithTheTrain() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser = world.host()
         advertiser.prepare()
         advertiser.send(LESetPeriodicAdvertisingParametersV2.sample())
@@ -380,7 +380,7 @@ import Testing
     }
 
     @Test func whoKnowsNothingOfResponsesFollowsTheFirstSubevent() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, listener) = (world.host(), world.host(at: 1) { $0.features.remove(.periodicResponsesScanner) })
         advertiser.advertiseResponsively(on: world)
         listener.scanExtended()
@@ -400,7 +400,7 @@ import Testing
         .init(subevents: 4, interval: 16, responseSlotDelay: 4, responseSlotSpacing: 1),
     ])
     func hostileTimingIsNotFollowed(timing: LESubeventTiming) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, listener) = (world.host(), world.host(at: 1))
         advertiser.advertiseResponsively(on: world)
         let own = try #require(advertiser.controller.trains[0]?.responses)
@@ -421,7 +421,7 @@ import Testing
     }
 
     @Test func losses() throws {
-        let world = World { $0.lossRate = 0.2 }
+        let world = LinkLayerWorld { $0.lossRate = 0.2 }
         let scene = try Scene(world: world)
         #expect(scene.listener.listen(to: scene.sync, [0, 2], on: world) { $0.answer([9], slot: 3) } == .success)
         world.run(.seconds(20))
@@ -526,7 +526,7 @@ import Testing
     }
 
     @Test func aTrainWithoutResponsesHasNoSubevents() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, listener) = (world.host(), world.host(at: 1))
         advertiser.advertisePeriodically()
         listener.unmask(TestHost.newestForms)

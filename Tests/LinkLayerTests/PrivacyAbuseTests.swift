@@ -11,7 +11,7 @@ import Testing
 @Suite struct PrivacyAbuseTests {
     /// An advertiser that answers a single peer, and the recorded exchange with that peer.
     private final class Recording {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser: TestHost
         let friend: TestHost
         let log: AirLog
@@ -161,7 +161,7 @@ import Testing
     /// A set that accepted a connection ends; the others stay private.
     @Test("AB-G04: a link of one set does not reveal the others")
     func aLinkOfOneSetDoesNotUncoverTheOthers() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral, other) = (world.host(), world.host(at: 1), world.host(at: 2))
         let log = AirLog(world)
         peripheral.list(central)

@@ -133,7 +133,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
 
     @Test(arguments: Use.allCases, [true, false])
     fileprivate func whatIsInUseDoesNotChange(use: Use, isResolving: Bool) {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(add())
         host.resolve(isResolving)
         use.begin(host)
@@ -151,14 +151,14 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
     }
 
     @Test func theSizeIsTold() throws {
-        #expect(try World().host().read(LEReadResolvingListSize()).size == 32)
-        let small = World().host { $0.resolvingListSize = 1 }
+        #expect(try LinkLayerWorld().host().read(LEReadResolvingListSize()).size == 32)
+        let small = LinkLayerWorld().host { $0.resolvingListSize = 1 }
         #expect(try small.read(LEReadResolvingListSize()).size == 1)
         #expect(small.send(add()) == .success && small.send(add(other, key: two)) == .memoryCapacityExceeded)
     }
 
     @Test func aResetEmptiesTheList() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(add())
         host.resolve()
         host.send(timeout(1))
@@ -169,7 +169,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
     }
 
     @Test func theCommandsComeWithTheFeature() throws {
-        let (new, old) = (World().host(), World().host { $0.features.remove(.privacy) })
+        let (new, old) = (LinkLayerWorld().host(), LinkLayerWorld().host { $0.features.remove(.privacy) })
         let known = try new.read(ReadLocalSupportedCommands()).commands
         let lesser = try old.read(ReadLocalSupportedCommands()).commands
         let bits: [SupportedCommands.Bit?] = [
@@ -191,7 +191,7 @@ private enum Use: String, Sendable, CaseIterable, CustomTestStringConvertible {
 
     @Test(arguments: [[], .advertisingData, .scanResponseData] as [LEAddressChangeReasons])
     func otherDataMayHaveAnotherAddress(reasons: LEAddressChangeReasons) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, friend) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(friend)

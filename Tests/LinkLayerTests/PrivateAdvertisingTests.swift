@@ -11,7 +11,7 @@ import Testing
 @Suite struct PrivateAdvertisingTests {
     @Test(arguments: CommandSet.allCases, [OwnAddressKind.resolvableOrPublic, .resolvableOrRandom])
     func anAdvertiserHidesItsIdentity(commands: CommandSet, own: OwnAddressKind) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases)
     func withoutAKeyThereIsTheOtherAddress(commands: CommandSet) {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer, stranger) = (world.host(), world.host(at: 1), world.host(at: 2))
         let log = AirLog(world)
         advertiser.list(peer, hides: false)
@@ -52,7 +52,7 @@ import Testing
 
     @Test("AB-G04: an advertiser's address is not used past its lifetime", arguments: CommandSet.allCases)
     func anAddressIsNotUsedPastItsTime(commands: CommandSet) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func theTimeIs15MinutesAtFirst() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func eachSetHasAnAddressOfItsOwn() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, one, two) = (world.host(), world.host(at: 1), world.host(at: 2))
         let log = AirLog(world)
         advertiser.list(one)
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: CommandSet.allCases, [OwnAddressKind.publicDevice, .resolvableOrPublic])
     func aDirectedAdvertisementHidesItsTarget(commands: CommandSet, own: OwnAddressKind) throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer, keyless) = (world.host(), world.host(at: 1), world.host(at: 2))
         let log = AirLog(world)
         advertiser.list(peer)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func highDutyCycleIsPrivateToo() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)
@@ -161,7 +161,7 @@ import Testing
     /// Removing a peer from the list while a set advertises does not reveal the identity.
     @Test("AB-G04: the resolving list may change while no address is resolved with it")
     func theListMayChangeWhileItIsNotResolvedWith() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, peer) = (world.host(), world.host(at: 1))
         let log = AirLog(world)
         advertiser.list(peer)

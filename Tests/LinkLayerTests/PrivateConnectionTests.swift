@@ -9,7 +9,7 @@ import Testing
 
 /// Privacy in the initiating state (Core Vol 6 Part B 6.4), and which devices may connect to an advertiser (6.2).
 @Suite struct PrivateConnectionTests {
-    private let world = World()
+    private let world = LinkLayerWorld()
     private let central: TestHost
     private let peripheral: TestHost
     private let log: AirLog
@@ -345,7 +345,7 @@ import Testing
     @Test(arguments: CommandSet.allCases)
     func theSameSeedGivesTheSameBytes(commands: CommandSet) {
         func run(seed: UInt64) -> [[UInt8]] {
-            let world = World(seed: seed)
+            let world = LinkLayerWorld(seed: seed)
             let (central, peripheral, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))
             let log = AirLog(world)
             for (one, other) in [(central, peripheral), (peripheral, central), (scanner, peripheral)] {

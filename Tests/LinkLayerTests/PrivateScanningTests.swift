@@ -9,7 +9,7 @@ import Testing
 
 /// Privacy in the scanning state (Core Vol 6 Part B 6.3), and which scanners an advertiser answers (6.2).
 @Suite struct PrivateScanningTests {
-    private let world = World()
+    private let world = LinkLayerWorld()
     private let advertiser: TestHost
     private let scanner: TestHost
     private let log: AirLog

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aSuggestedDataLengthIsAskedForByItself() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         central.send(LEWriteSuggestedDefaultDataLength(txOctets: 100, txTime: 1_000))
         peripheral.advertise()

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func twoControllersAgreeOnAKey() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (one, other) = (world.host(), world.host())
         let (first, second) = (try publicKey(one), try publicKey(other))
         #expect(first.x != second.x)
@@ -40,7 +40,7 @@ import Testing
 
     /// The host's own arithmetic and the specification's key pairs give the same result (Core Vol 2 Part G 7.1.2.1).
     @Test func theHostComputesTheSameKey() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let pair = try #require(P256KeyPair(random: RandomSource(seed: 5).bytes))
         let own = try publicKey(host)
         let point = try #require(P256Point(x: own.x.reversed(), y: own.y.reversed()))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func eachPairIsANewOneAndAResetForgetsIt() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let first = try publicKey(host)
         #expect(try publicKey(host).x != first.x)
         host.send(Reset())
@@ -58,7 +58,7 @@ import Testing
 
     @Test("AB-S01: a controller rejects a public key that is not a point on the curve")
     func aPointOffTheCurveIsRefused() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let own = try publicKey(host)
         var other = Array(own.y)
         other[3] ^= 0x10
@@ -80,7 +80,7 @@ import Testing
 
     @Test("AB-S03: the debug key is used only when the host asks for it")
     func theDebugKeyIsForThoseWhoAskForIt() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         let pair = try #require(P256KeyPair(random: RandomSource(seed: 6).bytes))
         let debug = try #require(P256KeyPair.debug.sharedSecret(with: pair.publicKey))
         // The debug key needs no generated key pair.
@@ -95,14 +95,14 @@ import Testing
     }
 
     @Test func theEventsFollowTheAnswer() throws {
-        let host = World().host()
+        let host = LinkLayerWorld().host()
         host.send(LEReadLocalP256PublicKey())
         let codes = try host.packets.map { try EventPacket(reading: $0.packet.bytes).code }
         #expect(codes == [CommandStatus.eventCode, LEReadLocalP256PublicKeyComplete.eventCode])
     }
 
     @Test func allFeaturesAreThoseOfPageZero() throws {
-        let host = World().host { $0.features.remove(.privacy) }
+        let host = LinkLayerWorld().host { $0.features.remove(.privacy) }
         let all = try host.read(LEReadAllLocalSupportedFeatures())
         let page = try host.read(LEReadLocalSupportedFeatures()).features
         #expect(all.maxPage == 0 && all.features.count == 248)

@@ -225,7 +225,7 @@ private let legacyCases: [CommandCase] = [
 
     // PHYs that the controller does not support.
     @Test func anUncodedController() {
-        let host = World().host { $0.features.subtract([.phyCoded, .phy2M]) }
+        let host = LinkLayerWorld().host { $0.features.subtract([.phyCoded, .phy2M]) }
         #expect(host.send(scanning2()) == .unsupportedFeatureOrParameter)
         #expect(host.send(connecting { $0.coded = .standard }) == .unsupportedFeatureOrParameter)
         #expect(host.send(connecting { $0.le2M = .standard }) == .unsupportedFeatureOrParameter)

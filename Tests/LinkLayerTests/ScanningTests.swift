@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ScanningTests {
     @Test func anActiveScannerGetsScanResponses() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.send(LESetAdvertisingData(data: [2, 1, 6]))
         advertiser.send(LESetScanResponseData(data: [3, 9, 65, 66]))
@@ -22,7 +22,7 @@ import Testing
 
     // ADV_IND + IFS + SCAN_REQ + IFS + SCAN_RSP: 1,228 us with 31 octets each.
     @Test func anExchangeTakesItsTime() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let data = PacketBuffer([UInt8](repeating: 1, count: 31))
         advertiser.send(LESetAdvertisingData(data: data))
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func duplicatesAreLeftOut() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         advertiser.advertise()
         scanner.scan(.active, filterDuplicates: true)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func theScannerRotatesItsChannels() {
-        let world = World()
+        let world = LinkLayerWorld()
         let scanner = world.host()
         scanner.scan()
         var channels: [UInt8] = []
@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: [(0x10, 0x10, 1.0), (0x20, 0x10, 0.5), (0xA0, 0x10, 0.1)] as [(UInt16, UInt16, Double)])
     func theDutyCycleIsKept(interval: UInt16, window: UInt16, part: Double) {
-        let world = World()
+        let world = LinkLayerWorld()
         let scanner = world.host()
         scanner.send(
             LESetScanParameters(
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func theAcceptListFilters() {
-        let world = World()
+        let world = LinkLayerWorld()
         let (wanted, other, scanner) = (world.host(), world.host(at: 1), world.host(at: 2))
         wanted.advertise()
         other.advertise()

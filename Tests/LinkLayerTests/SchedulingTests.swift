@@ -9,8 +9,8 @@ import Testing
 /// One radio shared by many activities.
 @Suite struct SchedulingTests {
     /// A central connected to a number of peripherals.
-    private func star(_ count: Int, interval: UInt16) throws -> (World, TestHost, [TestHost]) {
-        let world = World()
+    private func star(_ count: Int, interval: UInt16) throws -> (LinkLayerWorld, TestHost, [TestHost]) {
+        let world = LinkLayerWorld()
         let central = world.host { $0.aclPacketCount = 32 }
         var peripherals: [TestHost] = []
         for _ in 0..<count {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func aPeripheralOfSeveralCentrals() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let peripheral = world.host()
         var centrals: [TestHost] = []
         for _ in 0..<4 {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func bothRolesAtOnce() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (a, b, c) = (world.host(), world.host(at: 1), world.host(at: 2))
         b.advertise()
         a.connect(to: b.address)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func initiatingByTheAcceptList() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, wanted, other) = (world.host(), world.host(at: 1), world.host(at: 2))
         wanted.advertise()
         other.advertise()
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func randomAddressesAreUsed() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         let mine = BluetoothAddress(0xC111_2222_3333, kind: .randomDevice)
         let yours = BluetoothAddress(0xC444_5555_6666, kind: .randomDevice)
@@ -216,7 +216,7 @@ import Testing
 
     /// Everything that a busy small world reports to hosts and to a sniffer, as one text.
     private func trace(seed: UInt64) -> String {
-        let world = World(seed: seed) {
+        let world = LinkLayerWorld(seed: seed) {
             $0.lossRate = 0.05
             $0.corruptionRate = 0.05
         }

@@ -215,7 +215,7 @@ import Testing
 /// Links that use fewer of their events.
 @Suite struct SubratingTests {
     /// A link between hosts that both support subrating, with the features exchanged.
-    private func pair(_ world: World = World(), interval: UInt16 = 24) throws -> Pair {
+    private func pair(_ world: LinkLayerWorld = LinkLayerWorld(), interval: UInt16 = 24) throws -> Pair {
         let (central, peripheral) = (world.host(), world.host(at: 1))
         for host in [central, peripheral] {
             #expect(host.send(LESetHostFeature(bitNumber: 38, isSupported: true)) == .success)
@@ -368,7 +368,7 @@ import Testing
     }
 
     @Test func losses() throws {
-        let world = World { $0.lossRate = 0.2 }
+        let world = LinkLayerWorld { $0.lossRate = 0.2 }
         let pair = try pair(world)
         pair.central.send(request(pair.centralHandle, 4))
         world.run(.seconds(5))

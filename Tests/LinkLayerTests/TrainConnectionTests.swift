@@ -10,7 +10,7 @@ import Testing
 /// trains.
 @Suite struct TrainConnectionTests {
     private struct Scene {
-        let world = World()
+        let world = LinkLayerWorld()
         let advertiser: TestHost
         let listener: TestHost
         let sync: UInt16
@@ -261,7 +261,7 @@ import Testing
 
     // Vol 4 Part E 7.8.90, 7.8.92.
     @Test func whatIsNotOnTheAirIsNotTold() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1))
         let defaults = LESetDefaultPeriodicAdvertisingSyncTransferParameters(
             mode: .reports,
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test func whoCannotRespondIsNotTold() throws {
-        let world = World()
+        let world = LinkLayerWorld()
         let (central, peripheral) = (world.host(), world.host(at: 1) { $0.features.remove(.periodicResponsesScanner) })
         peripheral.advertiseExtended(.connectable, set: 1)
         central.connectExtended(to: peripheral.address)

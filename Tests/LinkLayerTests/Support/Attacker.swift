@@ -25,7 +25,7 @@ final class Attacker {
     private(set) var advertisements = 0
 
     private enum Mode { case idle, scanning, connecting, connected }
-    private let world: World
+    private let world: LinkLayerWorld
     private var mode = Mode.idle
     private var selection = ChannelSelection1(hop: 5)
     private var acknowledgement = Acknowledgement()
@@ -36,7 +36,7 @@ final class Attacker {
     private var answer: AdvertisingPDU?
     private var isOnce = true
 
-    init(_ world: World) {
+    init(_ world: LinkLayerWorld) {
         self.world = world
         node = world.radio.add(at: Position(y: 1))
         data = ConnectionData()

@@ -48,7 +48,7 @@ struct CommandCase: Sendable, CustomTestStringConvertible {
 
     /// Runs the case on a controller of its own.
     func check() {
-        let world = World()
+        let world = LinkLayerWorld()
         let host = world.host()
         prepare(host)
         let status = host.send(packet)

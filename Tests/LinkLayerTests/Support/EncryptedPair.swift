@@ -60,7 +60,7 @@ extension TestHost {
 extension Pair {
     /// Connects two existing hosts.
     init(
-        _ world: World,
+        _ world: LinkLayerWorld,
         central: TestHost,
         peripheral: TestHost,
         handles: (central: ConnectionHandle, peripheral: ConnectionHandle)
@@ -102,7 +102,7 @@ final class Overheard {
     private(set) var frames: [(fromCentral: Bool, header: DataHeader, payload: PacketBuffer)] = []
     private(set) var count = 0
 
-    init(_ world: World, central: TestHost) {
+    init(_ world: LinkLayerWorld, central: TestHost) {
         world.sniff { [weak self] sniffed in
             guard sniffed.frame.accessAddress != AccessAddress.advertising, let self else { return }
             let pdu = PacketBuffer(sniffed.frame.pdu)

@@ -28,10 +28,10 @@ final class HostedDevice {
     let host: HCIHost
     let controller: VirtualController
     private(set) var connections: [HCIConnection] = []
-    private let world: World
+    private let world: LinkLayerWorld
     private let halves: (Half, Half)
 
-    init(_ world: World, number: UInt64, configuration: HCIHost.Configuration = .init()) {
+    init(_ world: LinkLayerWorld, number: UInt64, configuration: HCIHost.Configuration = .init()) {
         self.world = world
         let (near, far) = (Half(loop: world.loop), Half(loop: world.loop))
         (near.other, far.other) = (far, near)

@@ -183,7 +183,7 @@ final class AirLog {
     private(set) var identifiers: [UInt16] = []
     private(set) var frames: [[UInt8]] = []
 
-    init(_ world: World) {
+    init(_ world: LinkLayerWorld) {
         world.sniff { [unowned self] in take($0) }
     }
 

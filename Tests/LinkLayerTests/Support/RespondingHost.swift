@@ -36,7 +36,7 @@ extension TestHost {
     func advertiseResponsively(
         _ parameters: LESetPeriodicAdvertisingParametersV2 = .sample(),
         slots: Range<UInt8> = 0..<4,
-        on world: World,
+        on world: LinkLayerWorld,
         _ change: (inout LESetExtendedAdvertisingParameters) -> Void = { _ in },
         data: @escaping (UInt8) -> PacketBuffer? = { [$0, 0xDA] }
     ) -> HCIStatus {
@@ -76,7 +76,7 @@ extension TestHost {
         to sync: UInt16,
         _ subevents: [UInt8],
         properties: LEPeriodicProperties = [],
-        on world: World,
+        on world: LinkLayerWorld,
         respond: @escaping (LEPeriodicAdvertisingReportV2) -> LESetPeriodicAdvertisingResponseData? = { _ in nil }
     ) -> HCIStatus {
         onEvent = { [unowned self] event in

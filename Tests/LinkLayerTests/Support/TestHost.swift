@@ -21,7 +21,7 @@ final class Line: HCITransport {
 final class TestHost {
     let controller: VirtualController
     private let line = Line()
-    private let world: World
+    private let world: LinkLayerWorld
     private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
     /// Whether it accepts the peer's connection parameter requests automatically.
     var acceptsParameters = true
@@ -36,7 +36,7 @@ final class TestHost {
     /// Called with each event.
     var onEvent: ((EventPacket) -> Void)?
 
-    init(_ world: World, at position: Position, configure: (inout VirtualControllerConfiguration) -> Void) {
+    init(_ world: LinkLayerWorld, at position: Position, configure: (inout VirtualControllerConfiguration) -> Void) {
         self.world = world
         let number = UInt64(world.hosts.count) + 1
         var configuration = VirtualControllerConfiguration(
@@ -171,7 +171,7 @@ final class TestHost {
 }
 
 /// A radio channel and the hosts on it.
-final class World {
+final class LinkLayerWorld {
     let loop = VirtualEventLoop()
     let random: RandomSource
     let radio: Radio
@@ -292,14 +292,14 @@ extension TestHost {
 
 /// A central and a peripheral with a link between them.
 struct Pair {
-    let world: World
+    let world: LinkLayerWorld
     let central: TestHost
     let peripheral: TestHost
     let centralHandle: ConnectionHandle
     let peripheralHandle: ConnectionHandle
 
     init(
-        _ world: World = World(),
+        _ world: LinkLayerWorld = LinkLayerWorld(),
         interval: UInt16 = 24,
         latency: UInt16 = 0,
         timeout: UInt16 = 100,
@@ -318,7 +318,7 @@ struct Pair {
 
     /// Connects two existing hosts.
     init(
-        _ world: World,
+        _ world: LinkLayerWorld,
         central: TestHost,
         peripheral: TestHost,
         interval: UInt16 = 24,
