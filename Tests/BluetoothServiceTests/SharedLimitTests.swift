@@ -218,6 +218,24 @@ import Testing
         #expect(bench.troubles.count { $0.contains("would not be restored") } == 18)
     }
 
+    @Test(
+        "AB-G05: a manager that does nothing takes no share of what managers share",
+        arguments: [ManagerRole.central, .peripheral]
+    )
+    func idleManagers(role: ManagerRole) throws {
+        let phone = TestWorld().device("Phone")
+        let app = phone.system.openApp(AppIdentity(name: "idle"))
+        let manager = phone.manager(role, of: app)
+        let held = try #require(phone.system.managers.sessions(of: AppIdentity(name: "idle")).first).holdings
+        #expect(held.scans == 0)
+        #expect(held.peers == 0)
+        #expect(held.attributes == 0)
+        #expect(held.publishedChannels == 0)
+        #expect(held.channels == 0)
+        #expect(held.advertisers == 0)
+        withExtendedLifetime(manager) {}
+    }
+
     // MARK: Restored state
 
     @Test(
