@@ -33,8 +33,8 @@ final class AppManager {
     /// The last state reported to the app.
     private(set) var state = ManagerState.unknown
     private var intents: IntentKeeper
-    /// The intent once the requests that wait for the app's record have been performed, or nil if none wait.
-    private var planned: IntentKeeper?
+    /// The requests that wait for the app's record and may change the intent.
+    private var planned: [Request] = []
     /// The events that the process has not read, for the next process.
     private var inheritance = Inheritance()
     /// Called when the intent may have changed, if a record contains it.
@@ -169,7 +169,7 @@ extension AppManager {
     var awaitsRadio: Bool { intents.awaitsRadio }
 
     /// The intent as the app's record contains it, with the requests that are performed once the record is durable.
-    var recordedIntent: Intent { (planned ?? intents).kept }
+    var recordedIntent: Intent { intents.kept(after: planned) }
 
     /// Whether the intent goes into a record, and a request may change it now.
     private var isRecorded: Bool { options.restoreIdentifier != nil && state == .poweredOn }
@@ -178,21 +178,16 @@ extension AppManager {
     /// so that an app that has observed the effect finds it again.
     func changesRecord(_ request: Request) -> Bool {
         guard isRecorded, request.changesIntents else { return false }
-        var next = planned ?? intents
-        next.apply(request)
-        return next.kept != recordedIntent
+        return intents.kept(after: planned + [request]) != recordedIntent
     }
 
     /// Counts `request` among those that are performed once the app's record is durable.
     func plan(_ request: Request) {
-        guard isRecorded, request.changesIntents else { return }
-        var next = planned ?? intents
-        next.apply(request)
-        planned = next
+        if isRecorded, request.changesIntents { planned.append(request) }
     }
 
     /// Called when the record is durable and the planned requests are about to be performed, or dropped.
-    func endPlan() { planned = nil }
+    func endPlan() { planned = [] }
 
     /// Called by the session when a request takes effect, and with the opposite request when it has come to nothing.
     func apply(_ request: Request) {

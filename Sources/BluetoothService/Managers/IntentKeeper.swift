@@ -21,6 +21,13 @@ struct IntentKeeper {
     /// The intent that is kept if the process or the service ends now.
     var kept: Intent { unclaimed.map { $0.merged(with: intent) } ?? intent }
 
+    /// Returns the intent that is kept once these requests have been carried out.
+    func kept(after requests: [Request]) -> Intent {
+        var next = self
+        for request in requests { next.apply(request) }
+        return next.kept
+    }
+
     /// Applies a request that is carried out.
     mutating func apply(_ request: Request) {
         intent.apply(request)

@@ -249,6 +249,28 @@ import Testing
         #expect(misuse.count == 1 && misuse.first?.contains("com.example.Greedy") == true)
     }
 
+    @Test("behaviours 1.11, 10.15: what ends with the radio while a request waits for its record is not recorded again")
+    func radioEndsWhileSaving() {
+        let bench = RecordBench()
+        let peer = bench.phone.system.peers.see(BluetoothAddress(0xC000_0000_0001, kind: .randomDevice)).identifier
+        let greedy = bench.open("Greedy").manager
+        greedy.send(.central(.peer(peer, .connect(ConnectOptions()))))
+        bench.world.run(.zero)
+        bench.records.isHeld = { $0 == Self.slot }
+        greedy.send(scan(1))
+        bench.world.run(.zero)
+        let manager = bench.phone.system.centrals.first?.manager
+        #expect(manager?.recordedIntent.requests.count == 2)
+        bench.phone.system.setPower(false, by: .controlCentre)
+        bench.world.run(.zero)
+        #expect(manager?.recordedIntent.requests == [scan(1)])
+        while !bench.records.held.isEmpty {
+            bench.records.complete()
+            bench.world.run(.zero)
+        }
+        #expect(bench.recorded == [])
+    }
+
     @Test(
         "behaviour 10.15: an app whose process ends while its record is saved waits no longer, and a late save is nothing to it",
         arguments: [AppEnd.crashed, .forceQuit]
