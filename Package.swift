@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Rooms, bottom to top; an arrow only ever points down (ARCHITECTURE.md has the picture).
+// The modules, from the bottom up. Dependencies point down; ARCHITECTURE.md has the picture.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // Checks build with warnings as errors; whoever depends on the package does not.
+    // Checks build with warnings as errors. Packages that depend on this one do not.
     .treatAllWarnings(as: Context.environment["HARALD_STRICT"] == nil ? .warning : .error),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
@@ -58,15 +58,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
-        room("BluetoothTypes"),
-        room(
+        module("BluetoothTypes"),
+        module(
             "EventLoops",
             [
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
         ),
-        room(
+        module(
             "Cryptography",
             [
                 "BluetoothTypes",
@@ -74,9 +74,9 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
-        room("Radio", ["EventLoops"]),
-        room("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
-        room(
+        module("Radio", ["EventLoops"]),
+        module("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
+        module(
             "HCIHost",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
@@ -84,14 +84,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room(
+        module(
             "LinkLayer",
             [
                 "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "Radio",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
-        room(
+        module(
             "HCITransports",
             [
                 "BluetoothTypes", "CLinux", "CUSB", "EventLoops", "HCI",
@@ -100,46 +100,46 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
-        room(
+        module(
             "L2CAP",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCIHost",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
-        room(
+        module(
             "ATT",
             ["BluetoothTypes", "EventLoops", "L2CAP", .product(name: "DequeModule", package: "swift-collections")]
         ),
-        room(
+        module(
             "GATT",
             [
                 "BluetoothTypes", "Cryptography", "EventLoops", "L2CAP", "ATT",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
-        room("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
-        room(
+        module("SMP", ["BluetoothTypes", "Cryptography", "EventLoops", "L2CAP"]),
+        module(
             "Bonds",
             [
                 "BluetoothTypes", "Cryptography", "EventLoops", "GATT", "SMP",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
-        room(
+        module(
             "Privacy",
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP",
             ]
         ),
-        room(
+        module(
             "Security",
             [
                 "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
                 "Privacy", "SMP",
             ]
         ),
-        room(
+        module(
             "GAP",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT", "Privacy",
@@ -147,8 +147,8 @@ let package = Package(
             ]
         ),
         // What the service and its clients say to each other: values and time, nothing of the host stack.
-        room("ServiceMessages", ["BluetoothTypes", "EventLoops"]),
-        room(
+        module("ServiceMessages", ["BluetoothTypes", "EventLoops"]),
+        module(
             "BluetoothService",
             [
                 "ServiceMessages", "BluetoothTypes", "Security", "Privacy", "Bonds", "Cryptography", "EventLoops",
@@ -161,7 +161,7 @@ let package = Package(
         ),
         .target(name: "CLinux"),
         .target(name: "CUSB", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-        room(
+        module(
             "ServiceProcess",
             [
                 "CLinux", "BluetoothTypes", "ServiceMessages", "BluetoothService", "EventLoops",
@@ -169,7 +169,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room(
+        module(
             "ServiceSocket",
             [
                 "CLinux", "BluetoothTypes", "ServiceMessages", "EventLoops", "HCITransports", "ServiceProcess",
@@ -178,7 +178,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room(
+        module(
             "EmbeddedService",
             [
                 "BluetoothService", "EventLoops", "GAP", "HCI", "HCITransports", "ServiceMessages", "ServiceProcess",
@@ -186,10 +186,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room("KernelLog"),
-        room("Diagnosis", ["HCITransports", "KernelLog"]),
+        module("KernelLog"),
+        module("Diagnosis", ["HCITransports", "KernelLog"]),
         .target(name: "CCoreBluetooth"),
-        room(
+        module(
             "CoreBluetooth",
             [
                 "CCoreBluetooth", "BluetoothTypes", "ServiceMessages", "EventLoops",
@@ -198,11 +198,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room(
+        module(
             "CoreBluetoothExtras",
-            ["BluetoothTypes", "ServiceMessages", "CoreBluetooth", "EventLoops"]
+            ["BluetoothTypes", "ServiceMessages", "CoreBluetooth"]
         ),
-        room(
+        module(
             "BluetoothSimulation",
             [
                 "BluetoothTypes", "Security", "Privacy", "Bonds", "EventLoops", "HCI", "SMP", "GAP", "BluetoothService",
@@ -210,7 +210,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        room("SourceChecks"),
+        module("SourceChecks"),
         .executableTarget(
             name: "harald",
             dependencies: [
@@ -259,8 +259,8 @@ let package = Package(
         .testTarget(
             name: "QuirkTests",
             dependencies: [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "Bonds", "CoreBluetooth", "EventLoops",
-                "GAP", "HCI",
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "GAP",
+                "HCI",
                 "HCIHost", "LinkLayer", "Radio", "ServiceMessages",
             ],
             swiftSettings: settings
@@ -277,8 +277,8 @@ let package = Package(
         tests(
             "CoreBluetoothExtras",
             [
-                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "EventLoops", "Radio",
-                "ServiceMessages", "TestBasics",
+                "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "Radio", "ServiceMessages",
+                "TestBasics",
             ]
         ),
         // An app that is compiled as most still are.
@@ -339,7 +339,7 @@ let package = Package(
         .target(
             name: "SampleMessages",
             dependencies: [
-                "BluetoothService", "BluetoothTypes", "EventLoops", "ServiceMessages",
+                "BluetoothService", "BluetoothTypes", "ServiceMessages",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/SampleMessages",
@@ -425,10 +425,7 @@ let package = Package(
         ),
         tests(
             "HCI",
-            [
-                "BluetoothTypes", "EventLoops", "RandomPackets", "TestBasics",
-                .product(name: "Logging", package: "swift-log"),
-            ]
+            ["BluetoothTypes", "EventLoops", "RandomPackets", "TestBasics"]
         ),
         tests(
             "HCIHost",
@@ -438,8 +435,6 @@ let package = Package(
             "HCITransports",
             [
                 "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", "StandInUSB", "TestBasics",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
     ],
