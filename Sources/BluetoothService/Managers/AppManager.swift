@@ -162,7 +162,7 @@ final class AppManager {
 // MARK: - Intent
 
 extension AppManager {
-    /// The wants of the app as of now. The session carries it out, unless ``awaitsRadio``.
+    /// The intent as of now. The session carries it out, unless ``awaitsRadio``.
     var intent: Intent { intents.intent }
 
     /// Whether the session has to carry out the intent when the radio is on.
