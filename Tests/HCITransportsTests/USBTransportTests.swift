@@ -109,11 +109,14 @@ import Testing
         let line = try await Line()
         if instant > 0 { line.connection.complete(0, .written(3)) }
         if instant > 1 { line.connection.complete(0x81, .read(Array(Self.resetDone.prefix(3)))) }
-        if instant > 2 { line.connection.complete(0x81, .read(Array(Self.resetDone.dropFirst(3)))) }
+        if instant > 2 {
+            line.connection.complete(0x81, .read(Array(Self.resetDone.dropFirst(3))))
+            // A read that is submitted after the unplugging fails, and ends the line before what is still due.
+            #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone))))
+        }
         if instant > 3 { line.send(Self.data(100)) }
         if instant > 4 { line.connection.complete(0x82, .read([0x40, 0, 9])) }
         line.connection.unplug()
-        if instant > 2 { #expect(await line.next() == .received(HCIPacket(.event, PacketBuffer(Self.resetDone)))) }
         #expect(await line.next() == .closed(.closedByPeer))
         await line.end()
         #expect(line.violations.isEmpty)
