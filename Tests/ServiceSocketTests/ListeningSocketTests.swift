@@ -38,15 +38,6 @@ import Testing
         return status
     }
 
-    /// How many descriptors of this process are of a file.
-    private func descriptors(of path: String) -> Int {
-        let file = status(path)
-        return (0..<1_024).count { number in
-            var other = stat()
-            return fstat(Int32(number), &other) == 0 && other.st_ino == file.st_ino && other.st_dev == file.st_dev
-        }
-    }
-
     @Test("AB-G05: directory, lock and socket have their permissions and their group from the beginning")
     func permissions() throws {
         let group: UInt32 = getuid() == 0 ? 12_345 : getgid()
@@ -62,14 +53,30 @@ import Testing
     func theLock() throws {
         let first = try ListeningSocket(path: scratch.socket, mode: 0o600, group: nil)
         for _ in 0..<3 { #expect(refusal(scratch.socket)?.contains("another service is using") == true) }
-        #expect(descriptors(of: scratch.socket + ".lock") == 1)
+        #expect(try OpenDescriptors.count(of: scratch.socket + ".lock") == 1)
         withExtendedLifetime(first) {}
         // Where it fails behind the lock, the lock is free for the next attempt.
         let other = scratch.path + "/other"
         try Data().write(to: URL(fileURLWithPath: other))
         #expect(refusal(other)?.contains("is not a socket") == true)
-        #expect(descriptors(of: other + ".lock") == 0)
+        #expect(try OpenDescriptors.count(of: other + ".lock") == 0)
         #expect(unlink(other) == 0 && refusal(other) == nil)
+    }
+
+    @Test("a descriptor of a file is counted, however high its number")
+    func descriptorsOfAFile() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "file")
+        let low = open(directory.file("file"), O_RDONLY | O_CLOEXEC)
+        defer { close(low) }
+        #expect(try OpenDescriptors.count(of: directory.file("file")) == 1)
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        let high = fcntl(low, F_DUPFD_CLOEXEC, Int32(min(limit.rlim_cur, 2_000)) - 1)
+        try #require(high >= 0)
+        defer { close(high) }
+        #expect(try OpenDescriptors.count(of: directory.file("file")) == 2)
+        #expect(try OpenDescriptors.count(of: directory.file("nothing")) == 0)
     }
 
     @Test("a path at which no socket can be is refused with what is in the way")
