@@ -53,7 +53,7 @@ import Testing
         for _ in 0..<count * 1_000 where found.count < count {
             var (value, coder) = (kind, RandomFields(random: random))
             do {
-                try value.codeFields(&coder)
+                try value.codeKind(&coder)
                 found.append(value)
             } catch {
                 continue

@@ -9,68 +9,46 @@ extension ChannelID: WireValue {
 
 extension ChannelRequest: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ChannelRequest] {
-        [
-            .grant(0),
-            .send([]),
-            .close,
-        ]
-    }
+    public static let kinds: [ChannelRequest] = [
+        .grant(0),
+        .send([]),
+        .close,
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .grant: MessageKind(0, "grant")
-        case .send: MessageKind(1, "send")
-        case .close: MessageKind(2, "close")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .grant(var count):
-            try coder.number("count", &count)
-            self = .grant(count)
-        case .send(var octets):
-            try coder.octets("octets", &octets)
-            self = .send(octets)
-        case .close: break
+        case .grant(let count):
+            try coder.kind(0, "grant")
+            self = .grant(try coder.number("count", count))
+        case .send(let octets):
+            try coder.kind(1, "send")
+            self = .send(try coder.octets("octets", octets))
+        case .close: try coder.kind(2, "close")
         }
     }
 }
 
 extension ChannelEvent: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ChannelEvent] {
-        [
-            .received([]),
-            .room(0),
-            .ended(nil),
-        ]
-    }
+    public static let kinds: [ChannelEvent] = [
+        .received([]),
+        .room(0),
+        .ended(nil),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .received: MessageKind(0, "received")
-        case .room: MessageKind(1, "room")
-        case .ended: MessageKind(2, "ended")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .received(var octets):
-            try coder.octets("octets", &octets)
-            self = .received(octets)
-        case .room(var count):
-            try coder.number("count", &count)
-            self = .room(count)
-        case .ended(var error):
-            try coder.optional("error", &error)
-            self = .ended(error)
+        case .received(let octets):
+            try coder.kind(0, "received")
+            self = .received(try coder.octets("octets", octets))
+        case .room(let count):
+            try coder.kind(1, "room")
+            self = .room(try coder.number("count", count))
+        case .ended(let error):
+            try coder.kind(2, "ended")
+            self = .ended(try coder.optional("error", error))
         }
     }
 }

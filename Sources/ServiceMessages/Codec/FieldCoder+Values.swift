@@ -46,6 +46,30 @@ extension FieldCoder {
         return value
     }
 
+    mutating func text(_ name: String, _ value: String) throws(PacketError) -> String {
+        var value = value
+        try text(name, &value)
+        return value
+    }
+
+    mutating func list<T: PacketFields>(_ name: String, _ values: [T], limit: Int) throws(PacketError) -> [T] {
+        var values = values
+        try list(name, &values, limit: limit)
+        return values
+    }
+
+    mutating func list(_ name: String, _ values: [UUID], limit: Int) throws(PacketError) -> [UUID] {
+        var values = values
+        try list(name, &values, limit: limit)
+        return values
+    }
+
+    mutating func list(_ name: String, _ values: [BluetoothUUID], limit: Int) throws(PacketError) -> [BluetoothUUID] {
+        var values = values
+        try list(name, &values, limit: limit)
+        return values
+    }
+
     mutating func list(
         _ name: String,
         _ values: [AttributeHandle],
@@ -56,6 +80,16 @@ extension FieldCoder {
         return values
     }
 
+    mutating func optional(
+        _ name: String,
+        _ value: [BluetoothUUID]?,
+        limit: Int
+    ) throws(PacketError) -> [BluetoothUUID]? {
+        var value = value
+        try optional(name, &value, limit: limit)
+        return value
+    }
+
     mutating func optional<T: PacketFields>(_ name: String, _ value: T?) throws(PacketError) -> T? {
         var value = value
         try optional(name, &value)
@@ -63,6 +97,12 @@ extension FieldCoder {
     }
 
     mutating func optional(_ name: String, _ value: String?) throws(PacketError) -> String? {
+        var value = value
+        try optional(name, &value)
+        return value
+    }
+
+    mutating func optional(_ name: String, _ value: PacketBuffer?) throws(PacketError) -> PacketBuffer? {
         var value = value
         try optional(name, &value)
         return value

@@ -4,25 +4,17 @@ import BluetoothTypes
 
 extension Opening: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [Opening] { [.app(Hello()), .tool(version: 0)] }
+    public static let kinds: [Opening] = [.app(Hello()), .tool(version: 0)]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields. The version comes first in every protocol version.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .app: MessageKind(0, "app")
-        case .tool: MessageKind(1, "tool")
-        }
-    }
-
-    /// Codes the fields of this kind. The version comes first in every protocol version.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .app(var hello):
-            try coder.field("hello", &hello)
-            self = .app(hello)
-        case .tool(var version):
-            try coder.field("version", &version)
-            self = .tool(version: version)
+        case .app(let hello):
+            try coder.kind(0, "app")
+            self = .app(try coder.field("hello", hello))
+        case .tool(let version):
+            try coder.kind(1, "tool")
+            self = .tool(version: try coder.field("version", version))
         }
     }
 }
@@ -44,100 +36,74 @@ extension Opening {
 
 extension AppMessage: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [AppMessage] {
-        [
-            .openManager(ManagerID(0), .central, ManagerOptions()),
-            .closeManager(ManagerID(0)),
-            .request(ManagerID(0), Request()),
-            .query(ManagerID(0), number: 0, Query()),
-            .misuse(""),
-            .eventsRead(ManagerID(0), count: 0),
-        ]
-    }
+    public static let kinds: [AppMessage] = [
+        .openManager(ManagerID(0), .central, ManagerOptions()),
+        .closeManager(ManagerID(0)),
+        .request(ManagerID(0), Request()),
+        .query(ManagerID(0), number: 0, Query()),
+        .misuse(""),
+        .eventsRead(ManagerID(0), count: 0),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
-        switch self {
-        case .openManager: MessageKind(0, "openManager")
-        case .closeManager: MessageKind(1, "closeManager")
-        case .request: MessageKind(2, "request")
-        case .query: MessageKind(3, "query")
-        case .misuse: MessageKind(4, "misuse")
-        case .eventsRead: MessageKind(5, "eventsRead")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .openManager(var manager, var role, var options):
+            try coder.kind(0, "openManager")
             try coder.field("manager", &manager)
             try coder.field("role", &role)
             try coder.field("options", &options)
             self = .openManager(manager, role, options)
-        case .closeManager(var manager):
-            try coder.field("manager", &manager)
-            self = .closeManager(manager)
-        case .request(var manager, var request):
-            try coder.field("manager", &manager)
-            try coder.field("request", &request)
-            self = .request(manager, request)
+        case .closeManager(let manager):
+            try coder.kind(1, "closeManager")
+            self = .closeManager(try coder.field("manager", manager))
+        case .request(let manager, let request):
+            try coder.kind(2, "request")
+            self = .request(try coder.field("manager", manager), try coder.field("request", request))
         case .query(var manager, var number, var query):
+            try coder.kind(3, "query")
             try coder.field("manager", &manager)
             try coder.field("number", &number)
             try coder.field("query", &query)
             self = .query(manager, number: number, query)
-        case .misuse(var text):
-            try coder.text("text", &text)
-            self = .misuse(text)
-        case .eventsRead(var manager, var count):
-            try coder.field("manager", &manager)
-            try coder.field("count", &count)
-            self = .eventsRead(manager, count: count)
+        case .misuse(let text):
+            try coder.kind(4, "misuse")
+            self = .misuse(try coder.text("text", text))
+        case .eventsRead(let manager, let count):
+            try coder.kind(5, "eventsRead")
+            self = .eventsRead(try coder.field("manager", manager), count: try coder.field("count", count))
         }
     }
 }
 
 extension ServiceMessage: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ServiceMessage] {
-        [
-            .welcome(Welcome()),
-            .event(ManagerID(0), Event()),
-            .reply(number: 0, .success(Reply())),
-            .goodbye(ServiceError()),
-        ]
-    }
+    public static let kinds: [ServiceMessage] = [
+        .welcome(Welcome()),
+        .event(ManagerID(0), Event()),
+        .reply(number: 0, .success(Reply())),
+        .goodbye(ServiceError()),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .welcome: MessageKind(0, "welcome")
-        case .event: MessageKind(1, "event")
-        case .reply: MessageKind(2, "reply")
-        case .goodbye: MessageKind(3, "goodbye")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .welcome(var welcome):
-            try coder.field("welcome", &welcome)
-            self = .welcome(welcome)
-        case .event(var manager, var event):
-            try coder.field("manager", &manager)
-            try coder.field("event", &event)
-            self = .event(manager, event)
+        case .welcome(let welcome):
+            try coder.kind(0, "welcome")
+            self = .welcome(try coder.field("welcome", welcome))
+        case .event(let manager, let event):
+            try coder.kind(1, "event")
+            self = .event(try coder.field("manager", manager), try coder.field("event", event))
         case .reply(var number, var reply):
+            try coder.kind(2, "reply")
             try coder.field("number", &number)
             try coder.result("reply", &reply, Reply()) { coder, value throws(PacketError) in
                 try coder.field("reply", &value)
             }
             self = .reply(number: number, reply)
-        case .goodbye(var error):
-            try coder.field("error", &error)
-            self = .goodbye(error)
+        case .goodbye(let error):
+            try coder.kind(3, "goodbye")
+            self = .goodbye(try coder.field("error", error))
         }
     }
 }

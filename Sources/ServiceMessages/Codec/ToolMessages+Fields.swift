@@ -5,30 +5,22 @@ import Foundation
 
 extension ToolMessage: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ToolMessage] {
-        [.ask(number: 0, .status), .answer(number: 0, .accept), .stop(number: 0)]
-    }
+    public static let kinds: [ToolMessage] = [.ask(number: 0, .status), .answer(number: 0, .accept), .stop(number: 0)]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
-        switch self {
-        case .ask: MessageKind(0, "ask")
-        case .answer: MessageKind(1, "answer")
-        case .stop: MessageKind(2, "stop")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .ask(let number, let question):
+            try coder.kind(0, "ask")
             self = .ask(
                 number: try coder.field("number", number),
                 try coder.field("question", question)
             )
         case .answer(let number, let answer):
+            try coder.kind(1, "answer")
             self = .answer(number: try coder.field("number", number), try coder.field("answer", answer))
         case .stop(let number):
+            try coder.kind(2, "stop")
             self = .stop(number: try coder.field("number", number))
         }
     }
@@ -36,34 +28,27 @@ extension ToolMessage: MessageKinds {
 
 extension ToolQuestion: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ToolQuestion] {
-        [
-            .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
-            .app(.launch, name: ""),
-        ]
-    }
+    public static let kinds: [ToolQuestion] = [
+        .status, .devices, .bonds, .forgetBond(.blank), .monitor(kinds: 0), .prompts, .apps,
+        .app(.launch, name: ""),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .status: MessageKind(0, "status")
-        case .devices: MessageKind(1, "devices")
-        case .bonds: MessageKind(2, "bonds")
-        case .forgetBond: MessageKind(3, "forgetBond")
-        case .monitor: MessageKind(4, "monitor")
-        case .prompts: MessageKind(5, "prompts")
-        case .apps: MessageKind(6, "apps")
-        case .app: MessageKind(7, "app")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .status, .devices, .bonds, .prompts, .apps: break
-        case .forgetBond(let peer): self = .forgetBond(try coder.uuid("peer", peer))
-        case .monitor(let kinds): self = .monitor(kinds: try coder.field("kinds", kinds))
+        case .status: try coder.kind(0, "status")
+        case .devices: try coder.kind(1, "devices")
+        case .bonds: try coder.kind(2, "bonds")
+        case .prompts: try coder.kind(5, "prompts")
+        case .apps: try coder.kind(6, "apps")
+        case .forgetBond(let peer):
+            try coder.kind(3, "forgetBond")
+            self = .forgetBond(try coder.uuid("peer", peer))
+        case .monitor(let kinds):
+            try coder.kind(4, "monitor")
+            self = .monitor(kinds: try coder.field("kinds", kinds))
         case .app(var verb, var name, var owner):
+            try coder.kind(7, "app")
             try coder.field("verb", &verb)
             try coder.text("name", &name)
             try coder.optional("owner", &owner, 0) { coder, owner throws(PacketError) in
@@ -91,45 +76,34 @@ extension ToolReply: MessageKinds {
     public static let maximumText = ServiceLimits.message - 64
 
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [ToolReply] {
-        [
-            .answer(number: 0, .success("")), .event(number: 0, ""), .prompt(number: 0, .notice("")),
-            .promptClosed(number: 0), .goodbye(ServiceError()),
-        ]
-    }
+    public static let kinds: [ToolReply] = [
+        .answer(number: 0, .success("")), .event(number: 0, ""), .prompt(number: 0, .notice("")),
+        .promptClosed(number: 0), .goodbye(ServiceError()),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
-        switch self {
-        case .answer: MessageKind(0, "answer")
-        case .event: MessageKind(1, "event")
-        case .prompt: MessageKind(2, "prompt")
-        case .promptClosed: MessageKind(3, "promptClosed")
-        case .goodbye: MessageKind(4, "goodbye")
-        }
-    }
-
-    /// Codes the fields of this kind.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
+    /// Codes the kind and its fields.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
         case .answer(var number, let result):
+            try coder.kind(0, "answer")
             try coder.field("number", &number)
             var result = coder.isReading ? result : result.bounded
             try coder.result("answer", &result, "") { coder, text throws(PacketError) in
                 try coder.longText("answer", &text)
             }
             self = .answer(number: number, result)
-        case .event(var number, var text):
-            try coder.field("number", &number)
-            try coder.longText("event", &text)
-            self = .event(number: number, text)
+        case .event(let number, let text):
+            try coder.kind(1, "event")
+            self = .event(number: try coder.field("number", number), try coder.longText("event", text))
         case .prompt(let number, let question):
+            try coder.kind(2, "prompt")
             self = .prompt(number: try coder.field("number", number), try coder.field("question", question))
         case .promptClosed(let number):
+            try coder.kind(3, "promptClosed")
             self = .promptClosed(number: try coder.field("number", number))
-        case .goodbye(var error):
-            try coder.field("error", &error)
-            self = .goodbye(error)
+        case .goodbye(let error):
+            try coder.kind(4, "goodbye")
+            self = .goodbye(try coder.field("error", error))
         }
     }
 }
@@ -152,27 +126,20 @@ extension Result<String, ServiceError> {
 
 extension PersonQuestion: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [PersonQuestion] {
-        [.pairing(PairingQuestion()), .permission(AppQuestion()), .notice("")]
-    }
+    public static let kinds: [PersonQuestion] = [.pairing(PairingQuestion()), .permission(AppQuestion()), .notice("")]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields. A notice that is too long is truncated.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .pairing: MessageKind(0, "pairing")
-        case .permission: MessageKind(1, "permission")
-        case .notice: MessageKind(2, "notice")
-        }
-    }
-
-    /// Codes the fields of this kind. A notice that is too long is truncated.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .pairing(let question): self = .pairing(try coder.field("pairing", question))
-        case .permission(let question): self = .permission(try coder.field("permission", question))
-        case .notice(var text):
-            try coder.cutText("notice", &text)
-            self = .notice(text)
+        case .pairing(let question):
+            try coder.kind(0, "pairing")
+            self = .pairing(try coder.field("pairing", question))
+        case .permission(let question):
+            try coder.kind(1, "permission")
+            self = .permission(try coder.field("permission", question))
+        case .notice(let text):
+            try coder.kind(2, "notice")
+            self = .notice(try coder.cutText("notice", text))
         }
     }
 }
@@ -183,7 +150,7 @@ extension AppQuestion: PacketFields {
 
     /// Codes the fields in wire order.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        try coder.cutText("identifier", &identifier)
+        identifier = try coder.cutText("identifier", identifier)
         try coder.field("owner", &owner)
         try coder.optional("display name", &displayName)
         try coder.optional("usage", &usage)
@@ -210,57 +177,40 @@ extension PairingQuestion: PacketFields {
 
 extension PairingQuestion.Kind: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [PairingQuestion.Kind] {
-        [.confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0)]
-    }
+    public static let kinds: [PairingQuestion.Kind] = [
+        .confirm, .confirmReplacement, .showPasskey(0), .enterPasskey, .compare(0),
+    ]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields. Passkeys are secret fields, which logs leave out.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .confirm: MessageKind(0, "confirm")
-        case .confirmReplacement: MessageKind(1, "confirmReplacement")
-        case .showPasskey: MessageKind(2, "showPasskey")
-        case .enterPasskey: MessageKind(3, "enterPasskey")
-        case .compare: MessageKind(4, "compare")
-        }
-    }
-
-    /// Codes the fields of this kind. Passkeys are secret fields, which logs leave out.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .confirm, .confirmReplacement, .enterPasskey: break
-        case .showPasskey(var passkey):
-            try coder.secret("passkey", &passkey)
-            self = .showPasskey(passkey)
-        case .compare(var passkey):
-            try coder.secret("passkey", &passkey)
-            self = .compare(passkey)
+        case .confirm: try coder.kind(0, "confirm")
+        case .confirmReplacement: try coder.kind(1, "confirmReplacement")
+        case .enterPasskey: try coder.kind(3, "enterPasskey")
+        case .showPasskey(let passkey):
+            try coder.kind(2, "showPasskey")
+            self = .showPasskey(try coder.secret("passkey", passkey))
+        case .compare(let passkey):
+            try coder.kind(4, "compare")
+            self = .compare(try coder.secret("passkey", passkey))
         }
     }
 }
 
 extension PersonAnswer: MessageKinds {
     /// See ``MessageKinds/kinds``.
-    public static var kinds: [PersonAnswer] { [.accept, .refuse, .passkey(0), .allow, .deny] }
+    public static let kinds: [PersonAnswer] = [.accept, .refuse, .passkey(0), .allow, .deny]
 
-    /// See ``MessageKinds/kind``.
-    public var kind: MessageKind {
+    /// Codes the kind and its fields. A passkey is a secret field, which logs leave out.
+    public mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         switch self {
-        case .accept: MessageKind(0, "accept")
-        case .refuse: MessageKind(1, "refuse")
-        case .passkey: MessageKind(2, "passkey")
-        case .allow: MessageKind(3, "allow")
-        case .deny: MessageKind(4, "deny")
-        }
-    }
-
-    /// Codes the fields of this kind. A passkey is a secret field, which logs leave out.
-    public mutating func codeFields<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
-        switch self {
-        case .accept, .refuse, .allow, .deny: break
-        case .passkey(var passkey):
-            try coder.secret("passkey", &passkey)
-            self = .passkey(passkey)
+        case .accept: try coder.kind(0, "accept")
+        case .refuse: try coder.kind(1, "refuse")
+        case .allow: try coder.kind(3, "allow")
+        case .deny: try coder.kind(4, "deny")
+        case .passkey(let passkey):
+            try coder.kind(2, "passkey")
+            self = .passkey(try coder.secret("passkey", passkey))
         }
     }
 }
@@ -280,10 +230,21 @@ extension FieldCoder {
         value = text
     }
 
+    fileprivate mutating func longText(_ name: String, _ value: String) throws(PacketError) -> String {
+        var value = value
+        try longText(name, &value)
+        return value
+    }
+
     /// Codes a text, truncated if it is too long.
-    fileprivate mutating func cutText(_ name: String, _ value: inout String) throws(PacketError) {
-        if !isReading { value = value.prefix(octets: MessageLimits.text) }
-        try text(name, &value)
+    fileprivate mutating func cutText(_ name: String, _ value: String) throws(PacketError) -> String {
+        try text(name, isReading ? value : value.prefix(octets: MessageLimits.text))
+    }
+
+    fileprivate mutating func secret(_ name: String, _ value: UInt32) throws(PacketError) -> UInt32 {
+        var value = value
+        try secret(name, &value)
+        return value
     }
 }
 
