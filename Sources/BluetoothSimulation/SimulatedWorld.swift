@@ -9,7 +9,7 @@ import Radio
 /// this process.
 ///
 /// On a `VirtualEventLoop` nothing waits, and a run depends only on the seed and on what the apps do: the same seed
-/// gives the same packets. On a loop in real time the same world keeps pace with the wall clock.
+/// gives the same packets. ``run(for:at:until:)`` can also follow the wall clock.
 ///
 /// All methods may be called from any thread.
 public final class SimulatedWorld: Sendable {
@@ -119,21 +119,29 @@ public final class SimulatedWorld: Sendable {
     /// The clock of the world, for `Task.sleep(for:clock:)` and other uses of a clock.
     public var clock: SimulatedClock { SimulatedClock(loop: loop) }
 
-    /// Lets time pass in a world in virtual time.
+    /// Lets time pass in the world, as fast as possible unless a pace is given.
     ///
     /// When the method returns, no callback of an app is running any more, and the requests of the last one have been
     /// handled.
     ///
+    /// Timers of the app itself, such as `DispatchQueue.asyncAfter`, follow the wall clock. With `at: .realTime` they
+    /// fit the world's time. Such a run depends on the timing of the machine, and may differ from the next one.
+    ///
     /// - Parameters:
     ///   - duration: The time to let pass.
+    ///   - pace: The speed of the world's time relative to the wall clock; nil for as fast as possible.
     ///   - condition: Evaluated after each event. Time stops once it is true.
     /// - Returns: Whether `condition` became true.
     /// - Precondition: The loop is a `VirtualEventLoop`. On a loop in real time, time passes by itself.
     @discardableResult
-    public func run(for duration: Duration, until condition: @Sendable () -> Bool = { false }) -> Bool {
+    public func run(
+        for duration: Duration,
+        at pace: Pace? = nil,
+        until condition: @Sendable () -> Bool = { false }
+    ) -> Bool {
         guard let virtual = loop as? VirtualEventLoop else {
-            preconditionFailure("run(for:until:) needs a VirtualEventLoop; in real time, time passes by itself")
+            preconditionFailure("run(for:at:until:) needs a VirtualEventLoop; in real time, time passes by itself")
         }
-        return virtual.run(until: virtual.now + duration, stopWhen: condition)
+        return virtual.run(until: virtual.now + duration, at: pace, stopWhen: condition)
     }
 }

@@ -4,7 +4,8 @@ import Synchronization
 
 /// An event loop in virtual time.
 ///
-/// The loop never sleeps: its clock jumps from task to task, and the outcome of a run depends on its inputs alone.
+/// The loop never sleeps: its clock jumps from task to task, and the outcome of a run depends on its inputs alone. A
+/// run at a ``Pace`` is the exception: it follows the wall clock, so that code with timers of its own can take part.
 ///
 /// A thread that calls ``run(until:)`` or ``run(for:)`` runs the loop until the call returns. While no thread runs the
 /// loop, one thread at a time may access it to set things up.
@@ -41,6 +42,8 @@ public final class VirtualEventLoop: EventLoop {
         var tasks = TaskQueue()
         var deliveries = Deque<Delivery>()
         var isRunning = false
+        /// How the clock of the present run follows the wall clock; nil if it does not.
+        var pacer: Pacer?
     }
 
     // Safe: only the thread that owns the loop touches it. `owner` transfers the ownership.
@@ -52,8 +55,11 @@ public final class VirtualEventLoop: EventLoop {
     // Whether the inbox may hold submissions. Avoids taking the lock when it does not.
     private let hasMail = Atomic<Bool>(false)
     private let wake = DispatchSemaphore(value: 0)
+    // Whether submissions have to wake a paced run.
+    private let isPaced = Atomic<Bool>(false)
 
-    /// While the loop waits for a callback, how often it checks that the callback's queue is still running.
+    /// While the loop waits for a callback, how often it checks that the callback's queue is still running. Also the
+    /// longest time for which a paced run waits without evaluating its condition.
     private static let lookInterval = DispatchTimeInterval.milliseconds(10)
     /// The number of consecutive failed checks after which the loop stops waiting. An app may leave its run loop
     /// briefly.
@@ -163,14 +169,21 @@ public final class VirtualEventLoop: EventLoop {
     ///
     /// - Parameters:
     ///   - limit: The instant at which the run ends at the latest.
-    ///   - condition: Evaluated before the first step and after every step.
+    ///   - pace: How fast the clock follows the wall clock; nil to run as fast as possible. A paced run depends on the
+    ///     timing of the machine, so two of them may differ.
+    ///   - condition: Evaluated before the first step and after every step; in a paced run at least every 10 ms.
     /// - Returns: Whether the condition held.
     @discardableResult
-    public func run(until limit: Instant, stopWhen condition: () -> Bool) -> Bool {
+    public func run(until limit: Instant, at pace: Pace? = nil, stopWhen condition: () -> Bool) -> Bool {
         owning {
             precondition(!state.isRunning, "a running loop cannot be run from one of its own tasks")
             state.isRunning = true
-            defer { state.isRunning = false }
+            state.pacer = pace.map { Pacer($0, from: state.now) }
+            isPaced.store(pace != nil, ordering: .releasing)
+            defer {
+                state.isRunning = false
+                isPaced.store(false, ordering: .releasing)
+            }
             while !condition() {
                 if !step(limit: limit) { return condition() }
             }
@@ -193,12 +206,28 @@ public final class VirtualEventLoop: EventLoop {
             drain()
             return true
         }
-        guard let next = state.tasks.nextDeadline(), next <= limit else {
-            state.now = max(state.now, limit)
-            return false
+        let next = state.tasks.nextDeadline()
+        let target = min(next ?? limit, limit)
+        if let pacer = state.pacer, !wait(for: target, pacer) { return true }
+        state.now = max(state.now, target)
+        return next.map { $0 <= limit } ?? false
+    }
+
+    /// Waits in a paced run until the clock has come to an instant, for 10 ms at most. Sets the clock to where it has
+    /// come.
+    ///
+    /// - Returns: Whether the instant has come. If not, there may be submissions to run first.
+    private func wait(for instant: Instant, _ pacer: Pacer) -> Bool {
+        let slice = DispatchTime.now() + Self.lookInterval
+        let due = pacer.wallTime(of: instant)
+        while !hasMail.load(ordering: .acquiring) {
+            let now = DispatchTime.now()
+            if now >= due { return true }
+            if now >= slice { break }
+            _ = wake.wait(timeout: min(due, slice))
         }
-        state.now = next
-        return true
+        state.now = max(state.now, min(instant, pacer.now))
+        return false
     }
 
     private func post(_ submission: Submission, _ shared: inout Shared) {
@@ -206,6 +235,7 @@ public final class VirtualEventLoop: EventLoop {
         shared.submitted.append(submission)
         if submission.isWaitedFor { shared.someoneWaits = true }
         hasMail.store(true, ordering: .releasing)
+        if isPaced.load(ordering: .acquiring) { wake.signal() }
     }
 
     /// Runs the submitted tasks. Returns false if there were none.

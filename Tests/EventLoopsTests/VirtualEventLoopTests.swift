@@ -141,4 +141,48 @@ import Testing
         #expect(RandomSource(seed: 7).bytes(32) == RandomSource(seed: 7).bytes(32))
         #expect(RandomSource(seed: 7).bytes(32) != RandomSource(seed: 8).bytes(32))
     }
+
+    @Test("a paced run keeps the order and the instants of an unpaced one, and takes its time")
+    func pacedRun() {
+        func order(at pace: Pace?) -> [String] {
+            let loop = VirtualEventLoop()
+            var order: [String] = []
+            for seconds in [3, 1, 2] {
+                loop.schedule(after: .seconds(seconds)) { order.append("\(seconds) at \(loop.now.microseconds)") }
+            }
+            #expect(!loop.run(until: Instant(microseconds: 4_000_000), at: pace) { false })
+            #expect(loop.now == Instant(microseconds: 4_000_000))
+            return order
+        }
+        let start = DispatchTime.now()
+        #expect(order(at: Pace(speed: 1_000)) == ["1 at 1000000", "2 at 2000000", "3 at 3000000"])
+        #expect(DispatchTime.now() >= start + .milliseconds(4))
+        #expect(order(at: nil) == order(at: Pace(speed: 1e12)))
+    }
+
+    @Test("what another thread submits wakes a paced run before its next task is due")
+    func paceAndSubmissions() {
+        let loop = VirtualEventLoop()
+        let arrived = Mutex<Instant?>(nil)
+        loop.schedule(after: .seconds(1_000_000)) { Issue.record("the run did not end when its condition held") }
+        loop.schedule(after: .milliseconds(1)) {
+            DispatchQueue.global().async { loop.submit { arrived.withLock { $0 = loop.now } } }
+        }
+        #expect(loop.run(until: Instant(nanoseconds: .max), at: .realTime) { arrived.withLock { $0 != nil } })
+        let instant = arrived.withLock { $0 } ?? .zero
+        #expect(instant >= Instant(microseconds: 1_000))
+        #expect(loop.now == instant)
+    }
+
+    @Test("the condition of a paced run is evaluated even if nothing happens on the loop")
+    func paceAndCondition() {
+        let loop = VirtualEventLoop()
+        let isDone = Mutex(false)
+        DispatchQueue.global().async { isDone.withLock { $0 = true } }
+        #expect(loop.run(until: Instant(nanoseconds: .max), at: .realTime) { isDone.withLock { $0 } })
+        // A run without a pace does not wait for anything afterwards.
+        loop.schedule(after: .seconds(1_000_000)) { isDone.withLock { $0 = false } }
+        loop.run(for: .seconds(2_000_000))
+        #expect(!isDone.withLock { $0 })
+    }
 }
