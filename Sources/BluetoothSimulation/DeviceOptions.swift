@@ -32,17 +32,17 @@ public struct DeviceOptions: Hashable, Sendable {
     public var addressLifetime: Duration?
     /// The time for which a link stays up after the last app has cancelled its connection, 0 by default. Apple's
     /// systems wait about five seconds (behaviours 3.11, 15.14).
-    public var linger = Duration.zero
+    public var linger: Duration
     /// The permission of apps for which nothing else was set. For `notDetermined`, the device's person is asked
     /// (behaviour 1.18).
-    public var permission = AppPermission.allowedAlways
+    public var permission: AppPermission
     /// Whether apps with the background mode `bluetooth-peripheral` can start advertising in the background, on all
     /// versions. False refuses that from iOS 14 on (behaviour 7.25).
-    public var startsAdvertisingInBackground = true
+    public var startsAdvertisingInBackground: Bool
     /// The version of iOS that the device follows where their rules differ.
-    public var version = SystemVersion.newest
+    public var version: SystemVersion
     /// The deviations of the device's controller from the specification, as some real ones have them.
-    public var quirks: Set<ControllerQuirk> = []
+    public var quirks: Set<ControllerQuirk>
 
     /// Creates options, by default those of a current phone.
     ///
@@ -50,15 +50,38 @@ public struct DeviceOptions: Hashable, Sendable {
     ///   - hasExtendedAdvertising: Whether the controller supports the extended advertising of version 5.0.
     ///   - pairingScreen: The input and output that the device has for codes.
     ///   - addressLifetime: The time after which the device changes its address, or nil for never.
+    ///   - linger: The time for which a link stays up after the last app has cancelled its connection.
+    ///   - permission: The permission of apps for which nothing else was set.
+    ///   - startsAdvertisingInBackground: Whether apps with the background mode `bluetooth-peripheral` can start
+    ///     advertising in the background.
+    ///   - version: The version of iOS that the device follows where their rules differ.
+    ///   - quirks: The deviations of the controller from the specification.
     public init(
         hasExtendedAdvertising: Bool = true,
         pairingScreen: PairingScreen = .displayAndKeyboard,
-        addressLifetime: Duration? = .seconds(900)
+        addressLifetime: Duration? = .seconds(900),
+        linger: Duration = .zero,
+        permission: AppPermission = .allowedAlways,
+        startsAdvertisingInBackground: Bool = true,
+        version: SystemVersion = .newest,
+        quirks: Set<ControllerQuirk> = []
     ) {
         self.hasExtendedAdvertising = hasExtendedAdvertising
         self.pairingScreen = pairingScreen
         self.addressLifetime = addressLifetime
+        self.linger = linger
+        self.permission = permission
+        self.startsAdvertisingInBackground = startsAdvertisingInBackground
+        self.version = version
+        self.quirks = quirks
     }
+
+    /// A current phone: a private address that changes every 15 minutes, a display and a keyboard.
+    public static let phone = DeviceOptions()
+
+    /// An accessory such as a sensor: an address that never changes, and no input or output, so that pairing has no
+    /// MITM protection.
+    public static let accessory = DeviceOptions(pairingScreen: .none, addressLifetime: nil)
 }
 
 extension SystemConfiguration {

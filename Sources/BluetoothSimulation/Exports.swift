@@ -1,0 +1,12 @@
+// Types of other modules that tests name. One import makes them available, with their members.
+@_exported import struct BluetoothService.SystemVersion
+@_exported import struct EventLoops.Pace
+@_exported import class EventLoops.VirtualEventLoop
+@_exported import enum LinkLayer.ControllerQuirk
+@_exported import struct Radio.AirQuality
+@_exported import struct Radio.Interference
+@_exported import struct Radio.Position
+@_exported import class Radio.Radio
+@_exported import struct Radio.RadioChannels
+@_exported import struct ServiceMessages.AppDeclaration
+@_exported import enum ServiceMessages.AppPermission
