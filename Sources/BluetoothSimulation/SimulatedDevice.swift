@@ -159,7 +159,8 @@ public final class SimulatedDevice: Sendable {
             AppIdentity(name: name),
             declaring: declaration,
             inBackground: launch.isInBackground,
-            launchedFor: launch.isInBackground ? launch.restoring : RestoreIdentifiers()
+            launchedFor: launch.isInBackground ? launch.restoring : RestoreIdentifiers(),
+            at: SimulatedPlace(app: name, device: self.name, seed: world.seed)
         )
         let process = SimulatedProcess(loop: loop)
         process.connection = connection

@@ -86,7 +86,7 @@ open class CBManager: NSObject, EventReceiver, @unchecked Sendable {
 
     /// Logs that the app broke a rule. In strict mode, also reports the error to the delegate, on the manager's queue.
     final func misused(_ text: String, _ code: CBError.Code, _ tell: (@Sendable (any Error) -> Void)?) {
-        Misuse.report(text)
+        if let link { link.report(text) } else { Misuse.report(text) }
         guard Misuse.isStrict, let tell else { return }
         link?.callBack { tell(Misuse.error(code, text)) }
     }

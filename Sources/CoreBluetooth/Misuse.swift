@@ -4,10 +4,21 @@ import ServiceMessages
 
 /// Logs misuse of the API as Apple's framework does: what the app did that has no effect, and why (behaviour 1.26).
 ///
-/// The prefix `API MISUSE` is Apple's, so that searching for it finds advice.
+/// The prefix `API MISUSE` is Apple's, so that searching for it finds advice. The lines of a simulated app have its
+/// name, its device and the seed of its world as metadata.
 package enum Misuse {
     // Created for each line, because an app may configure logging after the first one.
-    private static var logger: Logger { Logger(label: "CoreBluetooth") }
+    private static func logger(of connection: (any ServiceConnection)?) -> Logger {
+        var logger = Logger(label: "CoreBluetooth")
+        for (key, value) in metadata(of: connection) { logger[metadataKey: key] = value }
+        return logger
+    }
+
+    /// Returns the metadata of the log lines of an app.
+    package static func metadata(of connection: (any ServiceConnection)?) -> Logger.Metadata {
+        guard let place = connection?.place else { return [:] }
+        return ["app": "\(place.app)", "device": "\(place.device)", "seed": "\(place.seed)"]
+    }
 
     /// The environment variable that switches strict mode on, with the value `error`.
     static let variable = "HARALD_MISUSE"
@@ -22,15 +33,27 @@ package enum Misuse {
     }
 
     /// Logs that the app broke a rule. The call had no effect unless `text` says otherwise.
-    package static func report(_ text: String) {
-        logger.error("API MISUSE: \(text)")
-        ServiceLocator.current?.noteMisuse(text)
+    ///
+    /// - Parameters:
+    ///   - text: What the app did, and why it had no effect.
+    ///   - connection: The app's connection; by default that of the running callback, if there is one.
+    package static func report(_ text: String, by connection: (any ServiceConnection)? = ServiceLocator.current) {
+        logger(of: connection).error("API MISUSE: \(text)")
+        connection?.noteMisuse(text)
     }
 
     /// Logs that a request will not have the effect that the app may expect.
-    static func warn(_ text: String) {
-        logger.warning("\(text)")
+    static func warn(_ text: String, by connection: (any ServiceConnection)?) {
+        logger(of: connection).warning("\(text)")
     }
+}
+
+extension ManagerLink {
+    /// Logs that the app broke a rule, from whichever thread it did.
+    func report(_ text: String) { Misuse.report(text, by: connection) }
+
+    /// Logs that a request will not have the effect that the app may expect.
+    func warn(_ text: String) { Misuse.warn(text, by: connection) }
 }
 
 extension NSObject {

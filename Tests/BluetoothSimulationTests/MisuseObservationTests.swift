@@ -29,4 +29,27 @@ import Testing
         #expect(lines.count == 1 && lines[0].hasPrefix("tracker: ") && lines[0].contains("scanForPeripherals"))
         withExtendedLifetime(manager) {}
     }
+
+    @Test("misuse on a thread of the app's own is observed too, and logged with app, device and seed")
+    func misuseOutsideOfCallbacks() {
+        let world = SimulatedWorld(seed: 7)
+        let device = world.addDevice(named: "Phone")
+        let seen = Notes<String>()
+        device.withSystem { system in
+            _ = system.observers.add(.misuse) { observation in
+                if case .misused(let text, isToldToApp: true) = observation.content { seen.add(text) }
+            }
+        }
+        let (manager, connection) = device.launch("tracker") { _ in
+            let manager = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "app"))
+            return (manager, ServiceLocator.current)
+        }
+        manager.scanForPeripherals(withServices: nil)
+        world.run(for: .seconds(1))
+        #expect(seen.all.count == 1)
+        #expect(connection?.place == SimulatedPlace(app: "tracker", device: "Phone", seed: 7))
+        let metadata = Misuse.metadata(of: connection).mapValues { "\($0)" }
+        #expect(metadata == ["app": "tracker", "device": "Phone", "seed": "7"])
+        #expect(Misuse.metadata(of: nil).isEmpty)
+    }
 }

@@ -13,10 +13,13 @@ package final class InProcessConnection: ServiceConnection {
     private let isCut = Atomic(false)
     /// See ``ServiceConnection/launchedFor``.
     package let launchedFor: RestoreIdentifiers
+    /// See ``ServiceConnection/place``.
+    package let place: SimulatedPlace?
 
     /// Called on the loop only.
-    init(_ app: App, launchedFor: RestoreIdentifiers, loop: any EventLoop) {
+    init(_ app: App, launchedFor: RestoreIdentifiers, at place: SimulatedPlace?, loop: any EventLoop) {
         self.launchedFor = launchedFor
+        self.place = place
         self.app = LoopBound(app, loop: loop)
     }
 

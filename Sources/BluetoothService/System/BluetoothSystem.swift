@@ -264,10 +264,11 @@ extension BluetoothSystem {
         declaring declaration: AppDeclaration = .unmanaged,
         of program: AppProgram = AppProgram(),
         inBackground: Bool = false,
-        launchedFor managers: RestoreIdentifiers = .ofThisLaunch
+        launchedFor managers: RestoreIdentifiers = .ofThisLaunch,
+        at place: SimulatedPlace? = nil
     ) -> InProcessConnection {
         let app = makeApp(identity, declaring: declaration, of: program, inBackground: inBackground)
-        return InProcessConnection(app, launchedFor: managers, loop: loop)
+        return InProcessConnection(app, launchedFor: managers, at: place, loop: loop)
     }
 
     /// Connects an app that runs in another process. It stays until its life cycle is notified of the end of the

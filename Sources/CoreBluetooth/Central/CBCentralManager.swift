@@ -179,7 +179,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         options.requiresNotifications = given.flag(CBConnectPeripheralOptionRequiresANCS) ?? false
         if given.flag(CBConnectPeripheralOptionEnableTransportBridgingKey) ?? false {
             // Behaviour 3.20.
-            Misuse.warn("Connecting to \(peripheral) over LE only: transport bridging is not supported")
+            link.warn("Connecting to \(peripheral) over LE only: transport bridging is not supported")
         }
         link.send(.connect(options), of: peripheral.identifier)
     }
@@ -216,7 +216,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
         guard let options else { return link.send(CentralRequest.watchConnections(nil)) }
         let services = (options[.serviceUUIDs] as? [CBUUID])?.values ?? []
         if services.count > ConnectionWatch.maximumServices {
-            Misuse.report(
+            link.report(
                 "\(self) can register for connections of at most \(ConnectionWatch.maximumServices) services; those "
                     + "after them are ignored, and \(services.count) were given"
             )
@@ -266,7 +266,7 @@ open class CBCentralManager: CBManager, @unchecked Sendable {
             return found.map { registry.peripheral(for: $0, link: link) }
         case .success: return []
         case .failure(let error):
-            Misuse.report("\(command) failed: \(error.reason ?? "\(error.code)")")
+            link.report("\(command) failed: \(error.reason ?? "\(error.code)")")
             return []
         }
     }

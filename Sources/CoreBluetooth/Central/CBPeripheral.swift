@@ -34,7 +34,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             return $0.state
         }
         if state == .connecting || state == .connected {
-            Misuse.report(
+            link.report(
                 "Cancelling connection for unused peripheral \(identifier), name = \(name ?? "(null)"). Did you forget "
                     + "to keep a reference to it?"
             )
@@ -109,7 +109,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
     open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
         guard canCommand({ $0.peripheral($1, didDiscoverServices: $2) }) else { return }
         if delegate == nil {
-            Misuse.report("Discovering services for peripheral \(self) while delegate is nil")
+            link.report("Discovering services for peripheral \(self) while delegate is nil")
         }
         send(.discoverServices(Self.filter(serviceUUIDs)))
     }
@@ -199,7 +199,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
 
     private func writeWithoutResponse(_ data: Data, for characteristic: CBCharacteristic) {
         guard characteristic.properties.contains(.writeWithoutResponse) else {
-            return Misuse.warn(
+            return link.warn(
                 "Characteristic \(characteristic) does not specify the \"Write Without Response\" property - ignoring "
                     + "response-less write"
             )
@@ -210,12 +210,12 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             return $0.useWriteCredit() ? .sendable($0.maximumWriteLength) : .full
         }
         switch outcome {
-        case .stale: Misuse.report("\(characteristic) is no longer part of \(self) - ignoring response-less write")
+        case .stale: link.report("\(characteristic) is no longer part of \(self) - ignoring response-less write")
         case .full:
-            Misuse.warn("\(self) has no room for a response-less write; wait until canSendWriteWithoutResponse is true")
+            link.warn("\(self) has no room for a response-less write; wait until canSendWriteWithoutResponse is true")
         case .sendable(let limit):
             if data.count > limit {
-                Misuse.warn("A response-less write to \(self) is cut from \(data.count) bytes to the maximum \(limit)")
+                link.warn("A response-less write to \(self) is cut from \(data.count) bytes to the maximum \(limit)")
             }
             let value = PacketBuffer(copying: data.prefix(limit))
             send(.writeWithoutResponse(characteristic.handle, value: value))
@@ -330,7 +330,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             isRestoring
             ? "\(self) can only accept commands once its manager is in the powered on state: \(command)"
             : "\(self) can only accept commands while in the connected state: \(command)"
-        Misuse.report(text)
+        link.report(text)
         guard Misuse.isStrict else { return false }
         link.callBack { [weak self] in
             if let self, let delegate { tell(delegate, self, Misuse.error(.notConnected, text)) }
@@ -349,7 +349,7 @@ open class CBPeripheral: CBPeer, @unchecked Sendable {
             return false
         }
         if isKnown { return attribute.handle }
-        Misuse.report("\(attribute) is no longer part of \(self); discover it again")
+        link.report("\(attribute) is no longer part of \(self); discover it again")
         return 0
     }
 

@@ -110,7 +110,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     open func remove(_ service: CBMutableService) {
         guard let link = linkForCommand() else { return }
         guard let id = contents.withLock({ $0.published.remove(service) }) else {
-            return Misuse.report("\(service) is not published by \(self)")
+            return link.report("\(service) is not published by \(self)")
         }
         link.send(PeripheralRequest.removeService(id))
     }
@@ -148,7 +148,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         if !ignored.isEmpty {
             let text = "only a local name and services can be advertised, not \(ignored.joined(separator: ", "))"
             guard !Misuse.isStrict else { return misused("\(self): \(text)", .invalidParameters, refuse) }
-            Misuse.warn("\(self): \(text)")
+            link.warn("\(self): \(text)")
         }
         let request = AdvertisingRequest(
             localName: data.text(CBAdvertisementDataLocalNameKey),
@@ -209,8 +209,8 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
     ///   - request: The request. For a read, set its `value` first.
     ///   - result: `success`, or the reason for a refusal. Any raw value up to 0xFF can be sent.
     open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
-        guard linkForCommand() != nil else { return }
-        if !answer(request, result, value: request.value) { Misuse.report("\(request) has already been answered") }
+        guard let link = linkForCommand() else { return }
+        if !answer(request, result, value: request.value) { link.report("\(request) has already been answered") }
     }
 
     /// Sends a new value of a characteristic to its subscribers, as a notification or an indication.
@@ -239,7 +239,7 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         }
         switch send(value, characteristic, centrals, over: link, isRemembered: true) {
         case .unknown:
-            Misuse.report("\(characteristic) is not published by \(self); its value cannot be updated")
+            link.report("\(characteristic) is not published by \(self); its value cannot be updated")
             return false
         case .sent: return true
         case .full, .withdrawn, .off: return false

@@ -14,7 +14,8 @@ protocol EventReceiver: AnyObject, Sendable {
 /// The manager and all objects that came from it send their requests through it. It is closed when the manager is
 /// released; requests after that are dropped.
 final class ManagerLink: Sendable {
-    private let connection: any ServiceConnection
+    /// The app's connection to the service.
+    let connection: any ServiceConnection
     private let id: ManagerID
     private let isClosed = Atomic(false)
     /// The channels of this manager.

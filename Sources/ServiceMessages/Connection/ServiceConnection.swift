@@ -1,5 +1,22 @@
 import EventLoops
 
+/// The place of a simulated app, which distinguishes the lines that its code logs from those of other apps.
+public struct SimulatedPlace: Hashable, Sendable {
+    /// The name of the app.
+    public let app: String
+    /// The name of the device.
+    public let device: String
+    /// The seed of the world.
+    public let seed: UInt64
+
+    /// Creates the place of an app.
+    public init(app: String, device: String, seed: UInt64) {
+        self.app = app
+        self.device = device
+        self.seed = seed
+    }
+}
+
 /// An app's connection to the service.
 ///
 /// `CoreBluetooth` uses the service through this protocol alone. It therefore cannot tell whether the service runs in
@@ -80,6 +97,9 @@ public protocol ServiceConnection: Sendable {
     /// The managers that this process of the app was launched to restore (behaviour 10.6).
     var launchedFor: RestoreIdentifiers { get }
 
+    /// Where the app runs, if it runs in a simulation; otherwise nil.
+    var place: SimulatedPlace? { get }
+
     /// Reports a call of the app that has no effect, and why, to the observers of the service. The app's own log has it
     /// already (behaviour 1.26).
     ///
@@ -90,6 +110,9 @@ public protocol ServiceConnection: Sendable {
 extension ServiceConnection {
     /// By default, the identifiers in the environment of this process.
     public var launchedFor: RestoreIdentifiers { .ofThisLaunch }
+
+    /// By default, the app does not run in a simulation.
+    public var place: SimulatedPlace? { nil }
 
     /// By default, there are no observers.
     public func noteMisuse(_ text: String) {}
