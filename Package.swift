@@ -77,6 +77,10 @@ let package = Package(
         module("Radio", ["EventLoops"]),
         module("HCI", ["BluetoothTypes", "EventLoops", .product(name: "DequeModule", package: "swift-collections")]),
         module(
+            "HCIFraming",
+            ["BluetoothTypes", "EventLoops", "HCI", .product(name: "DequeModule", package: "swift-collections")]
+        ),
+        module(
             "HCIHost",
             [
                 "BluetoothTypes", "EventLoops", "HCI",
@@ -94,7 +98,7 @@ let package = Package(
         module(
             "HCITransports",
             [
-                "BluetoothTypes", "CLinux", "CUSB", "EventLoops", "HCI",
+                "BluetoothTypes", "CLinux", "CUSB", "EventLoops", "HCI", "HCIFraming",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -211,11 +215,14 @@ let package = Package(
             ]
         ),
         module("SourceChecks"),
+        module("PackageWrapping", ["SourceChecks", .product(name: "Crypto", package: "swift-crypto")]),
         .executableTarget(
             name: "harald",
             dependencies: [
-                "CLinux", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
+                "CLinux", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security", "Privacy",
+                "EventLoops", "Radio",
                 "HCI",
+                "HCIFraming",
                 "HCIHost",
                 "HCITransports",
                 "LinkLayer", "L2CAP", "ATT",
@@ -225,7 +232,6 @@ let package = Package(
                 "CoreBluetooth",
                 "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -235,8 +241,8 @@ let package = Package(
         .executableTarget(
             name: "HaraldBenchmarks",
             dependencies: [
-                "CAllocations", "CLinux", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIHost", "HCITransports",
-                "LinkLayer", "L2CAP",
+                "CAllocations", "CLinux", "BluetoothTypes", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost",
+                "HCITransports", "LinkLayer", "L2CAP",
                 "ATT", "GATT", "BluetoothService", "ServiceMessages", "ServiceProcess", "ServiceSocket",
                 "CoreBluetooth",
                 "CoreBluetoothExtras",
@@ -250,11 +256,19 @@ let package = Package(
             "BluetoothSimulation",
             [
                 "ATT", "BluetoothService", "BluetoothTypes", "Security", "Bonds", "CoreBluetooth",
-                "CoreBluetoothExtras", "Diagnosis", "EventLoops", "GAP",
-                "GATT",
-                "HCI", "HCIHost", "HCITransports", "Privacy",
-                "Radio", "SMP", "ServiceMessages", "TestBasics", "harald",
+                "CoreBluetoothExtras", "EventLoops", "GAP", "GATT", "HCI", "HCIHost", "Privacy", "Radio", "SMP",
+                "ServiceMessages", "TestBasics",
             ]
+        ),
+        .testTarget(
+            name: "HaraldTests",
+            dependencies: [
+                "BluetoothService", "BluetoothSimulation", "BluetoothTypes", "CoreBluetooth", "Diagnosis", "EventLoops",
+                "GAP", "HCI", "HCIHost", "HCITransports", "PackageWrapping", "Radio", "SMP", "Security",
+                "ServiceMessages", "TestBasics", "harald",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "QuirkTests",
@@ -427,6 +441,7 @@ let package = Package(
             "HCI",
             ["BluetoothTypes", "EventLoops", "RandomPackets", "TestBasics"]
         ),
+        tests("HCIFraming", ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets"]),
         tests(
             "HCIHost",
             ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets", .product(name: "Logging", package: "swift-log")]
@@ -434,7 +449,7 @@ let package = Package(
         tests(
             "HCITransports",
             [
-                "BluetoothTypes", "EventLoops", "HCI", "StandInKernel", "StandInUSB", "TestBasics",
+                "BluetoothTypes", "EventLoops", "HCI", "HCIFraming", "StandInKernel", "StandInUSB", "TestBasics",
             ]
         ),
     ],
@@ -462,8 +477,8 @@ if Context.environment["HARALD_FUZZING"] != nil {
         .executableTarget(
             name: "HaraldFuzzing",
             dependencies: [
-                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIHost", "LinkLayer", "L2CAP",
-                "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
+                "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost", "LinkLayer",
+                "L2CAP", "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
                 "ServiceProcess",
                 "CoreBluetooth", "KernelLog", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),

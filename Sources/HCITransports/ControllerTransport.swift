@@ -1,5 +1,6 @@
 import EventLoops
 import HCI
+import HCIFraming
 
 /// The transport to the controller at an address.
 ///

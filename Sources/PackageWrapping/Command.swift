@@ -3,7 +3,9 @@ import Foundation
 enum Command {
     /// Runs a program to its end and returns its standard output. Its standard error goes to the terminal. The
     /// arguments may start with environment variables.
-    static func output(of arguments: [String]) throws(ToolError) -> Data {
+    ///
+    /// - Parameter output: Receives the last lines of its output if it fails.
+    static func output(of arguments: [String], _ output: WrappingOutput) throws(WrappingError) -> Data {
         let name = arguments.drop { $0.contains("=") }.prefix(2).joined(separator: " ")
         let process = Process()
         let pipe = Pipe()
@@ -15,21 +17,21 @@ enum Command {
             try process.run()
             data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         } catch {
-            throw .wrapping("cannot start \(name): \(error.localizedDescription)")
+            throw WrappingError("cannot start \(name): \(error.localizedDescription)")
         }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             let said = String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(30).joined(separator: "\n")
-            for line in said.split(separator: "\n") { Console.problem(String(line)) }
-            throw .wrapping("\(name) failed with status \(process.terminationStatus)")
+            for line in said.split(separator: "\n") { output.notice(String(line)) }
+            throw WrappingError("\(name) failed with status \(process.terminationStatus)")
         }
         return data
     }
 
     /// Replaces this process by another program. Returns only if that fails.
-    static func replaceProcess(by arguments: [String]) -> ToolError {
+    static func replaceProcess(by arguments: [String]) -> WrappingError {
         var pointers = arguments.map { strdup($0) } + [nil]
         execvp(arguments[0], &pointers)
-        return .wrapping("cannot start \(arguments[0]): \(String(cString: strerror(errno)))")
+        return WrappingError("cannot start \(arguments[0]): \(String(cString: strerror(errno)))")
     }
 }

@@ -6,10 +6,10 @@ struct HaraldPackage {
     let path: String
 
     /// Uses the checkout at `path`, or the one that this tool was built in.
-    init(named path: String?) throws(ToolError) {
+    init(named path: String?) throws(WrappingError) {
         if let path {
             guard Self.isThere(path) else {
-                throw .wrapping("\(path) is not a checkout of Harald: it has no Compatibility/Package.swift")
+                throw WrappingError("\(path) is not a checkout of Harald: it has no Compatibility/Package.swift")
             }
             self.path = URL(fileURLWithPath: path).standardizedFileURL.path
             return
@@ -22,7 +22,7 @@ struct HaraldPackage {
                 return
             }
         }
-        throw .wrapping("this tool was not built in a checkout of Harald; specify one with --harald DIRECTORY")
+        throw WrappingError("this tool was not built in a checkout of Harald; specify one with --harald DIRECTORY")
     }
 
     private static func isThere(_ path: String) -> Bool {
@@ -32,7 +32,7 @@ struct HaraldPackage {
     var standIns: String { path + "/Compatibility" }
 
     /// The sources that declare the optional methods of delegates.
-    func delegates() throws(ToolError) -> [SourceFile] {
+    func delegates() throws(WrappingError) -> [SourceFile] {
         let folder = path + "/Sources/CoreBluetooth"
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         var files: [SourceFile] = []
@@ -44,19 +44,19 @@ struct HaraldPackage {
 }
 
 enum TextFile {
-    static func read(_ path: String) throws(ToolError) -> String {
+    static func read(_ path: String) throws(WrappingError) -> String {
         do {
             return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
         } catch {
-            throw .wrapping("cannot read \(path): \(error.localizedDescription)")
+            throw WrappingError("cannot read \(path): \(error.localizedDescription)")
         }
     }
 
-    static func write(_ text: String, to path: String) throws(ToolError) {
+    static func write(_ text: String, to path: String) throws(WrappingError) {
         do {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         } catch {
-            throw .wrapping("cannot write \(path): \(error.localizedDescription)")
+            throw WrappingError("cannot write \(path): \(error.localizedDescription)")
         }
     }
 }

@@ -7,8 +7,8 @@ struct Libraries {
     private let modules: String
 
     /// Builds the libraries, unless they are up to date.
-    init(home: HaraldPackage, scratch: ScratchDirectory) throws(ToolError) {
-        Console.problem("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
+    init(home: HaraldPackage, scratch: ScratchDirectory, _ output: WrappingOutput) throws(WrappingError) {
+        output.notice("harald: building Core Bluetooth and the stand-ins, unless they are up to date")
         // SwiftPM uses a cached plan even if a package's manifest has changed. A new plan lists module aliases in the
         // order of a dictionary, and a changed command line causes a rebuild, so hashing has to be deterministic.
         let build = [
@@ -16,8 +16,8 @@ struct Libraries {
             "--scratch-path", scratch.libraries, "--build-system", "native", "--disable-index-store",
             "--disable-build-manifest-caching", "--product", Self.name,
         ]
-        _ = try Command.output(of: build)
-        products = String(decoding: try Command.output(of: build + ["--show-bin-path"]), as: UTF8.self)
+        _ = try Command.output(of: build, output)
+        products = String(decoding: try Command.output(of: build + ["--show-bin-path"], output), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         modules = try ModuleDirectories(home: home, scratch: scratch, products: products).make()
     }

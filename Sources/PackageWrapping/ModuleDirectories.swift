@@ -29,7 +29,7 @@ struct ModuleDirectories {
     private func directory(of module: String) -> String { Self.owners[module] ?? "corebluetooth" }
 
     /// Creates the directories unless they exist, removes those of earlier libraries, and returns their path.
-    func make() throws(ToolError) -> String {
+    func make() throws(WrappingError) -> String {
         do {
             let links = try swiftModules() + maps()
             let name = try digest(of: links)
@@ -42,7 +42,7 @@ struct ModuleDirectories {
             if !files.fileExists(atPath: place) { try make(links, at: place) }
             return place
         } catch {
-            throw .wrapping("cannot create the modules in \(scratch.modules): \(error.localizedDescription)")
+            throw WrappingError("cannot create the modules in \(scratch.modules): \(error.localizedDescription)")
         }
     }
 

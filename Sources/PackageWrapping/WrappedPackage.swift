@@ -9,15 +9,16 @@ struct WrappedPackage {
     private let sources: [SourceFile]
     private let build: String
 
-    init(path: String, scratch: ScratchDirectory) throws(ToolError) {
+    init(path: String, scratch: ScratchDirectory, _ output: WrappingOutput) throws(WrappingError) {
         let path = URL(fileURLWithPath: path).standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
-            throw .wrapping("\(path) has no Package.swift; a project that only Xcode builds needs one first")
+            throw WrappingError("\(path) has no Package.swift; a project that only Xcode builds needs one first")
         }
         let build = scratch.build(of: path)
-        let description = try Command.output(of: [
+        let describe = [
             "swift", "package", "--package-path", path, "--scratch-path", build, "describe", "--type", "json",
-        ])
+        ]
+        let description = try Command.output(of: describe, output)
         var sources: [SourceFile] = []
         for name in try Self.names(in: description) {
             sources.append(SourceFile(name: name, text: try TextFile.read(path + "/" + name)))
@@ -44,7 +45,7 @@ struct WrappedPackage {
     }
 
     /// Copies the package, removes what only Objective-C needs from the copy, and prints the differences.
-    func adapted() throws(ToolError) -> WrappedPackage {
+    func adapted(_ output: WrappingOutput) throws(WrappingError) -> WrappedPackage {
         let copy = scratch.copy(of: path)
         try copyAll(to: copy)
         var adapted: [SourceFile] = []
@@ -52,15 +53,15 @@ struct WrappedPackage {
             let adaptation = Adaptation(source)
             adapted.append(adaptation.adapted)
             guard adaptation.hasChanges else { continue }
-            for line in adaptation.difference.split(whereSeparator: \.isNewline) { Console.line(String(line)) }
+            for line in adaptation.difference.split(whereSeparator: \.isNewline) { output.result(String(line)) }
             try TextFile.write(adaptation.adapted.text, to: copy + "/" + source.name)
         }
-        Console.problem("harald: using the copy in \(copy)")
+        output.notice("harald: using the copy in \(copy)")
         return WrappedPackage(path: copy, scratch: scratch, sources: adapted, build: build + "-adapted")
     }
 
     /// Copies everything but `.build` and `.git`.
-    private func copyAll(to copy: String) throws(ToolError) {
+    private func copyAll(to copy: String) throws(WrappingError) {
         let files = FileManager.default
         do {
             if files.fileExists(atPath: copy) { try files.removeItem(atPath: copy) }
@@ -69,12 +70,12 @@ struct WrappedPackage {
                 try files.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
             }
         } catch {
-            throw .wrapping("cannot copy \(path) to \(copy): \(error.localizedDescription)")
+            throw WrappingError("cannot copy \(path) to \(copy): \(error.localizedDescription)")
         }
     }
 
     /// Returns the Swift sources in SwiftPM's description of a package.
-    private static func names(in description: Data) throws(ToolError) -> [String] {
+    private static func names(in description: Data) throws(WrappingError) -> [String] {
         struct Description: Decodable {
             struct Target: Decodable {
                 let path: String
@@ -87,7 +88,7 @@ struct WrappedPackage {
                 .flatMap { target in target.sources.map { "\(target.path)/\($0)" } }
                 .filter { $0.hasSuffix(".swift") }
         } catch {
-            throw .wrapping("cannot decode swift's description of the package: \(error)")
+            throw WrappingError("cannot decode swift's description of the package: \(error)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIFraming
 import Testing
 
 @testable import HCITransports

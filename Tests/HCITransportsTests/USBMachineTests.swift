@@ -1,5 +1,6 @@
 import BluetoothTypes
 import HCI
+import HCIFraming
 import Testing
 
 @testable import HCITransports

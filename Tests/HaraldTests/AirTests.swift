@@ -2,6 +2,7 @@ import BluetoothSimulation
 import Foundation
 import Radio
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald

@@ -4,6 +4,7 @@ import Foundation
 import HCI
 import Radio
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import harald

@@ -4,6 +4,7 @@ import EventLoops
 import Foundation
 import Radio
 import Synchronization
+import TestBasics
 
 @testable import harald
 
@@ -84,16 +85,5 @@ final class HeartRateWorld: Sendable {
         world.run(for: limit) { [self] in outcome.withLock { $0 != nil } }
         world.run(for: .milliseconds(200))
         return outcome.withLock { $0 }
-    }
-}
-
-/// A btsnoop file in memory.
-final class Recording: Sendable {
-    private let octets = Mutex<[UInt8]>([])
-
-    var bytes: [UInt8] { octets.withLock { $0 } }
-
-    @Sendable func add(_ bytes: [UInt8]) {
-        octets.withLock { $0 += bytes }
     }
 }

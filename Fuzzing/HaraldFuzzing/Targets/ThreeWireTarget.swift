@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import HCIFraming
 
 @testable import HCI
 

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import HCI
 
 /// A state machine for the USB side of a Bluetooth controller (Core Vol 4 Part B). It handles the requests of the USB
 /// host and exchanges HCI packets with a controller outside of it.

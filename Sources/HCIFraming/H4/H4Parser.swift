@@ -1,4 +1,5 @@
 import BluetoothTypes
+import HCI
 
 /// A parser for H4 byte streams (Core Vol 4 Part A 2): each packet consists of a packet type octet, a header of that
 /// type and the number of octets in the header.

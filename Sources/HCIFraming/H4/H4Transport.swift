@@ -1,4 +1,5 @@
 import BluetoothTypes
+import HCI
 
 /// The H4 transport: HCI over a reliable byte stream, with a type octet before each packet (Core Vol 4 Part A). Use it
 /// on the event loop of its line only.

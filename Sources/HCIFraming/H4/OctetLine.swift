@@ -1,4 +1,5 @@
 import BluetoothTypes
+import HCI
 
 /// A byte stream, such as a serial port or a socket, without packet boundaries. Use it on the event loop of its
 /// Bluetooth system only. Like ``HCITransport``, it never calls a callback from within one of its own methods.

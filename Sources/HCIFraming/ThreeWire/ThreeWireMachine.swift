@@ -1,5 +1,6 @@
 import BluetoothTypes
 import DequeModule
+import HCI
 
 /// A state machine for one end of a three-wire link (Core Vol 4 Part D). It establishes the link, numbers packets,
 /// retransmits them until they are acknowledged, and wakes a sleeping peer.

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import EventLoops
+import HCI
 
 /// The three-wire UART transport: HCI over a byte stream that may lose or alter octets (Core Vol 4 Part D). Use it on
 /// its event loop only.

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import HCI
 
 /// A USB pipe for HCI packets, in either direction.
 package enum USBPipe: Hashable, Sendable, CaseIterable {

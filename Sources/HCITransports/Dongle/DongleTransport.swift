@@ -2,6 +2,7 @@ import BluetoothTypes
 import DequeModule
 import EventLoops
 import HCI
+import HCIFraming
 
 /// The controller's end of a USB transport, where the controller is a dongle in software: the peer is a kernel that
 /// sees a USB device. Lives on its loop.

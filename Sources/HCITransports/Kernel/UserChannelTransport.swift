@@ -2,6 +2,7 @@ import BluetoothTypes
 import DequeModule
 import EventLoops
 import HCI
+import HCIFraming
 import NIOCore
 import NIOPosix
 

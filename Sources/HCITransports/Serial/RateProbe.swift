@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIFraming
 
 /// Finds the rate of a controller on a serial port. A controller does not understand requests at a wrong rate. Lives on
 /// its loop.

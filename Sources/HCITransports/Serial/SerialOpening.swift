@@ -1,4 +1,5 @@
 import HCI
+import HCIFraming
 
 enum SerialOpening {
     /// Opens a port, finds its rate unless one is given, and starts the protocol on it. Call this on the loop.

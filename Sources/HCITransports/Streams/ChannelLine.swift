@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIFraming
 import NIOCore
 import NIOPosix
 

@@ -1,5 +1,6 @@
 import EventLoops
 import HCI
+import HCIFraming
 import NIOCore
 import NIOPosix
 

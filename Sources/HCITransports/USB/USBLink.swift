@@ -1,5 +1,6 @@
 import Foundation
 import HCI
+import HCIFraming
 import Synchronization
 
 /// A claimed USB controller, and the thread that waits for its transfers.

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import DequeModule
 import HCI
+import HCIFraming
 
 /// The host's side of USB as a state machine: packets to send and results of transfers go in, transfers to submit come
 /// out (Core Vol 4 Part B 2).

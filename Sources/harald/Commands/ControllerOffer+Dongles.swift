@@ -1,4 +1,5 @@
 import HCI
+import HCIFraming
 import HCITransports
 
 /// Virtual controllers as USB dongles of the kernel.

@@ -2,6 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Foundation
 import HCI
+import HCIFraming
 import HCITransports
 import LinkLayer
 import Radio

@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoops
 import Foundation
 import HCI
+import HCIFraming
 import HCITransports
 
 /// The transport protocol of a controller on a serial port.

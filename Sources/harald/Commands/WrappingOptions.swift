@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import PackageWrapping
 import SourceChecks
 
 /// The options for wrapping a package.
@@ -31,38 +31,34 @@ struct WrappingOptions: ParsableArguments {
 
     /// Replaces this process by `swift`, with the flags that the package needs.
     func wrap(_ verb: String) throws {
-        do throws(ToolError) {
-            let home = try HaraldPackage(named: package)
-            let scratch = scratchDirectory(in: home)
-            let wrapped = try lookedThrough(home, scratch)
-            let flags = try Libraries(home: home, scratch: scratch).flags(standIns)
-            // From here on, swift has the terminal and determines the exit status.
-            throw Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
+        do throws(WrappingError) {
+            throw try wrapper.replaceProcess(verb, passing: passed, tell)
         } catch {
-            throw error.report()
+            throw ToolError.wrapping(error).report()
         }
     }
 
-    /// Prints the findings, and builds nothing.
+    /// Prints the findings, and builds nothing. Places that do not work make the command fail, for CI.
     func check() throws {
-        do throws(ToolError) {
-            let home = try HaraldPackage(named: package)
-            _ = try lookedThrough(home, scratchDirectory(in: home))
+        let findings: [SourceFinding]
+        do throws(WrappingError) {
+            findings = try wrapper.check()
         } catch {
-            throw error.report()
+            throw ToolError.wrapping(error).report()
         }
+        tell(findings)
+        if findings.contains(where: { $0.kind == .error }) { throw ExitCode.failure }
     }
 
-    private func scratchDirectory(in home: HaraldPackage) -> ScratchDirectory {
-        ScratchDirectory(path: scratch ?? home.path + "/.build/compatibility")
-    }
-
-    /// Returns the package, or its adapted copy, after printing the findings.
-    private func lookedThrough(_ home: HaraldPackage, _ scratch: ScratchDirectory) throws(ToolError) -> WrappedPackage {
-        var wrapped = try WrappedPackage(path: path, scratch: scratch)
-        if adapt { wrapped = try wrapped.adapted() }
-        tell(wrapped.findings(standIns, delegates: try home.delegates()))
-        return wrapped
+    private var wrapper: PackageWrapper {
+        PackageWrapper(
+            path,
+            standIns: standIns,
+            isAdapted: adapt,
+            checkout: package,
+            scratch: scratch,
+            output: WrappingOutput(result: { Console.line($0) }, notice: { Console.problem($0) })
+        )
     }
 
     private func tell(_ findings: [SourceFinding]) {
@@ -74,36 +70,7 @@ struct WrappingOptions: ParsableArguments {
     }
 }
 
-/// A substitute for one of Apple's frameworks.
-enum StandIn: String, CaseIterable {
-    case combine
-    case os
-    case cryptokit
-    case globals
-
-    /// The modules that packages see.
-    var modules: [String] {
-        switch self {
-        case .combine:
-            [
-                "Combine", "FoundationCombine", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation",
-                "COpenCombineHelpers",
-            ]
-        case .os: ["os", "OSLog"]
-        case .cryptokit: ["CryptoKit"]
-        case .globals: ["HaraldCompatibility"]
-        }
-    }
-
-    /// The module that every file imports implicitly; nil for none.
-    var imported: String? {
-        switch self {
-        case .combine: "FoundationCombine"
-        case .globals: "HaraldCompatibility"
-        case .os, .cryptokit: nil
-        }
-    }
-
+extension StandIn {
     static let help = allCases.map(\.rawValue).joined(separator: ", ") + ", or all"
 
     static func list(_ text: String) throws -> Set<StandIn> {

@@ -4,6 +4,7 @@ import Bonds
 import GAP
 import HCI
 import HCIHost
+import PackageWrapping
 
 /// The failure of a command. Each kind has an exit status.
 enum ToolError: Error, CustomStringConvertible {
@@ -24,7 +25,7 @@ enum ToolError: Error, CustomStringConvertible {
     case bonds(BondError)
     case capture(CaptureError)
     case incomplete(String)
-    case wrapping(String)
+    case wrapping(WrappingError)
     case service(String)
 
     /// The store is already open in another process.
@@ -99,7 +100,9 @@ enum ToolError: Error, CustomStringConvertible {
             "\(error)"
         case .capture(let error):
             "\(error)"
-        case .incomplete(let what), .wrapping(let what), .service(let what):
+        case .wrapping(let error):
+            "\(error)"
+        case .incomplete(let what), .service(let what):
             what
         }
     }

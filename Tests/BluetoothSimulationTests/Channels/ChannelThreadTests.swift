@@ -1,6 +1,7 @@
 import CoreBluetooth
 import Foundation
 import Synchronization
+import TestBasics
 import Testing
 
 /// Streams in the run loop of a thread other than the one that advances time.

@@ -3,6 +3,7 @@ import CoreBluetooth
 import Foundation
 import Radio
 import ServiceMessages
+import TestBasics
 import Testing
 
 @testable import BluetoothService

@@ -1,6 +1,7 @@
 import BluetoothTypes
 import EventLoops
 import HCI
+import HCIFraming
 
 /// An in-process serial line that drops and corrupts octets at random.
 final class LossyLine: OctetLine {

@@ -2,7 +2,7 @@ import BluetoothTypes
 import EventLoops
 import Testing
 
-@testable import HCI
+@testable import HCIFraming
 
 /// Frames of the three-wire transport and their contents.
 @Suite struct ThreeWireFrameTests {

@@ -1,8 +1,9 @@
 import BluetoothTypes
 import EventLoops
+import HCI
 import Testing
 
-@testable import HCI
+@testable import HCIFraming
 
 /// Two ends of a three-wire link, in virtual time.
 @Suite struct ThreeWireTransportTests {

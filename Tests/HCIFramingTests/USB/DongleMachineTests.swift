@@ -1,8 +1,9 @@
 import BluetoothTypes
 import EventLoops
+import HCI
 import Testing
 
-@testable import HCI
+@testable import HCIFraming
 
 @Suite struct DongleMachineTests {
     private static let event = HCIPacket(.event, PacketBuffer([0x3E, 0x28] + [UInt8](repeating: 0x5A, count: 40)))

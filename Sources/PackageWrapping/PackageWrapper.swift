@@ -1,0 +1,75 @@
+import Foundation
+import SourceChecks
+
+/// Builds, tests, runs or checks a package for Apple's platforms, which is never modified.
+package struct PackageWrapper {
+    private let path: String
+    private let standIns: Set<StandIn>
+    private let isAdapted: Bool
+    private let checkout: String?
+    private let scratch: String?
+    private let output: WrappingOutput
+
+    /// Describes the work. Nothing is read or built yet.
+    ///
+    /// - Parameters:
+    ///   - path: The directory of the package.
+    ///   - standIns: The frameworks that it gets substitutes for.
+    ///   - isAdapted: Whether to work on a copy without what only Objective-C needs.
+    ///   - checkout: The directory of Harald's package; nil for the one that this tool was built in.
+    ///   - scratch: The directory for all build output; nil for one in Harald's package.
+    ///   - output: Receives what is printed.
+    package init(
+        _ path: String,
+        standIns: Set<StandIn>,
+        isAdapted: Bool,
+        checkout: String?,
+        scratch: String?,
+        output: WrappingOutput
+    ) {
+        self.path = path
+        self.standIns = standIns
+        self.isAdapted = isAdapted
+        self.checkout = checkout
+        self.scratch = scratch
+        self.output = output
+    }
+
+    /// Replaces this process by `swift`, with the flags that the package needs.
+    ///
+    /// - Parameters:
+    ///   - verb: The command of `swift`, such as `build`.
+    ///   - passed: Further arguments.
+    ///   - tell: Receives what Linux does differently, before anything is built.
+    /// - Returns: The error, because otherwise it does not return.
+    package func replaceProcess(
+        _ verb: String,
+        passing passed: [String],
+        _ tell: ([SourceFinding]) -> Void
+    ) throws(WrappingError) -> WrappingError {
+        let home = try HaraldPackage(named: checkout)
+        let scratch = scratchDirectory(in: home)
+        let wrapped = try wrappedPackage(scratch)
+        tell(wrapped.findings(standIns, delegates: try home.delegates()))
+        let flags = try Libraries(home: home, scratch: scratch, output).flags(standIns)
+        // From here on, swift has the terminal and determines the exit status.
+        return Command.replaceProcess(by: wrapped.swift(verb) + flags + passed)
+    }
+
+    /// Returns what Linux does differently from Apple's platforms, and builds nothing.
+    package func check() throws(WrappingError) -> [SourceFinding] {
+        let home = try HaraldPackage(named: checkout)
+        let wrapped = try wrappedPackage(scratchDirectory(in: home))
+        return wrapped.findings(standIns, delegates: try home.delegates())
+    }
+
+    private func scratchDirectory(in home: HaraldPackage) -> ScratchDirectory {
+        ScratchDirectory(path: scratch ?? home.path + "/.build/compatibility")
+    }
+
+    /// Returns the package, or its adapted copy.
+    private func wrappedPackage(_ scratch: ScratchDirectory) throws(WrappingError) -> WrappedPackage {
+        let wrapped = try WrappedPackage(path: path, scratch: scratch, output)
+        return isAdapted ? try wrapped.adapted(output) : wrapped
+    }
+}

@@ -1,0 +1,30 @@
+/// A substitute for one of Apple's frameworks.
+package enum StandIn: String, CaseIterable, Sendable {
+    case combine
+    case os
+    case cryptokit
+    case globals
+
+    /// The modules that packages see.
+    var modules: [String] {
+        switch self {
+        case .combine:
+            [
+                "Combine", "FoundationCombine", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation",
+                "COpenCombineHelpers",
+            ]
+        case .os: ["os", "OSLog"]
+        case .cryptokit: ["CryptoKit"]
+        case .globals: ["HaraldCompatibility"]
+        }
+    }
+
+    /// The module that every file imports implicitly; nil for none.
+    var imported: String? {
+        switch self {
+        case .combine: "FoundationCombine"
+        case .globals: "HaraldCompatibility"
+        case .os, .cryptokit: nil
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// Why a package cannot be wrapped, with what to do about it.
+package struct WrappingError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    /// Creates an error from a description of the problem and its remedy.
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Receives what wrapping a package prints, line by line.
+package struct WrappingOutput: Sendable {
+    /// Receives results, such as the differences of an adapted copy.
+    let result: @Sendable (String) -> Void
+    /// Receives what is being done, and the output of programs that failed.
+    let notice: @Sendable (String) -> Void
+
+    /// Creates an output from the two functions that print.
+    package init(result: @escaping @Sendable (String) -> Void, notice: @escaping @Sendable (String) -> Void) {
+        self.result = result
+        self.notice = notice
+    }
+}
