@@ -108,7 +108,8 @@ extension BluetoothSystem {
         }
     }
 
-    /// Performs a command on the app with this name. Calls `completion` once, on the loop.
+    /// Performs a command on the app with this name, or with an executable of this name. Calls `completion` once, on the
+    /// loop.
     ///
     /// - Parameter owner: The user ID of the app. May be nil if only one user has an app with this name.
     package func perform(
@@ -135,6 +136,7 @@ extension BluetoothSystem {
         switch verb {
         case .launch: break
         case .resetPermission:
+            guard isKnown(app) else { return completion(.failure(.unknownApp(app.name))) }
             resetPermission(of: app)
             completion(.success(()))
         case .revokePermission:
@@ -146,13 +148,30 @@ extension BluetoothSystem {
         }
     }
 
-    /// Resolves an app's name. An unknown app belongs to the user of the service.
+    /// Resolves an app's name, or that of its executable if no app has the name. An unknown app belongs to the user of
+    /// the service.
     private func app(named name: String, of owner: UInt32?) -> Result<AppIdentity, ServiceError> {
-        if let owner { return .success(AppIdentity(name: name, owner: owner)) }
-        let known = apps.running.map(\.identity) + apps.preservation.apps.keys + apps.permissions.decisions.keys
-        let owners = Set(known.filter { $0.name == name }.map(\.owner)).sorted()
+        let known = knownApps.filter { (owner ?? $0.owner) == $0.owner }
+        let named = known.filter { $0.name == name }
+        let found = named.isEmpty ? known.intersection(runningApps(withExecutable: name)) : named
+        let owners = Set(found.map(\.owner)).sorted()
         guard owners.count < 2 else { return .failure(.ofSeveralUsers(name, owners)) }
-        return .success(AppIdentity(name: name, owner: owners.first ?? configuration.user))
+        let names = Set(found.map(\.name)).sorted()
+        guard names.count < 2 else { return .failure(.ofSeveralApps(name, names)) }
+        return .success(found.first ?? AppIdentity(name: name, owner: owner ?? configuration.user))
+    }
+
+    private var knownApps: Set<AppIdentity> {
+        Set(apps.running.map(\.identity)).union(apps.preservation.apps.keys).union(apps.permissions.decisions.keys)
+    }
+
+    private func isKnown(_ app: AppIdentity) -> Bool {
+        knownApps.contains(app) || appControl?.installedApps.contains(app.name) == true
+    }
+
+    /// The running apps whose executable has this name, without its directory.
+    private func runningApps(withExecutable name: String) -> Set<AppIdentity> {
+        Set(apps.running.filter { $0.life.executable?.hasSuffix("/\(name)") == true }.map(\.identity))
     }
 
     private func move(_ verb: AppVerb, _ app: AppIdentity) -> Result<Void, ServiceError> {
@@ -220,6 +239,16 @@ extension ServiceError {
             .unknownDevice,
             reason: "no app \(name.quotedName) is running; `harald app list` lists those that are"
         )
+    }
+
+    fileprivate static func unknownApp(_ name: String) -> ServiceError {
+        ServiceError(.unknownDevice, reason: "there is no app \(name.quotedName); `harald app list` lists all")
+    }
+
+    fileprivate static func ofSeveralApps(_ name: String, _ names: [String]) -> ServiceError {
+        let apps = names.map(\.quotedName).joined(separator: " and ")
+        let reason = "\(name.quotedName) is the executable of \(apps); name one of them"
+        return ServiceError(.invalidParameters, reason: reason)
     }
 
     fileprivate static func ofSeveralUsers(_ name: String, _ owners: [UInt32]) -> ServiceError {

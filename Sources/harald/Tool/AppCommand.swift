@@ -1,5 +1,6 @@
 import ArgumentParser
 import BluetoothService
+import BluetoothTypes
 import ServiceMessages
 
 struct AppCommand: ParsableCommand {
@@ -28,18 +29,21 @@ struct AppCommand: ParsableCommand {
     struct Launch: AppVerbCommand {
         static let configuration = CommandConfiguration(abstract: "Launch an app, as the user does.")
         static let verb = AppVerb.launch
+        static func outcome(of app: String) -> String { "launched \(app)" }
         @OptionGroup var options: AppOptions
     }
 
     struct Background: AppVerbCommand {
         static let configuration = CommandConfiguration(abstract: "Move an app to the background.")
         static let verb = AppVerb.background
+        static func outcome(of app: String) -> String { "\(app) is in the background" }
         @OptionGroup var options: AppOptions
     }
 
     struct Foreground: AppVerbCommand {
         static let configuration = CommandConfiguration(abstract: "Bring an app to the foreground.")
         static let verb = AppVerb.foreground
+        static func outcome(of app: String) -> String { "\(app) is in the foreground" }
         @OptionGroup var options: AppOptions
     }
 
@@ -48,6 +52,7 @@ struct AppCommand: ParsableCommand {
             abstract: "Move an app to the background, and let its background time expire."
         )
         static let verb = AppVerb.suspend
+        static func outcome(of app: String) -> String { "\(app) is suspended" }
         @OptionGroup var options: AppOptions
     }
 
@@ -56,6 +61,7 @@ struct AppCommand: ParsableCommand {
             abstract: "Terminate an app, as a system short of memory does: its pending requests stay active."
         )
         static let verb = AppVerb.terminate
+        static func outcome(of app: String) -> String { "terminated \(app)" }
         @OptionGroup var options: AppOptions
     }
 
@@ -64,12 +70,14 @@ struct AppCommand: ParsableCommand {
             abstract: "Force-quit an app, as the user does: all its requests end."
         )
         static let verb = AppVerb.forceQuit
+        static func outcome(of app: String) -> String { "force-quit \(app)" }
         @OptionGroup var options: AppOptions
     }
 
     struct ResetPermission: AppVerbCommand {
         static let configuration = CommandConfiguration(abstract: "Forget whether an app may use Bluetooth.")
         static let verb = AppVerb.resetPermission
+        static func outcome(of app: String) -> String { "\(app) has no decision about Bluetooth any more" }
         @OptionGroup var options: AppOptions
     }
 
@@ -78,6 +86,7 @@ struct AppCommand: ParsableCommand {
             abstract: "Deny an app Bluetooth, as the user does in Settings. This ends a managed app."
         )
         static let verb = AppVerb.revokePermission
+        static func outcome(of app: String) -> String { "\(app) may not use Bluetooth" }
         @OptionGroup var options: AppOptions
     }
 }
@@ -94,10 +103,13 @@ struct AppOptions: ParsableArguments {
     var name: String
 }
 
-/// A command that performs one action on an app, and prints the resulting state.
+/// A command that performs one action on an app, and prints what it has done and the resulting state.
 protocol AppVerbCommand: ParsableCommand {
     static var verb: AppVerb { get }
     var options: AppOptions { get }
+
+    /// Says what the command has done to an app with this name.
+    static func outcome(of app: String) -> String
 }
 
 extension AppVerbCommand {
@@ -105,8 +117,7 @@ extension AppVerbCommand {
         let (name, user) = (options.name, options.user)
         let question = ToolQuestion.app(Self.verb, name: name, owner: user)
         try options.showing.show(question, of: options.service, as: AppsStatus.self) { status in
-            let lines = status.apps.filter { $0.name == name && (user ?? $0.owner) == $0.owner }.flatMap(\.lines)
-            return lines.isEmpty ? status.lines : lines
+            [Self.outcome(of: name.visible)] + status.lines(of: name, user)
         }
     }
 }

@@ -170,6 +170,37 @@ import Testing
         _ = manager
     }
 
+    @Test("a permission that no app has cannot be reset, which is an error")
+    func permissionOfNoApp() {
+        let phone = world.device("Phone")
+        #expect(perform(.resetPermission, "nothing", on: phone).error?.reason?.contains("no app \"nothing\"") == true)
+        let processes = Processes()
+        phone.system.appControl = processes
+        #expect(perform(.resetPermission, "com.example.Other", on: phone).isSuccess)
+    }
+
+    @Test("an app can be named by its executable, unless that is the name of another app or fits several")
+    func nameOfTheExecutable() {
+        let phone = world.device("Phone")
+        func open(_ name: String, _ executable: String) -> InProcessConnection {
+            let program = AppProgram("/usr/bin/\(executable)")
+            let app = phone.system.openApp(AppIdentity(name: name), declaring: AppDeclaration(), of: program)
+            app.runs(in: Process())
+            return app
+        }
+        let heart = open("com.example.Heart", "heart-rate")
+        #expect(perform(.background, "heart-rate", on: phone).isSuccess)
+        #expect(heart.phase == .background)
+        #expect(phone.system.appsStatus.lines(of: "heart-rate", nil).first?.contains("com.example.Heart") == true)
+        #expect(phone.system.appsStatus.lines(of: "rate", nil).isEmpty)
+        let other = open("com.example.Other", "heart-rate")
+        let error = perform(.foreground, "heart-rate", on: phone).error
+        #expect(error?.reason?.contains("\"com.example.Heart\" and \"com.example.Other\"") == true)
+        let named = open("heart-rate", "something")
+        #expect(perform(.background, "heart-rate", on: phone).isSuccess)
+        #expect([heart.phase, other.phase, named.phase] == [.background, .foreground, .background])
+    }
+
     @Test("AB-G05: requests that wait for the process manager are bounded")
     func whatWaitsIsBounded() {
         let phone = world.device("Phone")
