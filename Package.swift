@@ -59,6 +59,8 @@ let package = Package(
     ],
     targets: [
         module("BluetoothTypes"),
+        // Names and words for what tools show. Nothing that an app links uses it.
+        module("AssignedNumbers", ["BluetoothTypes"]),
         module(
             "EventLoops",
             [
@@ -219,7 +221,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "CLinux", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security", "Privacy",
+                "AssignedNumbers", "CLinux", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security",
+                "Privacy",
                 "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",
@@ -279,6 +282,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("AssignedNumbers", ["BluetoothTypes"]),
         tests("BluetoothTypes", ["EventLoops"]),
         tests("EventLoops", ["TestBasics"]),
         tests(
@@ -480,7 +484,7 @@ if Context.environment["HARALD_FUZZING"] != nil {
                 "BluetoothTypes", "Cryptography", "EventLoops", "Radio", "HCI", "HCIFraming", "HCIHost", "LinkLayer",
                 "L2CAP", "ATT", "GATT", "SMP", "Bonds", "GAP", "Security", "BluetoothService", "ServiceMessages",
                 "ServiceProcess",
-                "CoreBluetooth", "KernelLog", "LoopbackLinks",
+                "AssignedNumbers", "CoreBluetooth", "KernelLog", "LoopbackLinks",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Fuzzing/HaraldFuzzing",

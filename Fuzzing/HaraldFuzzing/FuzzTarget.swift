@@ -25,7 +25,8 @@ struct FuzzTarget: Sendable {
 extension FuzzTarget {
     /// All targets, decoders first.
     static let all: [FuzzTarget] = [
-        hciCommands, hciEvents, h4, threeWire, usb, dongle, advertisingData, l2cap, attPDUs, smpPDUs, advertisingPDUs,
+        hciCommands, hciEvents, h4, threeWire, usb, dongle, advertisingData, words, l2cap, attPDUs, smpPDUs,
+        advertisingPDUs,
         linkPDUs,
         snoop,
         bonds, records, messages, toolMessages, creditChannels, gattServer, gattClient, linkControl, linkEncryption,
