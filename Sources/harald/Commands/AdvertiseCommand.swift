@@ -12,7 +12,13 @@ struct AdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
         abstract: "Advertise data until interrupted, up to 1,650 octets with extended advertising.",
-        discussion: "A central that connects finds only a Generic Access service."
+        discussion: """
+            A central that connects finds only a Generic Access service.
+
+            Examples:
+              harald advertise --name Lamp
+              harald advertise --extended --manufacturer FFFF0102
+            """
     )
 
     enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -21,13 +27,18 @@ struct AdvertiseCommand: ParsableCommand {
 
     @OptionGroup var line: ControllerOptions
 
-    @Option(help: "The name to advertise.")
+    @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
     var name = "Harald"
 
-    @Option(help: "Manufacturer data in hexadecimal, company identifier first; may be repeated.")
+    @Option(
+        help: ArgumentHelp(
+            "Manufacturer data in hexadecimal, company identifier first; may be repeated.",
+            valueName: "HEX"
+        )
+    )
     var manufacturer: [String] = []
 
-    @Option(help: "Whether centrals can connect or request a scan response.")
+    @Option(help: ArgumentHelp("Whether centrals can connect or request a scan response.", valueName: "MODE"))
     var mode = Mode.connectable
 
     @Flag(help: "Use extended advertising (Bluetooth 5.0).")

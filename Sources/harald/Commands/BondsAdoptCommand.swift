@@ -16,6 +16,9 @@ extension BondsCommand {
             discussion: """
                 Bonds are only used with the controller that they were made with, at the place where it was attached. Otherwise an \
                 attacker could attach another controller with the same address to obtain the keys.
+
+                Example:
+                  harald bonds adopt --controller hci1 --store bonds
                 """
         )
 

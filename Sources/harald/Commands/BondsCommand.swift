@@ -13,11 +13,20 @@ struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
         abstract: "List, remove or transfer the bonds with paired devices.",
+        discussion: """
+            Example:
+              harald bonds list
+            """,
         subcommands: [List.self, Forget.self, Adopt.self]
     )
 
     struct Options: ParsableArguments {
-        @Option(help: "Use the bonds in this directory rather than those of a running service.")
+        @Option(
+            help: ArgumentHelp(
+                "Use the bonds in this directory rather than those of a running service.",
+                valueName: "DIRECTORY"
+            )
+        )
         var store: String?
 
         private var directory: String { store ?? StateDirectory.bonds() }
@@ -52,7 +61,14 @@ struct BondsCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the bonds, without their keys.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the bonds, without their keys.",
+            discussion: """
+                Examples:
+                  harald bonds list
+                  harald bonds list --store bonds --json
+                """
+        )
 
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
@@ -84,13 +100,20 @@ struct BondsCommand: ParsableCommand {
 
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a bond, so that the device has to pair again."
+            abstract: "Remove a bond, so that the device has to pair again.",
+            discussion: """
+                Example:
+                  harald bonds forget CB2E897C-E481-4D3F-B117-B799F0076361
+                """
         )
 
         @OptionGroup var options: Options
         @OptionGroup var service: ServiceOptions
 
-        @Argument(help: "The identifier of the bond, as shown by list.", transform: identifier)
+        @Argument(
+            help: ArgumentHelp("The identifier of the bond, as shown by list.", valueName: "BOND"),
+            transform: identifier
+        )
         var bond: BondIdentifier
 
         func run() throws {

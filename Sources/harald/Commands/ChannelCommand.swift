@@ -9,28 +9,38 @@ struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "channel",
         abstract:
-            "Echo data on L2CAP channels until interrupted; with --to, send data and verify the echo."
+            "Echo data on L2CAP channels until interrupted; with --to, send data and verify the echo.",
+        discussion: """
+            Examples:
+              harald channel --controller hci0
+              harald channel --controller hci1 --to "Harald echo" --size 20000
+            """
     )
 
     @OptionGroup var line: ControllerOptions
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: "The name to advertise.")
+    @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
     var name = "Harald echo"
 
-    @Option(help: "Connect to the device with this name, and send data.")
+    @Option(help: ArgumentHelp("Connect to the device with this name, and send data.", valueName: "NAME"))
     var to: String?
 
-    @Option(help: "With --to: the PSM (default: read it from the device's PSM characteristic).")
+    @Option(
+        help: ArgumentHelp(
+            "With --to: the PSM (default: read it from the device's PSM characteristic).",
+            valueName: "PSM"
+        )
+    )
     var psm: UInt16?
 
     @Flag(help: "Require an encrypted link for the channel; with --to, pair if the device requires it.")
     var pair = false
 
-    @Option(help: "With --to: the number of octets to send.")
+    @Option(help: ArgumentHelp("With --to: the number of octets to send.", valueName: "N"))
     var size = 1_048_576
 
-    @Option(help: "With --to: the time limit, in seconds.")
+    @Option(help: ArgumentHelp("With --to: the time limit, in seconds.", valueName: "SECONDS"))
     var timeout = 120.0
 
     func validate() throws {

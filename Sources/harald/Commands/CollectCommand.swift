@@ -8,18 +8,22 @@ import ServiceMessages
 struct CollectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Act as a gateway: connect to several heart-rate sensors at once, and follow all of them."
+        abstract: "Act as a gateway: connect to several heart-rate sensors at once, and follow all of them.",
+        discussion: """
+            Example:
+              harald collect --sensors 2 --measurements 10
+            """
     )
 
     @OptionGroup var line: ControllerOptions
 
-    @Option(help: "The number of sensors.")
+    @Option(help: ArgumentHelp("The number of sensors.", valueName: "N"))
     var sensors = 3
 
-    @Option(help: "The number of measurements from each sensor.")
+    @Option(help: ArgumentHelp("The number of measurements from each sensor.", valueName: "N"))
     var measurements = 3
 
-    @Option(help: "The time limit, in seconds.")
+    @Option(help: ArgumentHelp("The time limit, in seconds.", valueName: "SECONDS"))
     var timeout = 30.0
 
     func validate() throws {

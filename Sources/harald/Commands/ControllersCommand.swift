@@ -27,15 +27,27 @@ struct ControllersCommand: ParsableCommand {
             --dongle, attaches one to this machine's kernel as a USB dongle, for BlueZ or other users of adapters; this requires root \
             and the module vhci-hcd. With --vhci, does the same without USB, through the module hci_vhci. Dongles are unplugged at the \
             end. SIGUSR1 unplugs the last dongle, or plugs it in again.
+
+            Examples:
+              harald controllers
+              harald controllers --listen 9100
+              harald controllers --terminal h4
             """
     )
 
-    @Option(help: "Offer virtual controllers on this port of the loopback interface; 0 lets the system choose.")
+    @Option(
+        help: ArgumentHelp(
+            "Offer virtual controllers on this port of the loopback interface; 0 lets the system choose.",
+            valueName: "PORT"
+        )
+    )
     var listen: UInt16?
 
     @Option(
-        help:
-            "Offer a virtual controller behind a pseudoterminal that works as a serial port, using h4 or h5; may be repeated."
+        help: ArgumentHelp(
+            "Offer a virtual controller behind a pseudoterminal that works as a serial port, using h4 or h5; may be repeated.",
+            valueName: "PROTOCOL"
+        )
     )
     var terminal: [SerialProtocol] = []
 
@@ -48,7 +60,12 @@ struct ControllersCommand: ParsableCommand {
     )
     var vhci: Int
 
-    @Option(help: "Delay the events of dongles behind the data, as USB does, by this number of milliseconds.")
+    @Option(
+        help: ArgumentHelp(
+            "Delay the events of dongles behind the data, as USB does, by this number of milliseconds.",
+            valueName: "MILLISECONDS"
+        )
+    )
     var eventDelay: Int = 0
 
     @Flag(help: "Split and join the transfers of dongles at random.")
@@ -57,16 +74,31 @@ struct ControllersCommand: ParsableCommand {
     @Flag(help: "Make dongles offer Bulk Serialization Mode.")
     var bulkSerialization = false
 
-    @Option(help: "Make the last dongle stop responding after this number of commands, until its USB port is reset.")
+    @Option(
+        help: ArgumentHelp(
+            "Make the last dongle stop responding after this number of commands, until its USB port is reset.",
+            valueName: "N"
+        )
+    )
     var muteAfter: Int?
 
     @Flag(help: "Print the list as JSON for programs. Its field names are stable.")
     var json = false
 
-    @Option(help: "The seed for the controllers' random numbers (default: the system's random numbers).")
+    @Option(
+        help: ArgumentHelp(
+            "The seed for the controllers' random numbers (default: the system's random numbers).",
+            valueName: "N"
+        )
+    )
     var seed: UInt64?
 
-    @Option(help: "Write the HCI packets of each controller to a btsnoop file in this folder.")
+    @Option(
+        help: ArgumentHelp(
+            "Write the HCI packets of each controller to a btsnoop file in this folder.",
+            valueName: "DIRECTORY"
+        )
+    )
     var capture: String?
 
     /// In milliseconds. A host gives up on events later than that.

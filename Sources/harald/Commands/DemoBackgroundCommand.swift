@@ -7,16 +7,26 @@ struct DemoBackgroundCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
         abstract: "Show Bluetooth while apps go to the background, are suspended, end and come back.",
-        discussion: "Two phones in virtual time: the ten minutes of the story pass at once."
+        discussion: """
+            Two phones in virtual time: the ten minutes of the story pass at once.
+
+            Example:
+              harald demo background --air story.pcap
+            """
     )
 
-    @Option(help: "The seed for all random numbers of the simulation.")
+    @Option(help: ArgumentHelp("The seed for all random numbers of the simulation.", valueName: "N"))
     var seed: UInt64 = 1
 
-    @Option(help: "Write Ann's HCI packets to this btsnoop file, and Ben's next to it (NAME.ben.EXT).")
+    @Option(
+        help: ArgumentHelp(
+            "Write Ann's HCI packets to this btsnoop file, and Ben's next to it (NAME.ben.EXT).",
+            valueName: "FILE"
+        )
+    )
     var capture: String?
 
-    @Option(help: "Write all radio traffic to this pcap file.")
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"))
     var air: String?
 
     func run() throws {

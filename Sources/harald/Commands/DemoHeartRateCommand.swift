@@ -12,7 +12,13 @@ import Synchronization
 struct DemoHeartRateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "heart-rate",
-        abstract: "Run a heart-rate sensor and an app that connect on the virtual radio, pair, and reconnect."
+        abstract: "Run a heart-rate sensor and an app that connect on the virtual radio, pair, and reconnect.",
+        discussion: """
+            Examples:
+              harald demo heart-rate
+              harald demo heart-rate --virtual-time --seed 2
+              harald demo heart-rate --capture heart.btsnoop --air heart.pcap
+            """
     )
 
     /// The number of measurements that the app follows.
@@ -24,16 +30,21 @@ struct DemoHeartRateCommand: ParsableCommand {
     /// How long a simulated user takes to react to an alert.
     private static let reactionTime = Duration.seconds(2)
 
-    @Option(help: "The seed for all random numbers of the simulation.")
+    @Option(help: ArgumentHelp("The seed for all random numbers of the simulation.", valueName: "N"))
     var seed: UInt64 = 1
 
     @Flag(help: "Run in virtual time: the same events, without waiting.")
     var virtualTime = false
 
-    @Option(help: "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).")
+    @Option(
+        help: ArgumentHelp(
+            "Write the app's HCI packets to this btsnoop file, and the sensor's next to it (NAME.sensor.EXT).",
+            valueName: "FILE"
+        )
+    )
     var capture: String?
 
-    @Option(help: "Write all radio traffic to this pcap file.")
+    @Option(help: ArgumentHelp("Write all radio traffic to this pcap file.", valueName: "FILE"))
     var air: String?
 
     func run() throws {

@@ -9,13 +9,19 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the heart-rate sensor on a controller until interrupted.",
-        discussion: "SIGUSR1 adds a battery service, or removes it, even while centrals are connected."
+        discussion: """
+            SIGUSR1 adds a battery service, or removes it, even while centrals are connected.
+
+            Examples:
+              harald serve
+              harald serve --controller tcp:127.0.0.1:9100 --name Pulse
+            """
     )
 
     @OptionGroup var line: ControllerOptions
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: "The name to advertise.")
+    @Option(help: ArgumentHelp("The name to advertise.", valueName: "NAME"))
     var name = "Harald HR"
 
     func run() throws {

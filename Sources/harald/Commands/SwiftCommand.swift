@@ -14,25 +14,45 @@ struct SwiftCommand: ParsableCommand {
             Stand-ins are opt-in, because a package may mistake canImport(Combine) for an Apple platform: combine \
             (Combine), os (os, os.log, OSLog), cryptokit (CryptoKit), globals (autoreleasepool, objc_sync_enter, \
             CACurrentMediaTime and more, without an import), or all.
+
+            Examples:
+              harald swift check HeartKit
+              harald swift test HeartKit --with combine,os
             """,
         subcommands: [Build.self, Test.self, Run.self, Check.self]
     )
 
     struct Build: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Build a package.")
+        static let configuration = CommandConfiguration(
+            abstract: "Build a package.",
+            discussion: """
+                Example:
+                  harald swift build HeartKit -- -c release
+                """
+        )
         @OptionGroup var options: WrappingOptions
         func run() throws { try options.wrap("build") }
     }
 
     struct Test: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Build a package and run its tests.")
+        static let configuration = CommandConfiguration(
+            abstract: "Build a package and run its tests.",
+            discussion: """
+                Example:
+                  harald swift test HeartKit -- --filter Parsing
+                """
+        )
         @OptionGroup var options: WrappingOptions
         func run() throws { try options.wrap("test") }
     }
 
     struct Run: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Build a package and run its executable; HARALD_CONTROLLER names its controller."
+            abstract: "Build a package and run its executable; HARALD_CONTROLLER names its controller.",
+            discussion: """
+                Example:
+                  harald swift run HeartKit -- --verbose
+                """
         )
         @OptionGroup var options: WrappingOptions
         func run() throws { try options.wrap("run") }
@@ -40,7 +60,11 @@ struct SwiftCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Report what does not work on Linux, without building."
+            abstract: "Report what does not work on Linux, without building.",
+            discussion: """
+                Example:
+                  harald swift check HeartKit
+                """
         )
         @OptionGroup var options: WrappingOptions
         func run() throws { try options.check() }

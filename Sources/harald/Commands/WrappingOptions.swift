@@ -4,12 +4,12 @@ import SourceChecks
 
 /// The options for wrapping a package.
 struct WrappingOptions: ParsableArguments {
-    @Argument(help: "The directory of the package.")
+    @Argument(help: ArgumentHelp("The directory of the package.", valueName: "PACKAGE"))
     var path: String
 
     @Option(
         name: .customLong("with"),
-        help: "Stand-ins, separated by commas: \(StandIn.help).",
+        help: ArgumentHelp("Stand-ins, separated by commas: \(StandIn.help).", valueName: "STAND-INS"),
         transform: StandIn.list
     )
     var standIns: Set<StandIn> = []
@@ -19,14 +19,25 @@ struct WrappingOptions: ParsableArguments {
 
     @Option(
         name: .customLong("harald"),
-        help: "The directory of Harald's package (default: the one this tool was built in)."
+        help: ArgumentHelp(
+            "The directory of Harald's package (default: the one this tool was built in).",
+            valueName: "DIRECTORY"
+        )
     )
     var package: String?
 
-    @Option(help: "The directory for all build output (default: .build/compatibility in Harald's package).")
+    @Option(
+        help: ArgumentHelp(
+            "The directory for all build output (default: .build/compatibility in Harald's package).",
+            valueName: "DIRECTORY"
+        )
+    )
     var scratch: String?
 
-    @Argument(parsing: .postTerminator, help: "After --, the arguments for swift or for the program.")
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("After --, the arguments for swift or for the program.", valueName: "ARGUMENTS")
+    )
     var passed: [String] = []
 
     /// Replaces this process by `swift`, with the flags that the package needs.

@@ -11,12 +11,21 @@ struct DoctorCommand: ParsableCommand {
             Checks adapters, permissions, bluetoothd, rfkill, the kernel log and the service, and queries the capabilities of a free \
             controller. It changes nothing and needs no privileges, but finds more with them. The exit status is 0 if there is no \
             problem, and 1 if there is one.
+
+            Examples:
+              harald doctor
+              harald doctor --json
             """
     )
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: "The controller to query (default: a free adapter, if this user may claim it).")
+    @Option(
+        help: ArgumentHelp(
+            "The controller to query (default: a free adapter, if this user may claim it).",
+            valueName: "CONTROLLER"
+        )
+    )
     var controller: ControllerAddress?
 
     @Flag(help: "Print JSON for programs. Its field names are stable.")

@@ -5,13 +5,15 @@ import ServiceSocket
 
 /// The socket options of a service: its path, and which users may connect.
 struct ListeningOptions: ParsableArguments {
-    @Option(help: "Listen at this path (default: harald/service in XDG_RUNTIME_DIR).")
+    @Option(
+        help: ArgumentHelp("Listen at this path (default: harald/service in XDG_RUNTIME_DIR).", valueName: "SOCKET")
+    )
     var socket: String?
 
-    @Option(help: "The permission bits of the socket, in octal.", transform: octal)
+    @Option(help: ArgumentHelp("The permission bits of the socket, in octal.", valueName: "MODE"), transform: octal)
     var mode: UInt32 = 0o600
 
-    @Option(help: "The name of the group that owns the socket.")
+    @Option(help: ArgumentHelp("The name of the group that owns the socket.", valueName: "GROUP"))
     var group: String?
 
     @Flag(help: "Accept programs of other users, if the permission bits allow it.")

@@ -10,7 +10,7 @@ struct MetricsOptions: ParsableArguments {
     /// The interval at which the file is written.
     static let interval = Duration.seconds(10)
 
-    @Option(help: "Write metrics to this file in Prometheus format every ten seconds.")
+    @Option(help: ArgumentHelp("Write metrics to this file in Prometheus format every ten seconds.", valueName: "FILE"))
     var metrics: String?
 
     /// Counts the activity of a system and writes the metrics, if the option is set. Stops when the returned object is

@@ -7,10 +7,13 @@ import ServiceProcess
 /// The policy option: the file with the decisions that need no user.
 struct PolicyOptions: ParsableArguments {
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             The policy file, which decides which devices may pair and which apps may use Bluetooth when no user answers (default: \
             harald/policy in the configuration directory, if it exists). SIGHUP reloads it.
-            """
+            """,
+            valueName: "FILE"
+        )
     )
     var policy: String?
 

@@ -16,6 +16,10 @@ struct ServiceCommand: ParsableCommand {
         discussion: """
             Programs find the service by themselves, or through HARALD_SERVICE, which names its socket. Several programs use one \
             controller at the same time, isolated from each other.
+
+            Examples:
+              harald service --controller tcp:127.0.0.1:9100
+              harald service --controller hci0 --policy policy --metrics harald.prom
             """
     )
 
@@ -25,7 +29,10 @@ struct ServiceCommand: ParsableCommand {
     @OptionGroup var counting: MetricsOptions
 
     @Option(
-        help: "The directory of the apps that can be launched (default: harald/apps in the user's data directory)."
+        help: ArgumentHelp(
+            "The directory of the apps that can be launched (default: harald/apps in the user's data directory).",
+            valueName: "DIRECTORY"
+        )
     )
     var apps: String?
 
@@ -37,10 +44,10 @@ struct ServiceCommand: ParsableCommand {
     )
     var freeze = false
 
-    @Option(help: "The name of this device, as peers see it.")
+    @Option(help: ArgumentHelp("The name of this device, as peers see it.", valueName: "NAME"))
     var name = "Harald"
 
-    @Option(help: "Keep bonds and the preserved state of apps in this directory.")
+    @Option(help: ArgumentHelp("Keep bonds and the preserved state of apps in this directory.", valueName: "DIRECTORY"))
     var store: String?
 
     func run() throws {

@@ -18,17 +18,22 @@ extension ControllerAddress: ExpressibleByArgument {
 /// The options of commands that use a controller.
 struct ControllerOptions: ParsableArguments {
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
             kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP (default: the first \
             usable adapter).
-            """
+            """,
+            valueName: "CONTROLLER"
+        )
     )
     var controller = ControllerAddress.adapter(.first)
 
     @Option(
-        help:
-            "Write all HCI packets to this btsnoop file. It contains keys, so it is created anew and readable by you alone."
+        help: ArgumentHelp(
+            "Write all HCI packets to this btsnoop file. It contains keys, so it is created anew and readable by you alone.",
+            valueName: "FILE"
+        )
     )
     var capture: String?
 

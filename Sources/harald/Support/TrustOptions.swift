@@ -32,7 +32,7 @@ enum IOCapabilityOption: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 /// The options of commands that pair.
 struct TrustOptions: ParsableArguments {
-    @Option(help: "The input and output capabilities of this device.")
+    @Option(help: ArgumentHelp("The input and output capabilities of this device.", valueName: "CAPABILITY"))
     var ioCapability = IOCapabilityOption.keyboardDisplay
 
     @Flag(help: "Use legacy pairing only, which an eavesdropper can break.")
@@ -42,16 +42,19 @@ struct TrustOptions: ParsableArguments {
     var scOnly = false
 
     @Option(
-        help: "The answer to every pairing prompt: yes, no, or six digits (default: ask at the terminal).",
+        help: ArgumentHelp(
+            "The answer to every pairing prompt: yes, no, or six digits (default: ask at the terminal).",
+            valueName: "ANSWER"
+        ),
         transform: preparedAnswer
     )
     var answer: TerminalPrompter.Prepared?
 
     @Option(
-        help: """
-            Out-of-band data from the peer: 32 hexadecimal digits for legacy pairing, 64 for LE Secure \
-            Connections.
-            """,
+        help: ArgumentHelp(
+            "Out-of-band data from the peer: 32 hexadecimal digits for legacy pairing, 64 for LE Secure Connections.",
+            valueName: "HEX"
+        ),
         transform: outOfBandData
     )
     var oob: OutOfBandData?
@@ -59,7 +62,12 @@ struct TrustOptions: ParsableArguments {
     @Flag(help: "Print out-of-band data for the peer, and use it when pairing.")
     var shareOob = false
 
-    @Option(help: "Keep bonds in this directory (default: forget them when the program ends).")
+    @Option(
+        help: ArgumentHelp(
+            "Keep bonds in this directory (default: forget them when the program ends).",
+            valueName: "DIRECTORY"
+        )
+    )
     var store: String?
 
     func validate() throws {

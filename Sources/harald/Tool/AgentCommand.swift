@@ -10,8 +10,12 @@ struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
         abstract: "Answer prompts of the Bluetooth service at this terminal, until interrupted.",
-        discussion:
-            "The prompts ask whether to pair, and whether an app may use Bluetooth. They go to the newest of several agents."
+        discussion: """
+            The prompts ask whether to pair, and whether an app may use Bluetooth. They go to the newest of several agents.
+
+            Example:
+              harald agent
+            """
     )
 
     @OptionGroup var service: ServiceOptions

@@ -7,6 +7,11 @@ struct AppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
         abstract: "Show and control the apps of the Bluetooth service.",
+        discussion: """
+            Examples:
+              harald app list
+              harald app background com.example.heart
+            """,
         subcommands: [
             List.self, Launch.self, Background.self, Foreground.self, Suspend.self, Terminate.self, ForceQuit.self,
             ResetPermission.self, RevokePermission.self,
@@ -15,7 +20,11 @@ struct AppCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List running, preserved and launchable apps."
+            abstract: "List running, preserved and launchable apps.",
+            discussion: """
+                Example:
+                  harald app list --json
+                """
         )
 
         @OptionGroup var service: ServiceOptions
@@ -27,21 +36,39 @@ struct AppCommand: ParsableCommand {
     }
 
     struct Launch: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Launch an app, as the user does.")
+        static let configuration = CommandConfiguration(
+            abstract: "Launch an app, as the user does.",
+            discussion: """
+                Example:
+                  harald app launch com.example.heart
+                """
+        )
         static let verb = AppVerb.launch
         static func outcome(of app: String) -> String { "launched \(app)" }
         @OptionGroup var options: AppOptions
     }
 
     struct Background: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Move an app to the background.")
+        static let configuration = CommandConfiguration(
+            abstract: "Move an app to the background.",
+            discussion: """
+                Example:
+                  harald app background com.example.heart
+                """
+        )
         static let verb = AppVerb.background
         static func outcome(of app: String) -> String { "\(app) is in the background" }
         @OptionGroup var options: AppOptions
     }
 
     struct Foreground: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Bring an app to the foreground.")
+        static let configuration = CommandConfiguration(
+            abstract: "Bring an app to the foreground.",
+            discussion: """
+                Example:
+                  harald app foreground com.example.heart
+                """
+        )
         static let verb = AppVerb.foreground
         static func outcome(of app: String) -> String { "\(app) is in the foreground" }
         @OptionGroup var options: AppOptions
@@ -49,7 +76,11 @@ struct AppCommand: ParsableCommand {
 
     struct Suspend: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move an app to the background, and let its background time expire."
+            abstract: "Move an app to the background, and let its background time expire.",
+            discussion: """
+                Example:
+                  harald app suspend com.example.heart
+                """
         )
         static let verb = AppVerb.suspend
         static func outcome(of app: String) -> String { "\(app) is suspended" }
@@ -58,7 +89,11 @@ struct AppCommand: ParsableCommand {
 
     struct Terminate: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Terminate an app, as a system short of memory does: its pending requests stay active."
+            abstract: "Terminate an app, as a system short of memory does: its pending requests stay active.",
+            discussion: """
+                Example:
+                  harald app terminate com.example.heart
+                """
         )
         static let verb = AppVerb.terminate
         static func outcome(of app: String) -> String { "terminated \(app)" }
@@ -67,7 +102,11 @@ struct AppCommand: ParsableCommand {
 
     struct ForceQuit: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Force-quit an app, as the user does: all its requests end."
+            abstract: "Force-quit an app, as the user does: all its requests end.",
+            discussion: """
+                Example:
+                  harald app force-quit com.example.heart
+                """
         )
         static let verb = AppVerb.forceQuit
         static func outcome(of app: String) -> String { "force-quit \(app)" }
@@ -75,7 +114,13 @@ struct AppCommand: ParsableCommand {
     }
 
     struct ResetPermission: AppVerbCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget whether an app may use Bluetooth.")
+        static let configuration = CommandConfiguration(
+            abstract: "Forget whether an app may use Bluetooth.",
+            discussion: """
+                Example:
+                  harald app reset-permission com.example.heart
+                """
+        )
         static let verb = AppVerb.resetPermission
         static func outcome(of app: String) -> String { "\(app) has no decision about Bluetooth any more" }
         @OptionGroup var options: AppOptions
@@ -83,7 +128,11 @@ struct AppCommand: ParsableCommand {
 
     struct RevokePermission: AppVerbCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deny an app Bluetooth, as the user does in Settings. This ends a managed app."
+            abstract: "Deny an app Bluetooth, as the user does in Settings. This ends a managed app.",
+            discussion: """
+                Example:
+                  harald app revoke-permission com.example.heart
+                """
         )
         static let verb = AppVerb.revokePermission
         static func outcome(of app: String) -> String { "\(app) may not use Bluetooth" }
@@ -96,10 +145,17 @@ struct AppOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
-    @Option(help: "The numeric ID of the app's user, if several users have an app with this name.")
+    @Option(
+        help: ArgumentHelp(
+            "The numeric ID of the app's user, if several users have an app with this name.",
+            valueName: "UID"
+        )
+    )
     var user: UInt32?
 
-    @Argument(help: "The bundle identifier of the app, or the name of its executable.")
+    @Argument(
+        help: ArgumentHelp("The bundle identifier of the app, or the name of its executable.", valueName: "APP")
+    )
     var name: String
 }
 

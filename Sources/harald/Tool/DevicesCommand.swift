@@ -5,7 +5,12 @@ import ServiceMessages
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List the devices known to the Bluetooth service, connected ones first."
+        abstract: "List the devices known to the Bluetooth service, connected ones first.",
+        discussion: """
+            Examples:
+              harald devices
+              harald devices --json
+            """
     )
 
     @OptionGroup var service: ServiceOptions

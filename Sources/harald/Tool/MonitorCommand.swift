@@ -10,14 +10,23 @@ struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
         abstract: "Print the events of the Bluetooth service until interrupted.",
-        discussion: "Only the user of the service sees the data that apps send and receive. Keys are never shown."
+        discussion: """
+            Only the user of the service sees the data that apps send and receive. Keys are never shown.
+
+            Examples:
+              harald monitor
+              harald monitor --kinds links,misuse --json
+            """
     )
 
     @OptionGroup var service: ServiceOptions
     @OptionGroup var showing: ShowingOptions
 
     @Option(
-        help: "Print only these kinds of events, separated by commas: \(MonitoredKinds.names).",
+        help: ArgumentHelp(
+            "Print only these kinds of events, separated by commas: \(MonitoredKinds.names).",
+            valueName: "KINDS"
+        ),
         transform: MonitoredKinds.init
     )
     var kinds = MonitoredKinds.all

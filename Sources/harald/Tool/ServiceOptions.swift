@@ -13,7 +13,12 @@ struct ServiceOptions: ParsableArguments {
     /// The time limit for an answer. Ending an app may take a while.
     static let patience = DispatchTimeInterval.seconds(30)
 
-    @Option(help: "The socket of the service (default: the one named by HARALD_SERVICE, or at a standard place).")
+    @Option(
+        help: ArgumentHelp(
+            "The socket of the service (default: the one named by HARALD_SERVICE, or at a standard place).",
+            valueName: "SOCKET"
+        )
+    )
     var service: String?
 
     /// Connects to the service. Calls `begin` on the loop once connected. A missing or lost service ends the command.

@@ -5,7 +5,12 @@ import ServiceMessages
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the state of the Bluetooth service: its controller, and how apps use it."
+        abstract: "Show the state of the Bluetooth service: its controller, and how apps use it.",
+        discussion: """
+            Examples:
+              harald status
+              harald status --json
+            """
     )
 
     @OptionGroup var service: ServiceOptions
