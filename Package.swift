@@ -166,6 +166,14 @@ let package = Package(
             ]
         ),
         .target(name: "CLinux"),
+        // `harald --version` prints them. Scripts/package sets them; a plain build does not, so that it never changes with
+        // the commit alone.
+        .target(
+            name: "CVersion",
+            cSettings: ["HARALD_COMMIT", "HARALD_COMPILER"].compactMap { name in
+                Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+            }
+        ),
         .target(name: "CUSB", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         module(
             "ServiceProcess",
@@ -221,8 +229,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLinux", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes", "Security",
-                "Privacy",
+                "AssignedNumbers", "CLinux", "CVersion", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes",
+                "Security", "Privacy",
                 "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Logging
 
 @main
@@ -9,17 +10,42 @@ struct Harald: ParsableCommand {
         discussion: """
             Exit status: 0 success, 3 controller unreachable, 4 controller failed or rejected the request, 5 device not found in \
             time, 6 peer lost, 7 link not secured, 64 usage error, 1 any other failure.
+
+            Examples:
+              harald demo
+              harald scan --controller hci0
+              harald help scan
             """,
-        subcommands: [
-            DemoCommand.self, ExploreCommand.self, ServeCommand.self, CollectCommand.self, ChannelCommand.self,
-            ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self, DevicesCommand.self,
-            BondsCommand.self, AgentCommand.self, AppCommand.self, ScanCommand.self, AdvertiseCommand.self,
-            ControllersCommand.self, DoctorCommand.self, SwiftCommand.self,
+        version: ToolVersion.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Try", subcommands: [DemoCommand.self]),
+            CommandGroup(
+                name: "Talk to devices",
+                subcommands: [
+                    ScanCommand.self, ExploreCommand.self, CollectCommand.self, ServeCommand.self,
+                    AdvertiseCommand.self,
+                    ChannelCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Service",
+                subcommands: [
+                    ServiceCommand.self, InstallCommand.self, StatusCommand.self, MonitorCommand.self,
+                    DevicesCommand.self,
+                    BondsCommand.self, AgentCommand.self, AppCommand.self,
+                ]
+            ),
+            CommandGroup(name: "Machine", subcommands: [DoctorCommand.self, ControllersCommand.self]),
+            CommandGroup(name: "Develop", subcommands: [SwiftCommand.self]),
         ]
     )
 
     static func main() {
         LoggingSystem.bootstrap { ConsoleLog(label: $0) }
+        if let unknown = UnknownCommand(in: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
+            Console.problem("harald: \(unknown)")
+            Foundation.exit(EX_USAGE)
+        }
         main(nil)
     }
 }
