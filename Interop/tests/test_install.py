@@ -70,6 +70,31 @@ def test_no_unit_names_what_it_hides(program: Path, tmp_path: Path) -> None:
     subprocess.run([str(program), "install", "--print", "--machine", "--controller", "unix:/run/c"], check=True, capture_output=True)
 
 
+def test_a_refusal_has_the_commands_to_paste(program: Path, tmp_path: Path) -> None:
+    """Only a machine-wide service may use an adapter, and only from a place that it sees and that root alone can
+    change."""
+    copy = tmp_path / "harald"
+    shutil.copy2(program, copy)
+    install = "sudo /usr/local/bin/harald install --machine --controller hci"
+    copying = f"sudo install -m 755 {copy} /usr/local/bin/harald"
+    assert f"`{copying} && {install}`" in refusal(copy)
+    if tmp_path.is_relative_to("/tmp"):
+        assert f"`{copying}`" in refusal(copy, "--machine")
+    # The path of this one has to be quoted for a shell.
+    assert f"`sudo '{program}' install --machine --controller hci0`" in refusal(program, "--controller", "hci0")
+
+
+def test_units_for_a_package_name_its_program(binary: str) -> None:
+    """They are printed before the program is where they look for it, and only printed."""
+    command = [binary, "install", "--machine", "--program", "/usr/bin/harald"]
+    printed = subprocess.run([*command, "--print"], capture_output=True, text=True, check=True).stdout
+    assert "ExecStart=/usr/bin/harald service --controller hci --all-users" in printed
+    tried = subprocess.run(command, capture_output=True, text=True)
+    assert tried.returncode == 64 and "--program requires --print" in tried.stderr
+    tried = subprocess.run([binary, "install", "--print", "--program", "harald"], capture_output=True, text=True)
+    assert tried.returncode == 64 and "absolute path" in tried.stderr
+
+
 @pytest.mark.parametrize("character", ["\n", "\r", "\r\n", "\t", "\x0b", "\x7f", "\x1b"])
 def test_no_argument_splits_a_line(program: Path, tmp_path: Path, character: str) -> None:
     """AB-G05: a control character in the address of a controller is escaped, and one in the program's path is
@@ -95,8 +120,11 @@ def test_a_rule_for_udev_is_written(binary: str, tmp_path: Path) -> None:
     assert "udevadm" in printed
     rule = tmp_path / "70-harald-usb.rules"
     assert rule.read_text().count('TAG+="uaccess"') == 2 and "e00101" in rule.read_text() and "GROUP" not in rule.read_text()
-    subprocess.run([*command, "--machine"], check=True, capture_output=True)
+    assert "harald install --machine" not in printed
+    # Both options write the rule alone, and say so.
+    printed = subprocess.run([*command, "--machine"], capture_output=True, text=True, check=True).stdout
     assert rule.read_text().count('GROUP="harald"') == 2
+    assert "harald install --machine" in printed and list(tmp_path.iterdir()) == [rule]
     udevadm = shutil.which("udevadm")
     # Older versions cannot check a rule.
     if udevadm and subprocess.run([udevadm, "verify", "--help"], capture_output=True).returncode == 0:

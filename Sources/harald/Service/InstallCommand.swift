@@ -6,11 +6,21 @@ struct InstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
         abstract: "Write systemd units that start the Bluetooth service on demand.",
-        discussion: "Writes two files, or one with --udev, and changes nothing else. Prints the remaining steps."
+        discussion: """
+            Writes two files, or one with --udev, and changes nothing else. Prints the remaining steps.
+
+            Examples:
+              harald install --controller tcp:127.0.0.1:9100
+              sudo /usr/local/bin/harald install --machine --controller hci0
+              sudo harald install --udev
+            """
     )
 
     @Option(
-        help: "The controller that the service uses (default: the first usable adapter of this machine)."
+        help: ArgumentHelp(
+            "The controller that the service uses (default: the first usable adapter of this machine).",
+            valueName: "CONTROLLER"
+        )
     )
     var controller = ControllerAddress.adapter(.first)
 
@@ -25,20 +35,36 @@ struct InstallCommand: ParsableCommand {
     )
     var machine = false
 
-    @Flag(help: "Write a udev rule that lets users open USB Bluetooth controllers, rather than the units.")
+    @Flag(
+        help: """
+            Write a udev rule that lets users open USB Bluetooth controllers, rather than the units; with --machine, also the \
+            service of the machine.
+            """
+    )
     var udev = false
 
-    @Option(help: "Write the units to this directory rather than to systemd's.")
+    @Option(help: ArgumentHelp("Write the units to this directory rather than to systemd's.", valueName: "DIRECTORY"))
     var directory: String?
 
     @Flag(help: "Print the units rather than writing them.")
     var print = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --print: the path of the program that the units start, which need not exist yet (default: this program).",
+            valueName: "FILE"
+        )
+    )
+    var program: String?
 
     func validate() throws {
         if freeze, machine {
             throw ValidationError("a machine-wide service cannot freeze the programs of users; omit --freeze")
         }
         if freeze, udev { throw ValidationError("--freeze does not apply to a udev rule; omit it") }
+        // Whether others could replace the program is checked here, and not when the units are used.
+        if program != nil, !print { throw ValidationError("--program requires --print") }
+        if program?.hasPrefix("/") == false { throw ValidationError("--program requires an absolute path") }
     }
 
     func run() throws {
@@ -46,17 +72,19 @@ struct InstallCommand: ParsableCommand {
             let rule = UdevRule(account: machine ? ServiceUnits.account : nil)
             return try write([(UdevRule.name, rule.text)], to: directory ?? UdevRule.directory, then: rule.nextSteps)
         }
+        let reach = ControllerReach(controller)
+        let program = try program ?? Self.ownPath()
         if case .adapter = controller, !machine {
             throw ToolError.service(
                 """
-                a service of one user may not claim an adapter from the kernel; install a machine-wide service with --machine, \
-                or use another controller with --controller tcp:HOST:PORT
+                only a service of the whole machine may use one of its adapters: \
+                `\(UnitProgram.installation(of: program, controller: "\(controller)"))`; or choose another controller for the service \
+                of this user: `harald install --controller tcp:HOST:PORT`
                 """
             ).report()
         }
-        let reach = ControllerReach(controller)
-        let program = try Self.ownPath()
-        if let fault = UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine) {
+        if self.program == nil, let fault = UnitProgram.fault(of: program, controller: reach.path, isOfMachine: machine)
+        {
             throw ToolError.service(fault).report()
         }
         let units = ServiceUnits(

@@ -33,5 +33,8 @@ struct UdevRule: Hashable {
             "next steps, as root:",
             "  udevadm control --reload && udevadm trigger --subsystem-match=usb      or plug the controller in again",
         ]
+            // Both options together are easily read as "everything".
+            + (account == nil
+                ? [] : ["  harald install --machine --controller usb      for the units, which --udev does not write"])
     }
 }

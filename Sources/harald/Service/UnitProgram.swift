@@ -17,7 +17,7 @@ enum UnitProgram {
                 "systemd does not run a program whose path has quotes, backslashes or control characters; move harald elsewhere"
         }
         guard isOfMachine else { return nil }
-        let place = "copy it to /usr/local/bin, as root, and run `harald install` from there"
+        let place = "copy it to \(directory), and run `harald install` from there: `\(copying(program))`"
         if let directory = hiding(program) {
             return "a machine-wide service does not see \(program), because its unit hides \(directory); \(place)"
         }
@@ -32,6 +32,29 @@ enum UnitProgram {
                 "users other than root could replace the program of the machine-wide service: \(fault); or \(place)"
         }
         return nil
+    }
+
+    /// Where only root can replace a program, and every service sees it.
+    private static let directory = "/usr/local/bin"
+
+    /// The command that copies the program to a place from which a machine-wide service can run it.
+    private static func copying(_ program: String) -> String {
+        "sudo install -m 755 \(shellWord(program)) \(directory)/harald"
+    }
+
+    /// The commands that install a machine-wide service, copying the program if it has to.
+    static func installation(of program: String, controller: String) -> String {
+        let canStay = fault(of: program, controller: nil, isOfMachine: true) == nil
+        let install = " install --machine --controller \(shellWord(controller))"
+        return canStay
+            ? "sudo \(shellWord(program))" + install
+            : "\(copying(program)) && sudo \(directory)/harald" + install
+    }
+
+    /// Quotes an argument for a shell, if it needs that.
+    private static func shellWord(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-=,@+".contains($0)) }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     /// Returns the hidden directory that contains the path, directly or through symbolic links.
