@@ -13,9 +13,9 @@ import ServiceSocket
 
 /// Finds the service of a program, outside simulations.
 ///
-/// It is the one whose socket `HARALD_SERVICE` names, or else the service of the user or of the machine that listens at
-/// its usual path, or else an embedded one, on the controller that the environment names or on the first adapter of the
-/// kernel.
+/// It is the one whose socket `HARALD_SERVICE` names, or else an embedded one on the controller that
+/// `HARALD_CONTROLLER` names, or else the service of the user or of the machine that listens at its usual path, or else
+/// an embedded one on the first adapter of the kernel.
 package enum ServiceFinder {
     /// The connection of this process, created on first use.
     package static let connection: any ServiceConnection = find(
@@ -37,6 +37,8 @@ package enum ServiceFinder {
     ///   - listens: Returns whether a service is listening at a path.
     static func place(environment: [String: String], listens: (String) -> Bool) -> Place {
         if let path = environment[ServicePath.variable], !path.isEmpty { return .socket(path) }
+        // What the user names takes precedence over what happens to run.
+        if let controller = environment[EmbeddedService.controllerVariable], !controller.isEmpty { return .embedded }
         let usual = [ServicePath.ofUser(environment: environment), ServicePath.ofMachine].compactMap { $0 }
         return usual.first(where: listens).map { .socket($0) } ?? .embedded
     }

@@ -121,6 +121,20 @@ import Testing
         #expect(ServiceFinder.place(environment: [:]) { $0 == "/run/harald/service" } == .socket("/run/harald/service"))
     }
 
+    @Test("a controller named in the environment takes precedence over a service that the environment does not name")
+    func aNamedControllerWins() {
+        var environment = ["HARALD_CONTROLLER": "tcp:127.0.0.1:9100", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(ServiceFinder.place(environment: environment) { _ in true } == .embedded)
+        // An invalid one is refused by the embedded service, rather than ignored.
+        environment["HARALD_CONTROLLER"] = "banana"
+        #expect(ServiceFinder.place(environment: environment) { _ in true } == .embedded)
+        // A program that the service launches finds it, whatever else the service has inherited.
+        environment["HARALD_SERVICE"] = "/s"
+        #expect(ServiceFinder.place(environment: environment) { _ in true } == .socket("/s"))
+        environment = ["HARALD_CONTROLLER": "", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(ServiceFinder.place(environment: environment) { _ in true } == .socket("/run/user/7/harald/service"))
+    }
+
     @Test func bondsAreWhereTheUsersStateIs() {
         #expect(
             EmbeddedService.bondDirectory(environment: ["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/harald/bonds"
