@@ -27,12 +27,11 @@ extension CBPeripheralManager {
     /// Publishes a copy of a service, and waits until it is published (behaviour 7.2).
     ///
     /// A service that Core Bluetooth's `add(_:)` would trap for, and one that is already published, is an error; see
-    /// ``CoreBluetooth/CBMutableService/validate()``. Cancellation does not remove the service. In asynchronous code
-    /// `add(_:)` resolves to this method, and elsewhere to the one without a result.
+    /// ``CoreBluetooth/CBMutableService/validate()``. Cancellation does not remove the service.
     ///
     /// - Parameter service: The service. Publish the services that it includes first (behaviour 7.9).
     /// - Throws: ``ExtrasError/invalid(_:)``, `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
-    public func add(_ service: CBMutableService) async throws {
+    public func publish(_ service: CBMutableService) async throws {
         if let fault = service.fault { throw ExtrasError.invalid(fault) }
         guard !publishes(service) else { throw ExtrasError.invalid(.publishedAlready) }
         let call = Wait<Void>()
@@ -48,6 +47,15 @@ extension CBPeripheralManager {
         }
         try await call.value()
     }
+
+    /// Publishes a service as ``publish(_:)`` does.
+    ///
+    /// In asynchronous functions `add(_:)` resolves to this method. Elsewhere, and at the top level of `main.swift`, it
+    /// resolves to the one of Core Bluetooth, which waits for nothing: call ``publish(_:)`` there.
+    ///
+    /// - Parameter service: The service.
+    /// - Throws: ``ExtrasError/invalid(_:)``, `CBError`, ``ExtrasError/notPoweredOn(_:)`` or `CancellationError`.
+    public func add(_ service: CBMutableService) async throws { try await publish(service) }
 
     /// Accepts L2CAP channels from centrals, which arrive in ``channels``.
     ///

@@ -9,7 +9,7 @@ import Testing
 // EXAMPLE
 func serve(_ heart: CBMutableService, by manager: CBPeripheralManager) async throws {
     try await manager.poweredOn()
-    try await manager.add(heart)
+    try await manager.publish(heart)
     try await manager.startAdvertising(AdvertisedContent(localName: "Heart", services: [heart.uuid]))
     for try await request in manager.requests {
         switch request.operation {

@@ -31,6 +31,28 @@ import Testing
         #expect(delegate.calls == ["state", "added", "added!", "added"])
     }
 
+    @Test("publish(_:) and the async add(_:) both wait until the service is published, or throw its error")
+    func publishing() {
+        let world = PeripheralWorld()
+        world.app.task {
+            try await world.manager.poweredOn()
+            let service = world.service()
+            await world.notes.end("publish") { try await world.manager.publish(service) }
+            await world.notes.end("again") { try await world.manager.publish(service) }
+            await world.notes.end("add") { try await world.manager.add(world.service()) }
+            let system = CBMutableService(type: CBUUID(string: "1800"), primary: true)
+            await world.notes.end("system") { try await world.manager.publish(system) }
+        }
+        world.run(1)
+        #expect(
+            world.notes.all == [
+                "publish done", "again failed: invalid(CoreBluetoothExtras.PublishingFault.publishedAlready)",
+                "add done",
+                "system failed: CBError 8",
+            ]
+        )
+    }
+
     @Test("behaviour 15.28: a service that would trap when published is an error, and so is one already published")
     func invalidServices() {
         let world = PeripheralWorld()
