@@ -240,7 +240,7 @@ let package = Package(
                 "GATT",
                 "Cryptography", "SMP", "Bonds", "GAP", "BluetoothService", "ServiceMessages", "ServiceProcess",
                 "ServiceSocket",
-                "CoreBluetooth",
+                "CoreBluetooth", "CoreBluetoothExtras", "EmbeddedService",
                 "BluetoothSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "DequeModule", package: "swift-collections"),

@@ -99,7 +99,7 @@ async def test_hears_long_data(harald: Start, capture: Capture, air_name: str, m
     data = SHORT if mode == "connectable" else LONG
     options = {"connectable": mode == "connectable", "scannable": mode == "scannable"}
     async with air_of(harald, air_name) as (address, transport), foreign_advertiser(transport, data, **options):
-        command = ("scan", "--controller", address, "--until", NAME, "--capture", str(capture("scan")))
+        command = ("scan", "--controller", address, "--until", NAME, "--raw", "--capture", str(capture("scan")))
         async with harald(*command) as process:
             assert await process.status() == 0
     line = next(line for line in process.out if f'"{NAME}"' in line)
@@ -116,7 +116,7 @@ async def test_hears_legacy_advertising_with_the_newer_commands(
     async with air_of(harald, air_name) as (address, transport):
         async with powered_device(transport, NAME, ADDRESS, None) as device:
             await device.start_advertising(advertising_data=FLAGS, scan_response_data=with_manufacturer_data(NAME))
-            command = ("scan", "--controller", address, "--until", NAME, "--capture", str(capture("scan")))
+            command = ("scan", "--controller", address, "--until", NAME, "--raw", "--capture", str(capture("scan")))
             async with harald(*command) as process:
                 assert await process.status() == 0
     line = next(line for line in process.out if f'"{NAME}"' in line)

@@ -8,8 +8,8 @@ struct Harald: ParsableCommand {
         commandName: "harald",
         abstract: "Core Bluetooth beyond Apple: a Bluetooth LE stack with a virtual radio.",
         discussion: """
-            Exit status: 0 success, 3 controller unreachable, 4 controller failed or rejected the request, 5 device not found in \
-            time, 6 peer lost, 7 link not secured, 64 usage error, 1 any other failure.
+            Exit status: 0 success, 1 any other failure, 3 controller unreachable, 4 controller failed or rejected the request, \
+            5 device not found in time, or several fit, 6 peer lost, 7 link not secured, 64 usage error, 130 interrupted (Ctrl-C).
 
             Examples:
               harald demo
@@ -22,9 +22,9 @@ struct Harald: ParsableCommand {
             CommandGroup(
                 name: "Talk to devices",
                 subcommands: [
-                    ScanCommand.self, ExploreCommand.self, CollectCommand.self, ServeCommand.self,
-                    AdvertiseCommand.self,
-                    ChannelCommand.self,
+                    ScanCommand.self, ConnectCommand.self, ExploreCommand.self, ReadCommand.self, WriteCommand.self,
+                    FollowCommand.self, PairCommand.self, CollectCommand.self, ServeCommand.self,
+                    AdvertiseCommand.self, ChannelCommand.self,
                 ]
             ),
             CommandGroup(

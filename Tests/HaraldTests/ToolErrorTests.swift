@@ -1,19 +1,28 @@
+import Foundation
 import Testing
 
 @testable import harald
 
 @Suite struct ToolErrorTests {
-    @Test("a search without a result advises the option that its command has")
-    func noSuchDevice() {
-        let scan = ToolError.noSuchDevice("Strap", .scan, seconds: 10, heard: 3)
+    @Test("a search without a result lists what was heard, and advises the option that its command has")
+    func noSuchDevice() throws {
+        let strap = try #require(DeviceSelector(argument: "Strap"))
+        var heard = HeardDevices()
+        let scan = ToolError.noSuchDevice(strap, .scan, seconds: 10, heard: heard)
         #expect(
             scan.description == """
-                no device named "Strap" was found within 10.0 s (3 others were); check the name, or allow more time with \
-                --seconds
+                no device named "Strap" was found within 10.0 s; no other device was heard; check that it is on and in range, \
+                or allow more time with --seconds
                 """
         )
-        let explore = ToolError.noSuchDevice("Strap", .explore, seconds: 10, heard: 3)
+        heard.add(DeviceCandidate(identifier: UUID(), names: ["Pulse"]))
+        let one = ToolError.noSuchDevice(strap, .scan, seconds: 10, heard: heard)
+        #expect(one.description.contains("; 1 other device was heard: \"Pulse\"; "))
+        heard.add(DeviceCandidate(identifier: UUID()))
+        heard.add(DeviceCandidate(identifier: UUID(), names: ["Ale"]))
+        let explore = ToolError.noSuchDevice(strap, .explore, seconds: 10, heard: heard)
         #expect(explore.description.hasPrefix("no connectable device named"))
+        #expect(explore.description.contains("; 3 other devices were heard: \"Ale\", \"Pulse\"; "))
         #expect(explore.description.hasSuffix("allow more time with --timeout"))
     }
 

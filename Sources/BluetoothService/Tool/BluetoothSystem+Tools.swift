@@ -42,6 +42,9 @@ extension BluetoothSystem {
         return Array(devices.sorted { $0.order < $1.order }.prefix(DeviceStatus.maximumShown))
     }
 
+    /// Returns the address of a device, or nil if it is not known. Apps have only identifiers (behaviour 2.21).
+    package func address(of peer: UUID) -> BluetoothAddress? { peers[peer]?.address }
+
     /// The bonded devices, with the state of each bond.
     package var bondStatus: [BondStatus] {
         bondedPeers.map {

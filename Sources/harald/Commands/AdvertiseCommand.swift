@@ -18,6 +18,8 @@ struct AdvertiseCommand: ParsableCommand {
             Examples:
               harald advertise --name Lamp
               harald advertise --extended --manufacturer FFFF0102
+
+            \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
     )
 
@@ -95,7 +97,7 @@ struct AdvertiseCommand: ParsableCommand {
         let capture = try line.captureFile()
         let device = loop.make {
             let access = line.startAccess(loop: loop, capture: capture)
-            return AdvertisedDevice(access, name: name, advertisement, controller: "\(line.controller)", outcome.finish)
+            return AdvertisedDevice(access, name: name, advertisement, controller: "\(line.chosen)", outcome.finish)
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {

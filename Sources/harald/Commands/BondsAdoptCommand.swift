@@ -39,14 +39,14 @@ extension BondsCommand {
             let capture = try line.captureFile()
             let (options, line) = (options, line)
             let host = loop.make {
-                let transport = line.open(line.controller, loop: loop, capture: capture)
+                let transport = line.open(line.chosen, loop: loop, capture: capture)
                 let host = HCIHost(transport: transport, loop: loop, stackEvents: .log(Logger(label: "harald")))
                 host.onStateChange = { state in
                     switch state {
                     case .down, .starting: break
                     case .ready(let controller): outcome.finish(Self.give(options, to: AdapterIdentity(controller)))
                     case .failed(let error):
-                        outcome.finish(.failure(ToolError(error, controller: "\(line.controller)")))
+                        outcome.finish(.failure(ToolError(error, controller: "\(line.chosen)")))
                     }
                 }
                 host.start()

@@ -14,6 +14,8 @@ struct ChannelCommand: ParsableCommand {
             Examples:
               harald channel --controller hci0
               harald channel --controller hci1 --to "Harald echo" --size 20000
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
             """
     )
 
@@ -60,7 +62,8 @@ struct ChannelCommand: ParsableCommand {
 
     private func work() throws(ToolError) {
         let outcome = Outcome()
-        outcome.finishOnInterrupt()
+        // Without --to it runs until it is interrupted.
+        if to == nil { outcome.finishOnInterrupt() } else { Interrupts.onEnd { outcome.finish(.failure($0)) } }
         let queue = DispatchQueue(label: "channel")
         let capture = try line.captureFile()
         let loop = NIOEventLoop()

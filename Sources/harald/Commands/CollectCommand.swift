@@ -12,6 +12,8 @@ struct CollectCommand: ParsableCommand {
         discussion: """
             Example:
               harald collect --sensors 2 --measurements 10
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed))
             """
     )
 
@@ -47,7 +49,7 @@ struct CollectCommand: ParsableCommand {
     private func collect() throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
-        outcome.finishOnInterrupt()
+        Interrupts.onEnd { outcome.finish(.failure($0)) }
         let queue = DispatchQueue(label: "collector")
         let (timeout, sensors, measurements) = (timeout, sensors, measurements)
         let capture = try line.captureFile()

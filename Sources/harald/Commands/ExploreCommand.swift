@@ -7,14 +7,20 @@ import SMP
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore",
-        abstract: "Find a peripheral by name, print its whole GATT table with values, and follow a value."
+        abstract: "Find a peripheral, print its whole GATT table with values, and follow a value.",
+        discussion: """
+            \(ClientOptions.discussion) Only then can it read what the system keeps from apps, such as Generic Attribute, and \
+            choose how to pair.
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound, .peerLost, .notSecured))
+            """
     )
 
-    @OptionGroup var line: ControllerOptions
+    @OptionGroup var client: ClientOptions
     @OptionGroup var trust: TrustOptions
 
-    @Argument(help: "The name that the peripheral advertises.")
-    var name: String
+    @Argument(help: DeviceSelector.help)
+    var device: DeviceSelector
 
     @Option(help: "The characteristic to follow (default: the heart rate, or else the first that notifies).")
     var follow: BluetoothUUID?
@@ -47,25 +53,35 @@ struct ExploreCommand: ParsableCommand {
         guard (0...1_000_000).contains(notifications) else {
             throw ValidationError("--notifications must be from 0 to 1000000")
         }
+        try client.checkOptions([("--enhanced", enhanced)] + trust.given)
+    }
+
+    private var visit: Visit.Plan {
+        Visit.Plan(follow: follow, notifications: notifications, write: write, awaitsChange: awaitChange)
     }
 
     func run() throws {
-        do throws(ToolError) {
-            try explore()
-        } catch {
-            throw error.report()
+        if case .controller(let address) = client.place {
+            do throws(ToolError) {
+                return try explore(on: address)
+            } catch {
+                throw error.report(json: client.showing.json)
+            }
+        }
+        let (device, visit, pair, timeout) = (device, visit, pair, timeout)
+        try client.run { client async throws(ToolError) in
+            try await client.explore(device, visit, pairs: pair, seconds: timeout)
         }
     }
 
-    private func explore() throws(ToolError) {
+    private func explore(on address: ControllerAddress) throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
         let loop = NIOEventLoop()
-        let address = line.controller
-        let line = line
+        let (line, report) = (client.line, client.report)
         let capture = try line.captureFile()
         let plan = Explorer.Plan(
-            name: name,
+            selector: device,
             controller: "\(address)",
             timeout: timeout,
             trust: Explorer.Trust(
@@ -77,12 +93,7 @@ struct ExploreCommand: ParsableCommand {
                 prepared: trust.answer
             ),
             wantsBearers: enhanced,
-            visit: Visit.Plan(
-                follow: follow,
-                notifications: notifications,
-                write: write,
-                awaitsChange: awaitChange
-            )
+            visit: visit
         )
         let trust = trust
         let explorer = loop.make {
@@ -92,11 +103,13 @@ struct ExploreCommand: ParsableCommand {
                 transport: line.open(address, loop: loop, capture: capture),
                 loop: loop,
                 random: RandomSource(),
+                report: report,
                 finish: outcome.finish
             )
             explorer.start()
             return explorer
         }
+        Interrupts.onEnd { error in explorer.with { $0.end(.failure(error)) } }
         try outcome.wait()
         withExtendedLifetime(explorer) {}
     }

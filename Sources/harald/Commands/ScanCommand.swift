@@ -11,16 +11,30 @@ struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract:
-            "Print advertisements whenever they change, including extended ones if the controller supports them."
+            "Print advertisements whenever they change, including extended ones if the controller supports them.",
+        discussion: """
+            \(ClientOptions.discussion) Only then are there addresses, and the undecoded data.
+
+            \(ExitStatus.text(.controllerUnreachable, .controllerFailed, .deviceNotFound))
+            """
     )
 
-    @OptionGroup var line: ControllerOptions
+    @OptionGroup var client: ClientOptions
 
     @Option(help: "How long to scan, in seconds.")
     var seconds = 10.0
 
-    @Option(help: "Stop as soon as a device with this name is found.")
-    var until: String?
+    @Option(help: "Stop as soon as this device is found: \(DeviceSelector.forms)")
+    var until: DeviceSelector?
+
+    @Option(
+        name: .customLong("service-uuid"),
+        help: "Print devices that advertise this service only; may be repeated."
+    )
+    var services: [BluetoothUUID] = []
+
+    @Flag(help: "Print the undecoded data as well.")
+    var raw = false
 
     @Flag(help: "Scan passively, without requesting scan responses.")
     var passive = false
@@ -29,29 +43,35 @@ struct ScanCommand: ParsableCommand {
         guard seconds > 0, seconds <= 86_400 else {
             throw ValidationError("--seconds must be greater than 0 and at most 86400")
         }
+        try client.checkOptions([("--passive", passive)])
     }
 
     func run() throws {
-        do throws(ToolError) {
-            try scan()
-        } catch {
-            throw error.report()
+        if case .controller(let address) = client.place {
+            do throws(ToolError) {
+                return try scan(on: address)
+            } catch {
+                throw error.report(json: client.showing.json)
+            }
         }
+        let plan = plan
+        try client.run { client async throws(ToolError) in try await client.scan(plan) }
     }
 
-    private func scan() throws(ToolError) {
+    private var plan: ScanPlan { ScanPlan(seconds: seconds, until: until, services: services, isRaw: raw) }
+
+    private func scan(on address: ControllerAddress) throws(ToolError) {
         Console.endWithReader()
         let outcome = Outcome()
-        outcome.finishOnInterrupt()
-        let (loop, line, until, passive) = (NIOEventLoop(), line, until, passive)
-        let capture = try line.captureFile()
-        let seconds = seconds
+        Interrupts.onEnd { outcome.finish(.failure($0)) }
+        let (loop, line, plan, passive) = (NIOEventLoop(), client.line, plan, passive)
+        let (capture, report) = (try line.captureFile(), client.report)
         let listener = loop.make {
             let access = line.startAccess(loop: loop, capture: capture)
-            return Listener(access, controller: "\(line.controller)", until: until, isActive: !passive, outcome.finish)
+            return Listener(access, controller: "\(address)", plan, isActive: !passive, report, outcome.finish)
         }
         loop.submit { [listener] in
-            loop.schedule(after: .seconds(seconds)) { listener.value.timeIsOver(after: seconds) }
+            loop.schedule(after: .seconds(plan.seconds)) { listener.value.timeIsOver() }
         }
         let result: Result<Void, ToolError>
         do throws(ToolError) {
@@ -73,24 +93,28 @@ private final class Listener {
     private let access: GenericAccess
     private let observer: Observer
     private let controller: String
-    private let until: String?
+    private let plan: ScanPlan
     private let isActive: Bool
+    private let report: ToolReport
     private let finish: (Result<Void, ToolError>) -> Void
-    private var heard: [AdvertiserKey: AdvertisingData] = [:]
+    private var last: [AdvertiserKey: AdvertisingData] = [:]
+    private var heard = HeardDevices()
     private var hasStarted = false
 
     init(
         _ access: GenericAccess,
         controller: String,
-        until: String?,
+        _ plan: ScanPlan,
         isActive: Bool,
+        _ report: ToolReport,
         _ finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.access = access
         observer = Observer(access)
         self.controller = controller
-        self.until = until
+        self.plan = plan
         self.isActive = isActive
+        self.report = report
         self.finish = finish
         access.onStateChange = { [weak self] in self?.stateChanged($0) }
     }
@@ -109,7 +133,7 @@ private final class Listener {
                     if let error = $0 { self?.failed(error) }
                 }
                 hasStarted = true
-                Console.line("scanning")
+                report.say("scanning")
             } catch {
                 failed(error)
             }
@@ -122,35 +146,52 @@ private final class Listener {
 
     private func heard(_ sighting: Sighting) {
         let key = AdvertiserKey(sighting.address, sid: sighting.sid)
-        guard heard[key] != sighting.data else { return }
-        if heard.count < Self.maximumRemembered { heard[key] = sighting.data }
-        Console.line(describe(sighting))
-        if let until, sighting.data.localName?.text == until { finish(.success(())) }
+        guard plan.services.isEmpty || sighting.data.serviceUUIDs.contains(where: plan.services.contains) else {
+            return
+        }
+        guard last[key] != sighting.data else { return }
+        if last.count < Self.maximumRemembered { last[key] = sighting.data }
+        let advertisement = ShownAdvertisement(sighting)
+        report.show(advertisement, as: advertisement.line(isRaw: plan.isRaw))
+        heard.add(advertisement.sender)
+        if plan.until?.fit(advertisement.sender) != nil { finish(.success(())) }
     }
 
-    private func describe(_ sighting: Sighting) -> String {
-        let sender = sighting.isAnonymous ? "anonymous" : "\(sighting.address) (\(sighting.address.kind))"
-        var words = [sender, "\(sighting.rssi) dBm"]
-        if let phys = sighting.phys { words.append("extended \(phys.primary)/\(phys.secondary)") }
-        if let sid = sighting.sid { words.append("set \(sid)") }
-        if sighting.isConnectable { words.append("connectable") }
-        if sighting.isTruncated { words.append("truncated") }
-        if let name = sighting.data.localName?.text { words.append(name.quotedName) }
-        words.append("\(sighting.data.encodedLength) octets")
-        return words.joined(separator: ", ") + ": \(sighting.data.encoded)"
-    }
-
-    func timeIsOver(after seconds: Double) {
+    func timeIsOver() {
         guard hasStarted else {
             return finish(.failure(.controllerFailed(controller, reason: "it does not answer")))
         }
-        guard let until else { return finish(.success(())) }
-        finish(.failure(.noSuchDevice(until, .scan, seconds: seconds, heard: heard.count)))
+        guard let until = plan.until else { return finish(.success(())) }
+        finish(.failure(.noSuchDevice(until, .scan, seconds: plan.seconds, heard: heard)))
     }
 
     func stop(_ done: @escaping () -> Void) {
         observer.stop()
         access.stop()
         access.whenSilent(done)
+    }
+}
+
+extension ShownAdvertisement {
+    fileprivate init(_ sighting: Sighting) {
+        let data = sighting.data
+        self.init(
+            sender: DeviceCandidate(sighting),
+            rssi: sighting.rssi,
+            isConnectable: sighting.isConnectable,
+            name: data.localName?.text,
+            services: data.serviceUUIDs,
+            solicitedServices: data.solicitedServiceUUIDs,
+            serviceData: data.serviceData.map { ServiceData(service: $0.service, data: $0.data) },
+            manufacturerData: data.manufacturerData,
+            txPower: data.txPowerLevel,
+            packet: Packet(
+                isAnonymous: sighting.isAnonymous,
+                phys: sighting.phys.map { "\($0.primary)/\($0.secondary)" },
+                set: sighting.sid,
+                isTruncated: sighting.isTruncated,
+                data: data.encoded
+            )
+        )
     }
 }

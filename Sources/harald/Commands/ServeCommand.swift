@@ -15,6 +15,8 @@ struct ServeCommand: ParsableCommand {
             Examples:
               harald serve
               harald serve --controller tcp:127.0.0.1:9100 --name Pulse
+
+            \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
     )
 

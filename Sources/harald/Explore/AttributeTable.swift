@@ -1,13 +1,9 @@
 import BluetoothTypes
 import GATT
 
-/// A peer's attributes with their values, for display.
+/// A peer's attributes with their values, as the host stack reads them.
 struct AttributeTable {
-    enum Value {
-        case notReadable
-        case known(PacketBuffer)
-        case refused(String)
-    }
+    typealias Value = AttributeListing.Value
 
     struct Service {
         var service: DiscoveredService
@@ -27,9 +23,6 @@ struct AttributeTable {
         var value = Value.notReadable
     }
 
-    /// The number of characteristics that ``doesNotNotify(_:)`` lists.
-    private static let maximumAlternatives = 8
-
     var services: [Service] = []
 
     /// The characteristic to follow by default: the heart rate if there is one, else the first that notifies or
@@ -39,7 +32,7 @@ struct AttributeTable {
     }
 
     /// The characteristics that notify or indicate, except those of the Generic Attribute service.
-    var followable: [DiscoveredCharacteristic] {
+    private var followable: [DiscoveredCharacteristic] {
         services.filter { $0.service.uuid != GATTUUID.genericAttribute }
             .flatMap(\.characteristics).map(\.characteristic)
             .filter(\.canNotify)
@@ -55,68 +48,39 @@ struct AttributeTable {
         followable.first { $0.uuid == uuid } ?? characteristic(uuid)
     }
 
-    /// Returns why `uuid` cannot be followed, and what can be followed instead.
-    func doesNotNotify(_ uuid: BluetoothUUID) -> String {
-        let others = followable.map(\.uuid).filter { $0 != uuid }
-        let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
-        let instead = others.isEmpty ? "no other characteristic does" : "these do: \(shown)"
-        return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
+    /// The table for display.
+    func listing(of device: DeviceDocument = DeviceDocument()) -> AttributeListing {
+        AttributeListing(device: device, services: services.map(\.listing))
     }
+}
 
-    /// The table for display, one line per attribute, ordered by handle within each service.
-    var lines: [String] {
-        services.sorted { $0.service.handles.lowerBound < $1.service.handles.lowerBound }.flatMap(lines(of:))
+extension AttributeTable.Service {
+    fileprivate var listing: AttributeListing.Service {
+        AttributeListing.Service(
+            uuid: service.uuid,
+            handle: service.handles.lowerBound,
+            isPrimary: isPrimary,
+            includes: includes.map { .init(uuid: $0.uuid, handle: $0.handles.lowerBound) },
+            characteristics: characteristics.map(\.listing)
+        )
     }
+}
 
-    private func lines(of entry: Service) -> [String] {
-        let kind = entry.isPrimary ? "service" : "secondary service"
-        var lines = ["\(hex(entry.service.handles.lowerBound))  \(kind) \(nameOf(entry.service.uuid))"]
-        lines += entry.includes.map { "          includes \(nameOf($0.uuid)) at \(hex($0.handles.lowerBound))" }
-        for characteristic in entry.characteristics {
-            let found = characteristic.characteristic
-            lines.append(
-                "\(hex(found.value))    characteristic \(nameOf(found.uuid)) [\(propertyNames(found.properties.rawValue))]"
-                    + shown(characteristic.value)
-            )
-            for descriptor in characteristic.descriptors {
-                lines.append(
-                    "\(hex(descriptor.descriptor.handle))      descriptor \(nameOf(descriptor.descriptor.uuid))"
-                        + shown(descriptor.value)
-                )
+extension AttributeTable.Characteristic {
+    fileprivate var listing: AttributeListing.Characteristic {
+        AttributeListing.Characteristic(
+            uuid: characteristic.uuid,
+            handle: characteristic.value,
+            properties: characteristic.properties.rawValue,
+            value: value,
+            descriptors: descriptors.map {
+                .init(uuid: $0.descriptor.uuid, handle: $0.descriptor.handle, value: $0.value)
             }
-        }
-        return lines
-    }
-
-    private func shown(_ value: Value) -> String {
-        switch value {
-        case .notReadable: ""
-        case .known(let value): " = " + harald.shown(value)
-        case .refused(let reason): " (not readable: \(reason))"
-        }
+        )
     }
 }
 
 extension DiscoveredCharacteristic {
     /// Whether the peer sends the value as notification or indication.
     var canNotify: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
-}
-
-/// Formats a handle, such as `0x002a`.
-func hex(_ handle: UInt16) -> String {
-    let digits = String(handle, radix: 16)
-    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-}
-
-/// Formats a UUID, with its name in the assigned numbers if there is one.
-func nameOf(_ uuid: BluetoothUUID) -> String {
-    let text = uuid.attributeForm.description
-    return assignedName(text).map { "\(text) \($0)" } ?? text
-}
-
-/// Formats octets as hexadecimal, and also as text if they are printable UTF-8.
-func shown(_ value: PacketBuffer) -> String {
-    guard !value.isEmpty else { return "(empty)" }
-    guard let text = String(validating: value, as: UTF8.self), text.visible == text else { return "\(value)" }
-    return "\(value) \"\(text)\""
 }

@@ -8,12 +8,14 @@ import GATT
 final class BearersAtOnce {
     private let attributes: LinkAttributes
     private let table: AttributeTable
+    private let report: ToolReport
     private let completion: () -> Void
     private var waiting = 0
     private var same = 0
 
-    init(_ attributes: LinkAttributes, table: AttributeTable, completion: @escaping () -> Void) {
+    init(_ attributes: LinkAttributes, table: AttributeTable, report: ToolReport, completion: @escaping () -> Void) {
         self.attributes = attributes
+        self.report = report
         self.table = table
         self.completion = completion
     }
@@ -56,7 +58,7 @@ final class BearersAtOnce {
     }
 
     private func end(_ text: String) {
-        Console.line(text)
+        report.say(text)
         completion()
     }
 }

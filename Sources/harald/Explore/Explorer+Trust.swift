@@ -22,7 +22,7 @@ extension Explorer {
         }
         if plan.trust.sharesOutOfBand, let own = OwnOutOfBandData(random: random) {
             device.deviceSecurity.offerOutOfBand(own)
-            Console.line("out of band: \(own.shared.digits)")
+            report.say("out of band: \(own.shared.digits)")
         }
         return store
     }
@@ -31,10 +31,10 @@ extension Explorer {
     func secure(_ access: AccessLink, _ client: GATTClient) {
         let link = access.secureLink
         device.deviceSecurity.setOutOfBand(plan.trust.outOfBand, from: link.connection.peerAddress)
-        link.name = plan.name
-        link.onEvent = { event in
+        link.name = foundName
+        link.onEvent = { [weak self] event in
             guard case .paired(let bond) = event else { return }
-            Console.line(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
+            self?.report.say(bond.map { "bonded with \($0.address)" } ?? "paired, without keeping a bond")
         }
         // A request that the peer refuses for insufficient security is repeated once the link is secure.
         client.onInsufficientSecurity = { [weak self, weak link, plan] refusal, done in
@@ -50,10 +50,10 @@ extension Explorer {
             guard let self, isSecuring else { return }
             switch result {
             case .success:
-                if let level = link?.manager.encryption { Console.line("encrypted: \(level.inWords)") }
+                if let level = link?.manager.encryption { report.say("encrypted: \(level.inWords)") }
                 explore(client)
             case .failure(.linkLost): break
-            case .failure(let error): end(.failure(.notSecured(plan.name, reason: reason(of: error))))
+            case .failure(let error): end(.failure(.notSecured(name, reason: reason(of: error))))
             }
         }
         link.prepare { [plan, weak link] result in
@@ -66,7 +66,7 @@ extension Explorer {
     /// level.
     private func tellOnce(_ error: SecurityError) {
         let sentence = reason(of: error)
-        if lastRefusal != sentence { Console.line("security not raised: \(sentence)") }
+        if lastRefusal != sentence { report.say("security not raised: \(sentence)") }
         lastRefusal = sentence
     }
 

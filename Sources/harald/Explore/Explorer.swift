@@ -15,12 +15,12 @@ import SMP
 import Security
 import ServiceMessages
 
-/// Finds a peripheral by name, prints its whole attribute table with values, follows one value and disconnects.
+/// Finds a peripheral, prints its whole attribute table with values, follows one value and disconnects.
 ///
 /// Uses the host stack rather than Core Bluetooth, which hides handles and some services. Lives on its loop.
 final class Explorer {
     struct Plan: Sendable {
-        var name: String
+        var selector: DeviceSelector
         var controller: String
         var timeout: Double
         var trust = Trust()
@@ -45,8 +45,8 @@ final class Explorer {
 
     private enum Stage {
         case starting
-        case searching(heard: Set<BluetoothAddress>)
-        case connecting(BluetoothAddress)
+        case searching(DeviceChoice<Sighting>)
+        case connecting
         case securing
         case exploring
         case visiting
@@ -65,8 +65,6 @@ final class Explorer {
         }
     }
 
-    /// The maximum number of devices that are counted as heard.
-    private static let maximumHeard = 1_000
     /// The maximum number of connection attempts if the peer misses the request.
     private static let maximumAttempts = 10
     /// The time limit of the disconnection after a failed exploration.
@@ -81,8 +79,11 @@ final class Explorer {
     private let observer: Observer
     private let central: Central
     private let finish: (Result<Void, ToolError>) -> Void
+    let report: ToolReport
     private var stage = Stage.starting
     private var peer = BluetoothAddress.none
+    /// The peer for display, once it is found.
+    private var found: DeviceCandidate?
     private var attempts = 0
     private(set) var link: AccessLink?
     private let prompter: TerminalPrompter
@@ -101,12 +102,14 @@ final class Explorer {
         transport: any HCITransport,
         loop: any EventLoop,
         random: RandomSource,
+        report: ToolReport,
         finish: @escaping (Result<Void, ToolError>) -> Void
     ) {
         self.plan = plan
         self.storage = storage
         self.loop = loop
         self.random = random
+        self.report = report
         self.finish = finish
         let stackEvents = StackEventSink.log(Logger(label: "harald.explore"))
         device = GenericAccess(
@@ -165,9 +168,9 @@ final class Explorer {
 
     /// Prints the table as far as it has been read, when exploring ends early.
     private func showWhatIsThere() {
-        guard let lines = walk?.table.lines, !lines.isEmpty else { return }
-        Console.line("its services as far as they were discovered:")
-        for line in lines { Console.line(line) }
+        guard let listing = walk?.table.listing(of: document), !listing.services.isEmpty else { return }
+        report.say("its services as far as they were discovered:")
+        report.show(listing, as: listing.lines)
     }
 
     private func close(_ result: Result<Void, ToolError>) {
@@ -175,8 +178,16 @@ final class Explorer {
         device.whenSilent { [finish] in finish(result) }
     }
 
+    /// The name that the peer advertises; nil if it has none.
+    var foundName: String? { found?.names.first }
+
+    /// The peer's name, or whatever else is known of it.
+    var name: String { foundName ?? found?.label ?? plan.selector.text }
+
+    private var document: DeviceDocument { found?.document ?? DeviceDocument() }
+
     private func vanished(_ reason: String) {
-        end(.failure(.peerVanished(plan.name, doing: stage.doing, reason: reason)))
+        end(.failure(.peerVanished(name, doing: stage.doing, reason: reason)))
     }
 
     // MARK: Controller
@@ -195,8 +206,8 @@ final class Explorer {
 
     private func search() {
         if let bondFailure { return end(.failure(bondFailure)) }
-        stage = .searching(heard: [])
-        Console.line("searching for \(plan.name.quotedName)")
+        stage = .searching(DeviceChoice(plan.selector))
+        report.say("searching for \(plan.selector.quoted)")
         do throws(GAPError) {
             try observer.observe(.attentive, onSighting: { [weak self] in self?.heard($0) }) { [weak self] error in
                 guard let self, let error, error != .notReady else { return }
@@ -210,8 +221,9 @@ final class Explorer {
 
     private func searchedLongEnough() {
         switch stage {
-        case .searching(let heard):
-            end(.failure(.noSuchDevice(plan.name, .explore, seconds: plan.timeout, heard: heard.count)))
+        case .searching(let choice):
+            if choice.best != nil { return choose() }
+            end(.failure(.noSuchDevice(plan.selector, .explore, seconds: plan.timeout, heard: choice.heard)))
         case .connecting:
             guard let refusal = device.connector.refusal else {
                 return vanished("it does not respond to the connection request")
@@ -224,21 +236,43 @@ final class Explorer {
     // MARK: Peer
 
     private func heard(_ sighting: Sighting) {
-        guard case .searching(var heard) = stage else { return }
-        guard sighting.data.localName?.text == plan.name, sighting.isConnectable else {
-            if heard.count < Self.maximumHeard { heard.insert(sighting.address) }
-            stage = .searching(heard: heard)
+        guard case .searching(var choice) = stage else { return }
+        let candidate = DeviceCandidate(sighting)
+        guard sighting.isConnectable else {
+            choice.pass(candidate)
+            stage = .searching(choice)
             return
         }
-        let address = sighting.address
-        Console.line("found \(plan.name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm")
-        peer = address
-        observer.stop()
-        connect()
+        let isFirst = choice.best == nil
+        choice.hear(candidate, sighting)
+        stage = .searching(choice)
+        // A whole name is what the peripheral is called. Others may begin in the same way.
+        if let best = choice.best, best >= .named { return choose() }
+        if isFirst, choice.best != nil {
+            loop.schedule(after: DeviceChoice<Sighting>.settling) { [weak self] in self?.choose() }
+        }
+    }
+
+    private func choose() {
+        guard case .searching(let choice) = stage else { return }
+        switch choice.result {
+        case .none: return
+        case .several(let devices): end(.failure(.ambiguousDevice(plan.selector, devices)))
+        case .one(let candidate, let sighting):
+            let address = sighting.address
+            found = candidate
+            report.show(
+                LinkDocument(device: candidate.document, state: "found"),
+                as: "found \(name.quotedName) at \(address) (\(address.kind)), \(sighting.rssi) dBm"
+            )
+            peer = address
+            observer.stop()
+            connect()
+        }
     }
 
     private func connect() {
-        stage = .connecting(peer)
+        stage = .connecting
         attempts += 1
         central.connect(to: peer) { [weak self] result in
             // A missing controller is reported through the device's state.
@@ -256,7 +290,7 @@ final class Explorer {
         guard case .connecting = stage else { return link.terminate() }
         stage = .securing
         self.link = link
-        Console.line("connected")
+        report.show(LinkDocument(device: document, state: "connected"), as: "connected")
         link.parameterPolicy = { AppleConnectionParameterRules().accept($0) }
         link.onEnd = { [weak self] in self?.disconnected($0) }
         // Either side may open bearers.
@@ -274,11 +308,11 @@ final class Explorer {
         // The device's state change reports this in more detail.
         case (.controllerGone, _): break
         case (_, .leaving):
-            Console.line("disconnected")
+            report.show(LinkDocument(device: document, state: "disconnected"), as: "disconnected")
             self.end(.success(()))
         // The peer missed the connection request, which is not acknowledged (behaviour 3.41).
         case (.disconnected(.connectionFailedToBeEstablished), _) where attempts < Self.maximumAttempts:
-            Console.line("\(plan.name.quotedName) missed the connection request; connecting again")
+            report.say("\(name.quotedName) missed the connection request; connecting again")
             (link, walk, bearers) = (nil, nil, nil)
             connect()
         case (_, _): vanished("the link was lost: \(end.reason)")
@@ -291,7 +325,7 @@ final class Explorer {
         stage = .exploring
         client.exchangeMTU { [weak self] result in
             guard let self, case .exploring = stage else { return }
-            if case .success(let mtu) = result { Console.line("MTU \(mtu)") }
+            if case .success(let mtu) = result { report.say("MTU \(mtu)") }
             let walk = TableWalk(client) { [weak self] result in
                 switch result {
                 case .success(let table): self?.explored(table, client)
@@ -312,17 +346,20 @@ final class Explorer {
 
     private func explored(_ table: AttributeTable, _ client: GATTClient) {
         guard case .exploring = stage else { return }
-        for line in table.lines { Console.line(line) }
+        let listing = table.listing(of: document)
+        report.show(listing, as: listing.lines)
         stage = .visiting
         guard plan.wantsBearers, let attributes = link?.attributes else { return use(table, client) }
-        let atOnce = BearersAtOnce(attributes, table: table) { [weak self] in self?.use(table, client) }
+        let atOnce = BearersAtOnce(attributes, table: table, report: report) { [weak self] in self?.use(table, client) }
         self.atOnce = atOnce
         atOnce.begin()
     }
 
     private func use(_ table: AttributeTable, _ client: GATTClient) {
         guard case .visiting = stage else { return }
-        let visit = Visit(client, plan.visit, table: table) { [weak self] in self?.visited($0) }
+        let visit = Visit(client, plan.visit, of: document, table: table, report: report) { [weak self] in
+            self?.visited($0)
+        }
         self.visit = visit
         visit.begin()
     }
@@ -334,17 +371,28 @@ final class Explorer {
         case .stopped(let error):
             if let response = error.response { incomplete("refuses: \(response.code)") } else { stopped(by: error) }
         case .missing(let uuid): incomplete("has no characteristic \(nameOf(uuid))")
-        case .doesNotNotify(let uuid, let table): end(.failure(.incomplete(table.doesNotNotify(uuid))))
+        case .doesNotNotify(let uuid, let table): end(.failure(.incomplete(table.listing().doesNotNotify(uuid))))
         }
     }
 
     private func incomplete(_ what: String) {
-        end(.failure(.incomplete("\(plan.name.quotedName) \(what)")))
+        end(.failure(.incomplete("\(name.quotedName) \(what)")))
     }
 
     private func leave() {
         stage = .leaving
         link?.terminate()
+    }
+}
+
+extension DeviceCandidate {
+    /// The sender of an advertisement.
+    init(_ sighting: Sighting) {
+        self.init(
+            address: sighting.isAnonymous ? nil : sighting.address,
+            names: [sighting.data.localName?.text].compactMap(\.self),
+            services: sighting.data.serviceUUIDs
+        )
     }
 }
 

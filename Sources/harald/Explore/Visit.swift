@@ -26,14 +26,25 @@ final class Visit {
 
     private let client: GATTClient
     private let plan: Plan
+    private let device: DeviceDocument
+    private let report: ToolReport
     private var table: AttributeTable
     private let completion: (End) -> Void
     private var walk: TableWalk?
     private var left: Int
 
-    init(_ client: GATTClient, _ plan: Plan, table: AttributeTable, completion: @escaping (End) -> Void) {
+    init(
+        _ client: GATTClient,
+        _ plan: Plan,
+        of device: DeviceDocument,
+        table: AttributeTable,
+        report: ToolReport,
+        completion: @escaping (End) -> Void
+    ) {
         self.client = client
         self.plan = plan
+        self.device = device
+        self.report = report
         self.table = table
         self.completion = completion
         left = plan.notifications
@@ -44,7 +55,10 @@ final class Visit {
         guard let target = table.characteristic(write.uuid) else { return completion(.missing(write.uuid)) }
         client.write(write.value, to: target.value) { [weak self] result in
             self?.proceed(result) { visit, _ in
-                Console.line("wrote \(write.value.count) octets to \(nameOf(write.uuid))")
+                visit.report.show(
+                    WriteDocument(write, visit.device),
+                    as: "wrote \(count(write.value.count, "octet")) to \(nameOf(write.uuid))"
+                )
                 visit.readBack(target)
             }
         }
@@ -54,7 +68,10 @@ final class Visit {
         guard target.properties.contains(.read) else { return awaitChange() }
         client.read(target.value) { [weak self] result in
             self?.proceed(result) { visit, value in
-                Console.line("read back \(nameOf(target.uuid)): \(shown(value))")
+                visit.report.show(
+                    ValueDocument(value, of: target.uuid, visit.device),
+                    as: "read back \(nameOf(target.uuid)): \(shown(value, of: target.uuid))"
+                )
                 visit.awaitChange()
             }
         }
@@ -68,18 +85,19 @@ final class Visit {
         client.watchServices { [weak self] result in
             self?.proceed(result) { visit, isThere in
                 guard isThere else { return visit.completion(.missing(GATTUUID.serviceChanged)) }
-                Console.line("waiting for the services to change")
+                visit.report.say("waiting for the services to change")
             }
         }
     }
 
     private func changed(_ handles: ClosedRange<UInt16>) {
         client.onServiceChanged = nil
-        Console.line("services changed from \(hex(handles.lowerBound)) to \(hex(handles.upperBound))")
+        report.say("services changed from \(hex(handles.lowerBound)) to \(hex(handles.upperBound))")
         let walk = TableWalk(client) { [weak self] result in
             self?.proceed(result) { visit, table in
                 visit.table = table
-                for line in table.lines { Console.line(line) }
+                let listing = table.listing(of: visit.device)
+                visit.report.show(listing, as: listing.lines)
                 visit.follow()
             }
         }
@@ -98,20 +116,23 @@ final class Visit {
         client.onValue = { [weak self] handle, value, _ in self?.valueArrived(handle, value, followed) }
         client.setNotifying(true, followed) { [weak self] result in
             if case .failure(let error) = result, let response = error.response {
-                Console.line("cannot follow \(nameOf(followed.uuid)): \(response.code)")
+                self?.report.say("cannot follow \(nameOf(followed.uuid)): \(response.code)")
                 self?.completion(.done)
                 return
             }
             if case .failure(.noClientConfiguration) = result, let self {
                 return completion(.doesNotNotify(followed.uuid, table: table))
             }
-            self?.proceed(result) { _, _ in Console.line("following \(nameOf(followed.uuid))") }
+            self?.proceed(result) { visit, _ in visit.report.say("following \(nameOf(followed.uuid))") }
         }
     }
 
     private func valueArrived(_ handle: UInt16, _ value: PacketBuffer, _ followed: DiscoveredCharacteristic) {
         guard handle == followed.value, left > 0 else { return }
-        Console.line("value of \(nameOf(followed.uuid)): \(shown(value))")
+        report.show(
+            ValueDocument(value, of: followed.uuid, device),
+            as: "value of \(nameOf(followed.uuid)): \(shown(value, of: followed.uuid))"
+        )
         left -= 1
         guard left == 0 else { return }
         client.setNotifying(false, followed) { [weak self] _ in self?.completion(.done) }
@@ -141,9 +162,14 @@ struct ValueToWrite: Sendable {
     }
 }
 
-/// Decodes hexadecimal digits. Returns nil for any other text.
-func octets(hexadecimal text: some StringProtocol) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+extension WriteDocument {
+    /// A write that the peer has confirmed.
+    init(_ write: ValueToWrite, _ device: DeviceDocument) {
+        self.init(
+            device: device,
+            characteristic: UUIDDocument(write.uuid),
+            octets: write.value.count,
+            isConfirmed: true
+        )
+    }
 }

@@ -20,6 +20,8 @@ struct ServiceCommand: ParsableCommand {
             Examples:
               harald service --controller tcp:127.0.0.1:9100
               harald service --controller hci0 --policy policy --metrics harald.prom
+
+            \(ExitStatus.textUntilInterrupted(.controllerUnreachable, .controllerFailed))
             """
     )
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import BluetoothService
+import EmbeddedService
 import EventLoops
+import Foundation
 import GAP
 import HCI
 import HCIHost
@@ -13,6 +15,18 @@ extension ControllerAddress: ExpressibleByArgument {
         guard let address = try? ControllerAddress(argument) else { return nil }
         self = address
     }
+
+    /// The text of the environment variable that names a controller, for the tool as for programs.
+    static func variable(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+        environment[EmbeddedService.controllerVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The controller that the environment names; nil if it names none, or an invalid one.
+    static func ofEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> ControllerAddress? {
+        variable(environment).flatMap { try? ControllerAddress($0) }
+    }
 }
 
 /// The options of commands that use a controller.
@@ -21,13 +35,13 @@ struct ControllerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The controller: hci0 for an adapter of this machine, as listed by harald controllers; usb for a USB controller without the \
-            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP (default: the first \
-            usable adapter).
+            kernel's driver, or usb:1209:0b1e or usb:1-2 for a specific one; tcp:HOST:PORT for H4 over TCP (default: the one named by \
+            HARALD_CONTROLLER, or the first usable adapter).
             """,
             valueName: "CONTROLLER"
         )
     )
-    var controller = ControllerAddress.adapter(.first)
+    var controller: ControllerAddress?
 
     @Option(
         help: ArgumentHelp(
@@ -36,6 +50,18 @@ struct ControllerOptions: ParsableArguments {
         )
     )
     var capture: String?
+
+    /// The controller to use: the one named by option, or in the environment, or the first usable adapter.
+    var chosen: ControllerAddress { controller ?? ControllerAddress.ofEnvironment() ?? .adapter(.first) }
+
+    func validate() throws {
+        guard controller == nil, let text = ControllerAddress.variable() else { return }
+        do throws(ControllerAddress.ParseError) {
+            _ = try ControllerAddress(text)
+        } catch {
+            throw ValidationError("\(EmbeddedService.controllerVariable) is invalid: \(error)")
+        }
+    }
 
     func captureFile() throws(ToolError) -> CaptureFile? {
         guard let capture else { return nil }
@@ -57,7 +83,7 @@ struct ControllerOptions: ParsableArguments {
     /// Starts the host stack, without a Bluetooth system, on the controller. On the loop only.
     func startAccess(loop: NIOEventLoop, capture: CaptureFile?) -> GenericAccess {
         let stackEvents = StackEventSink.log(Logger(label: "harald"))
-        let transport = open(controller, loop: loop, capture: capture)
+        let transport = open(chosen, loop: loop, capture: capture)
         let host = HCIHost(transport: transport, loop: loop, stackEvents: stackEvents)
         let access = GenericAccess(host: host, loop: loop, random: RandomSource(), stackEvents: stackEvents)
         access.start()
@@ -94,7 +120,7 @@ struct ControllerOptions: ParsableArguments {
         outcome: Outcome
     ) -> LoopBound<BluetoothSystem> {
         let options = self
-        let address = controller
+        let address = chosen
         return loop.make {
             let system = BluetoothSystem(
                 controllers: ControllerSource { options.open(address, loop: loop, capture: capture, finder: finder) },

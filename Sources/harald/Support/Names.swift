@@ -1,4 +1,7 @@
+import BluetoothTypes
 import CoreBluetooth
+
+// The names of numbers, and values in words. All output of the tool gets them here.
 
 /// Describes the state for the user.
 func stateName(_ state: CBManagerState) -> String {
@@ -42,11 +45,43 @@ func describe(_ properties: CBCharacteristicProperties) -> String {
     propertyNames(UInt8(truncatingIfNeeded: properties.rawValue))
 }
 
+/// Returns the names of a characteristic declaration's property bits, separated by commas.
+func propertyNames(_ bits: UInt8) -> String { listOfProperties(bits).joined(separator: ", ") }
+
 /// Returns the names of a characteristic declaration's property bits (Core Vol 3 Part G 3.3.1.1).
-func propertyNames(_ bits: UInt8) -> String {
+func listOfProperties(_ bits: UInt8) -> [String] {
     let names = [
         "broadcast", "read", "write without response", "write", "notify", "indicate", "signed write",
         "extended properties",
     ]
-    return names.indices.filter { bits & 1 << $0 != 0 }.map { names[$0] }.joined(separator: ", ")
+    return names.indices.filter { bits & 1 << $0 != 0 }.map { names[$0] }
+}
+
+/// Formats a UUID, with its name in the assigned numbers if there is one.
+func nameOf(_ uuid: BluetoothUUID) -> String {
+    let text = uuid.attributeForm.description
+    return assignedName(text).map { "\(text) \($0)" } ?? text
+}
+
+/// Returns the name of a company in the assigned numbers.
+func assignedName(company: UInt16) -> String? { nil }
+
+/// Formats a company identifier, with its name in the assigned numbers if there is one.
+func companyName(_ company: UInt16) -> String {
+    let digits = "0x" + hexadecimal([UInt8(company >> 8), UInt8(company & 0xFF)]).uppercased()
+    return assignedName(company: company).map { "\($0) (\(digits))" } ?? digits
+}
+
+/// Returns a value in words; nil if it can only be shown in hexadecimal.
+///
+/// - Parameter uuid: The characteristic or descriptor, or nil for data without a type.
+func words(for value: PacketBuffer, of uuid: BluetoothUUID?) -> String? {
+    guard !value.isEmpty, let text = String(validating: value, as: UTF8.self), text.visible == text else { return nil }
+    return text
+}
+
+/// Formats octets as hexadecimal, and also in words where possible.
+func shown(_ value: PacketBuffer, of uuid: BluetoothUUID? = nil) -> String {
+    guard !value.isEmpty else { return "(empty)" }
+    return words(for: value, of: uuid).map { "\(value) \"\($0)\"" } ?? "\(value)"
 }

@@ -6,6 +6,12 @@ import Synchronization
 final class Outcome: Sendable {
     private let result = Mutex<Result<Void, ToolError>?>(nil)
     private let told = DispatchSemaphore(value: 0)
+    private let onFinish: @Sendable (Result<Void, ToolError>) -> Void
+
+    /// - Parameter onFinish: Called once, with the outcome that counts.
+    init(onFinish: @escaping @Sendable (Result<Void, ToolError>) -> Void = { _ in }) {
+        self.onFinish = onFinish
+    }
 
     var isKnown: Bool { result.withLock { $0 != nil } }
 
@@ -20,7 +26,9 @@ final class Outcome: Sendable {
             result = value
             return true
         }
-        if isFirst { told.signal() }
+        guard isFirst else { return }
+        told.signal()
+        onFinish(value)
     }
 
     /// Prints a line, unless the command has ended: effects of shutting down are not worth reporting.
@@ -44,6 +52,19 @@ final class Outcome: Sendable {
 }
 
 enum Interrupts {
+    /// Calls `body` on SIGINT or SIGTERM, with the error that the command has to end with once it has left its devices.
+    /// A second signal ends the program at once.
+    static func onEnd(_ body: @escaping @Sendable (ToolError) -> Void) {
+        let isEnding = Atomic(false)
+        for number in [SIGINT, SIGTERM] {
+            on(number) {
+                let error = ToolError.interrupted(number)
+                if isEnding.exchange(true, ordering: .relaxed) { exit(error.exitStatus) }
+                body(error)
+            }
+        }
+    }
+
     /// Calls `handle` on `queue`, or on a queue of its own, for each signal, until the program ends.
     static func on(_ number: Int32, queue: DispatchQueue? = nil, _ handle: @escaping @Sendable () -> Void) {
         // Not SIG_IGN, which launched programs would inherit (execve(2)).

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothTypes
 import Bonds
+import CoreBluetooth
 import GAP
 import HCI
 import HCIHost
@@ -8,18 +9,20 @@ import PackageWrapping
 
 /// The failure of a command. Each kind has an exit status.
 enum ToolError: Error, CustomStringConvertible {
-    /// A command that searches for a device by name.
+    /// A command that searches for a device.
     enum Search {
         /// `scan --until`, which stops at any device.
         case scan
-        /// `explore`, which stops at a device that accepts connections.
+        /// `explore` and other commands that need a device that accepts connections.
         case explore
     }
 
     case controllerUnreachable(String, reason: String)
     case controllerFailed(String, reason: String)
     case controllerRefuses(String, reason: String)
-    case noSuchDevice(String, Search, seconds: Double, heard: Int)
+    case noSuchDevice(DeviceSelector, Search, seconds: Double, heard: HeardDevices)
+    /// Several devices fit what the user has named.
+    case ambiguousDevice(DeviceSelector, [DeviceCandidate])
     case peerVanished(String, doing: String, reason: String)
     case notSecured(String, reason: String)
     case bonds(BondError)
@@ -27,6 +30,10 @@ enum ToolError: Error, CustomStringConvertible {
     case incomplete(String)
     case wrapping(WrappingError)
     case service(String)
+    /// Bluetooth cannot be used, by the state that a manager has.
+    case bluetooth(CBManagerState)
+    /// The user ended the command by this signal.
+    case interrupted(Int32)
 
     /// The store is already open in another process.
     static func storeInUse(_ place: String) -> ToolError {
@@ -62,11 +69,39 @@ enum ToolError: Error, CustomStringConvertible {
         switch self {
         case .controllerUnreachable: 3
         case .controllerFailed, .controllerRefuses: 4
-        case .noSuchDevice: 5
+        case .noSuchDevice, .ambiguousDevice: 5
         case .peerVanished: 6
         case .notSecured: 7
+        case .bluetooth(let state): state == .unsupported ? 3 : state == .unauthorized ? 1 : 4
         case .capture, .incomplete, .bonds, .wrapping, .service: 1
+        // As shells report the end of a program by a signal.
+        case .interrupted(let signal): 128 + signal
         }
+    }
+
+    /// A name for programs, which stays the same.
+    var code: String {
+        switch self {
+        case .controllerUnreachable: "controllerUnreachable"
+        case .controllerFailed: "controllerFailed"
+        case .controllerRefuses: "controllerRefuses"
+        case .noSuchDevice: "deviceNotFound"
+        case .ambiguousDevice: "deviceAmbiguous"
+        case .peerVanished: "peerLost"
+        case .notSecured: "notSecured"
+        case .bonds: "bonds"
+        case .capture: "capture"
+        case .incomplete: "failed"
+        case .wrapping: "package"
+        case .service: "service"
+        case .bluetooth(let state): state == .unauthorized ? "unauthorized" : "bluetoothUnavailable"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    /// Whether the user knows about it without being told.
+    var isQuiet: Bool {
+        if case .interrupted = self { true } else { false }
     }
 
     /// The advice to the user when the controller at an address fails.
@@ -87,11 +122,14 @@ enum ToolError: Error, CustomStringConvertible {
             "the controller at \(address) failed: \(reason); check \(Self.checks(of: address))"
         case .controllerRefuses(let address, let reason):
             "the controller at \(address) rejected the request: \(reason)"
-        case .noSuchDevice(let name, let search, let seconds, let heard):
+        case .noSuchDevice(let selector, let search, let seconds, let heard):
             """
-            no \(search.device) named \(name.quotedName) was found within \(seconds) s (\(heard) others were); check the name, \
-            or allow more time with \(search.option)
+            no \(selector.description(of: search.device)) was found within \(seconds) s; \(heard.description); check that it is \
+            on and in range, or allow more time with \(search.option)
             """
+        case .ambiguousDevice(let selector, let devices):
+            "\(selector.quoted) fits \(count(devices.count, "device")); name one of them: "
+                + devices.map(\.label).joined(separator: ", ")
         case .peerVanished(let name, let doing, let reason):
             "\(name.quotedName) was lost while \(doing): \(reason); check that it is on and in range, then try again"
         case .notSecured(let name, let reason):
@@ -104,12 +142,28 @@ enum ToolError: Error, CustomStringConvertible {
             "\(error)"
         case .incomplete(let what), .service(let what):
             what
+        case .bluetooth(let state): Self.text(of: state)
+        case .interrupted(let signal): "interrupted by signal \(signal)"
         }
     }
 
-    /// Prints the error to standard error and returns the exit status to throw.
-    func report() -> ExitCode {
-        Console.problem("harald: \(description)")
+    private static func text(of state: CBManagerState) -> String {
+        switch state {
+        case .unauthorized:
+            """
+            the Bluetooth service does not let this tool use Bluetooth; allow the app "harald" at `harald agent`, or in the \
+            policy file
+            """
+        case .unsupported: "the Bluetooth service has no usable controller; `harald status` says why"
+        default: "Bluetooth is \(stateName(state)); `harald status` says why"
+        }
+    }
+
+    /// Prints the error, and returns the exit status to throw.
+    ///
+    /// - Parameter json: Whether to print it as a document on standard output as well.
+    func report(json: Bool = false) -> ExitCode {
+        ToolReport(json: json).fail(self)
         return ExitCode(exitStatus)
     }
 }

@@ -74,6 +74,14 @@ struct TrustOptions: ParsableArguments {
         guard !(legacy && scOnly) else { throw ValidationError("--legacy and --sc-only are mutually exclusive") }
     }
 
+    /// The options, with whether they are given.
+    var given: [(name: String, isGiven: Bool)] {
+        [
+            ("--io-capability", ioCapability != .keyboardDisplay), ("--legacy", legacy), ("--sc-only", scOnly),
+            ("--answer", answer != nil), ("--oob", oob != nil), ("--share-oob", shareOob), ("--store", store != nil),
+        ]
+    }
+
     /// The pairing configuration that the options ask for.
     var configuration: PairingConfiguration {
         var configuration = scOnly ? PairingConfiguration.secureConnectionsOnly : PairingConfiguration()
@@ -84,14 +92,21 @@ struct TrustOptions: ParsableArguments {
 
     /// Configures pairing in `system`: out-of-band data, and a prompter that answers by option or asks at the terminal.
     ///
+    /// - Parameter say: Prints a line for the user.
     /// - Returns: The prompter. Keep it as long as devices may pair.
-    func prepare(_ system: LoopBound<BluetoothSystem>, _ outcome: Outcome) -> LoopBound<TerminalPrompter> {
+    func prepare(
+        _ system: LoopBound<BluetoothSystem>,
+        _ outcome: Outcome,
+        say: @escaping @Sendable (String) -> Void = Console.line
+    ) -> LoopBound<TerminalPrompter> {
         let trust = self
         return system.with { system in
             if let data = trust.oob { system.expectOutOfBand(data) }
-            if trust.shareOob, let own = system.shareOutOfBand() { Console.line("out of band: \(own.digits)") }
-            system.observers.add(.notices) { if case .noticed(let notice) = $0.content { outcome.say("\(notice)") } }
-            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer)
+            if trust.shareOob, let own = system.shareOutOfBand() { say("out of band: \(own.digits)") }
+            system.observers.add(.notices) {
+                if case .noticed(let notice) = $0.content, !outcome.isKnown { say("\(notice)") }
+            }
+            let prompter = TerminalPrompter(loop: system.loop, prepared: trust.answer, say: say)
             system.prompter = prompter
             return LoopBound(prompter, loop: system.loop)
         }

@@ -15,6 +15,8 @@ struct AgentCommand: ParsableCommand {
 
             Example:
               harald agent
+
+            \(ExitStatus.textUntilInterrupted())
             """
     )
 

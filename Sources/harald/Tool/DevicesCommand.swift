@@ -10,6 +10,8 @@ struct DevicesCommand: ParsableCommand {
             Examples:
               harald devices
               harald devices --json
+
+            \(ExitStatus.text())
             """
     )
 

@@ -16,6 +16,8 @@ struct MonitorCommand: ParsableCommand {
             Examples:
               harald monitor
               harald monitor --kinds links,misuse --json
+
+            \(ExitStatus.textUntilInterrupted())
             """
     )
 

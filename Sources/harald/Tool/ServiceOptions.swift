@@ -21,6 +21,13 @@ struct ServiceOptions: ParsableArguments {
     )
     var service: String?
 
+    /// The same options with the socket at `path`.
+    func at(_ path: String) -> ServiceOptions {
+        var options = self
+        options.service = path
+        return options
+    }
+
     /// Connects to the service. Calls `begin` on the loop once connected. A missing or lost service ends the command.
     func connect(
         _ outcome: Outcome,
@@ -91,7 +98,7 @@ struct ShowingOptions: ParsableArguments {
             if json { return Console.json(text) }
             lines(try ServiceOptions.read(text)).forEach(Console.line)
         } catch {
-            throw error.report()
+            throw error.report(json: json)
         }
     }
 }

@@ -10,6 +10,8 @@ struct StatusCommand: ParsableCommand {
             Examples:
               harald status
               harald status --json
+
+            \(ExitStatus.text())
             """
     )
 

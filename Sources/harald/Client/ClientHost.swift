@@ -1,0 +1,57 @@
+import BluetoothService
+import BluetoothTypes
+import EventLoops
+import Foundation
+import HCITransports
+import Logging
+import ServiceMessages
+import ServiceProcess
+import ServiceSocket
+
+/// The service that a command is an app of.
+struct ClientHost {
+    let connection: any ServiceConnection
+    let facts: DeviceFacts
+    /// Ends what belongs to the command alone.
+    let stop: () -> Void
+
+    /// A service in another process.
+    ///
+    /// - Parameter known: The devices that it knows.
+    static func service(_ path: String, known: [DeviceStatus]) -> ClientHost {
+        var logger = Logger(label: "harald.service")
+        logger.logLevel = .error
+        let connection = RemoteConnection(
+            path: path,
+            hello: Hello(AppIdentity(name: ToolRights.toolName), declaring: .unmanaged),
+            isLaunched: false,
+            loop: NIOEventLoop(),
+            logger: logger
+        )
+        return ClientHost(connection: connection, facts: DeviceFacts(known: known), stop: {})
+    }
+
+    /// A system of the command's own.
+    ///
+    /// - Parameter prompter: Who answers when devices pair.
+    static func system(
+        _ system: LoopBound<BluetoothSystem>,
+        prompter: LoopBound<TerminalPrompter>?
+    ) -> ClientHost {
+        let connection = system.with { $0.openApp(AppIdentity(name: ToolRights.toolName)) }
+        let facts = DeviceFacts(known: []) { identifier in system.with { $0.address(of: identifier) } }
+        return ClientHost(connection: connection, facts: facts) {
+            system.stop { $0.stop($1) }
+            withExtendedLifetime((prompter, connection)) {}
+        }
+    }
+}
+
+/// Facts about devices that apps do not get.
+struct DeviceFacts: Sendable {
+    /// The devices that the service knew when the command began. Connected ones do not advertise, so that no scan finds
+    /// them.
+    var known: [DeviceStatus] = []
+    /// Returns the address of a device, where addresses are known.
+    var address: @Sendable (UUID) -> BluetoothAddress? = { _ in nil }
+}

@@ -1,0 +1,189 @@
+import ArgumentParser
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// MARK: - Characteristics
+
+/// The characteristic that a command is about: a UUID, or the beginning of its name in the assigned numbers, perhaps
+/// after its service and a slash.
+struct CharacteristicSelector: Hashable, Sendable, ExpressibleByArgument {
+    static let help = ArgumentHelp(
+        "The characteristic: a UUID, or a name or its beginning, after its service and a slash if several have it."
+    )
+
+    /// The argument as the user wrote it.
+    let text: String
+    private let service: String?
+    private let characteristic: String
+
+    /// Parses an argument. Returns nil if a part of it is empty.
+    init?(argument: String) {
+        let parts = argument.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty }), let last = parts.last else { return nil }
+        text = argument
+        service = parts.count == 2 ? parts.first.map(String.init) : nil
+        characteristic = String(last)
+    }
+
+    func fits(_ listed: AttributeListing.Characteristic, in service: AttributeListing.Service) -> Bool {
+        if let wanted = self.service, !Self.fits(wanted, service.uuid) { return false }
+        return Self.fits(characteristic, listed.uuid)
+    }
+
+    private static func fits(_ text: String, _ uuid: BluetoothUUID) -> Bool {
+        if let wanted = BluetoothUUID(text) { return wanted == uuid }
+        return assignedName(uuid.attributeForm.description)?.lowercased().hasPrefix(text.lowercased()) == true
+    }
+}
+
+/// A characteristic of a connected device, with what is known of the others.
+struct FoundCharacteristic: Sendable {
+    let device: FoundDevice
+    let characteristic: CBCharacteristic
+    /// All characteristics of the device, without values.
+    let listing: AttributeListing
+
+    var uuid: BluetoothUUID { characteristic.uuid.uuid }
+    var name: String { nameOf(uuid) }
+}
+
+extension DeviceClient {
+    /// Discovers the characteristics of a device, and returns the one that the user has named.
+    ///
+    /// - Parameter isPreferred: Which of several with the same UUID to take.
+    func characteristic(
+        _ selector: CharacteristicSelector,
+        of device: FoundDevice,
+        preferring isPreferred: (AttributeListing.Characteristic) -> Bool = { _ in true }
+    ) async throws(ToolError) -> FoundCharacteristic {
+        let table = try await discover(device)
+        let fitting = table.listing.services.flatMap { service in
+            service.characteristics.filter { selector.fits($0, in: service) }
+        }
+        let names = Set(fitting.map(\.uuid)).map { nameOf($0) }.sorted()
+        guard names.count <= 1 else {
+            throw .incomplete(
+                "\(selector.text.quotedName) fits several characteristics: \(names.joined(separator: ", "))"
+            )
+        }
+        guard let chosen = fitting.first(where: isPreferred) ?? fitting.first,
+            let characteristic = table.characteristics[chosen.handle]
+        else {
+            throw .incomplete(Self.lacks(selector, device, table.listing))
+        }
+        return FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
+    }
+
+    private static func lacks(_ selector: CharacteristicSelector, _ device: FoundDevice, _ listing: AttributeListing)
+        -> String
+    {
+        let own = listing.services.flatMap(\.characteristics).map { nameOf($0.uuid) }
+        let list = own.isEmpty ? "it has none" : "it has \(own.joined(separator: ", "))"
+        return "\(device.name.quotedName) has no characteristic \(selector.text.quotedName); \(list)"
+    }
+}
+
+// MARK: - The table
+
+/// The attributes of a device: for display, and as objects by handle.
+struct DiscoveredTable: Sendable {
+    var listing: AttributeListing
+    var characteristics: [UInt16: CBCharacteristic] = [:]
+}
+
+extension DeviceClient {
+    /// Discovers all services and characteristics that apps can use.
+    func discover(_ device: FoundDevice) async throws(ToolError) -> DiscoveredTable {
+        let peripheral = device.peripheral
+        return try await attempt("discovering its services", device) {
+            var table = DiscoveredTable(listing: AttributeListing(device: device.candidate.document))
+            var left = try await peripheral.discoverServices(nil, deadline: Self.answerLimit)
+            var known = Set(left.map(\.handle))
+            while !left.isEmpty {
+                let service = left.removeFirst()
+                let included = try await peripheral.discoverIncludedServices(
+                    nil,
+                    for: service,
+                    deadline: Self.answerLimit
+                )
+                // Secondary services can only be found as included ones.
+                left += included.filter { known.insert($0.handle).inserted }
+                let found = try await peripheral.discoverCharacteristics(nil, for: service, deadline: Self.answerLimit)
+                for characteristic in found { table.characteristics[characteristic.handle] = characteristic }
+                table.listing.services.append(AttributeListing.Service(service, including: included, found))
+            }
+            return table
+        }
+    }
+
+    /// Reads all values of a table, and its descriptors. A read that the peer rejects is part of the result.
+    func readValues(of table: DiscoveredTable, _ device: FoundDevice) async throws(ToolError) -> AttributeListing {
+        var listing = table.listing
+        for (index, service) in listing.services.enumerated() {
+            for (position, listed) in service.characteristics.enumerated() {
+                guard let characteristic = table.characteristics[listed.handle] else { continue }
+                var listed = listed
+                if characteristic.properties.contains(.read) {
+                    listed.value = try await value("reading \(nameOf(listed.uuid))", device) {
+                        try await device.peripheral.read(characteristic, deadline: Self.answerLimit)
+                    }
+                }
+                listed.descriptors = try await descriptors(of: characteristic, device)
+                listing.services[index].characteristics[position] = listed
+            }
+        }
+        return listing
+    }
+
+    private func descriptors(
+        of characteristic: CBCharacteristic,
+        _ device: FoundDevice
+    ) async throws(ToolError) -> [AttributeListing.Descriptor] {
+        let found = try await attempt("discovering descriptors", device) {
+            try await device.peripheral.discoverDescriptors(for: characteristic, deadline: Self.answerLimit)
+        }
+        var descriptors: [AttributeListing.Descriptor] = []
+        for descriptor in found {
+            let uuid = descriptor.uuid.uuid
+            let value = try await value("reading \(nameOf(uuid))", device) {
+                try await device.peripheral.read(descriptor, deadline: Self.answerLimit)
+            }
+            descriptors.append(.init(uuid: uuid, handle: descriptor.handle, value: value))
+        }
+        return descriptors
+    }
+
+    private func value(
+        _ doing: String,
+        _ device: FoundDevice,
+        _ read: () async throws -> Data
+    ) async throws(ToolError) -> AttributeListing.Value {
+        try await attempt(doing, device) {
+            do {
+                return .known(PacketBuffer(copying: try await read()))
+            } catch let error as CBATTError {
+                return .refused(error.localizedDescription)
+            }
+        }
+    }
+}
+
+extension AttributeListing.Service {
+    fileprivate init(_ service: CBService, including included: [CBService], _ characteristics: [CBCharacteristic]) {
+        self.init(
+            uuid: service.uuid.uuid,
+            handle: service.handle,
+            isPrimary: service.isPrimary,
+            includes: included.map { .init(uuid: $0.uuid.uuid, handle: $0.handle) },
+            characteristics: characteristics.map {
+                .init(
+                    uuid: $0.uuid.uuid,
+                    handle: $0.handle,
+                    properties: UInt8(truncatingIfNeeded: $0.properties.rawValue)
+                )
+            }
+        )
+    }
+}

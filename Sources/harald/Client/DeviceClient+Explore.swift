@@ -1,0 +1,148 @@
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+
+// MARK: - harald explore
+
+extension DeviceClient {
+    /// Prints the attributes of a device with their values, and uses them as `plan` asks.
+    func explore(
+        _ selector: DeviceSelector,
+        _ plan: Visit.Plan,
+        pairs: Bool,
+        seconds: Double
+    ) async throws(ToolError) {
+        let device = try await find(selector, seconds: seconds)
+        try await connect(device, limit: .seconds(seconds))
+        if pairs { try await pair(device) }
+        let link = try await attempt("reading the properties of the link", device) {
+            try await device.peripheral.linkInformation(deadline: Self.answerLimit)
+        }
+        report.say("MTU \(link.mtu)")
+        var table = try await show(device)
+        if let value = plan.write { try await write(value, to: table, device) }
+        if plan.awaitsChange {
+            try await awaitChange(device)
+            table = try await show(device)
+        }
+        if plan.notifications > 0 { try await follow(plan, table, device) }
+    }
+
+    private func show(_ device: FoundDevice) async throws(ToolError) -> DiscoveredTable {
+        var table = try await discover(device)
+        table.listing = try await readValues(of: table, device)
+        report.show(table.listing, as: table.listing.lines)
+        return table
+    }
+
+    private func write(
+        _ write: ValueToWrite,
+        to table: DiscoveredTable,
+        _ device: FoundDevice
+    ) async throws(ToolError) {
+        let all = table.listing.services.flatMap(\.characteristics)
+        guard let listed = all.first(where: { $0.uuid == write.uuid }),
+            let characteristic = table.characteristics[listed.handle]
+        else {
+            throw .incomplete("\(device.name.quotedName) has no characteristic \(nameOf(write.uuid))")
+        }
+        let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
+        try await self.write(write.value, to: target, withResponse: true)
+        guard characteristic.properties.contains(.read) else { return }
+        let value = try await read(target)
+        report.show(
+            ValueDocument(value, of: write.uuid, device.candidate.document),
+            as: "read back \(nameOf(write.uuid)): \(shown(value, of: write.uuid))"
+        )
+    }
+
+    private func awaitChange(_ device: FoundDevice) async throws(ToolError) {
+        report.say("waiting for the services to change")
+        try await attempt("waiting for its services to change", device) {
+            for try await _ in device.peripheral.serviceChanges { return }
+        }
+        report.say("services changed")
+    }
+
+    private func follow(
+        _ plan: Visit.Plan,
+        _ table: DiscoveredTable,
+        _ device: FoundDevice
+    ) async throws(ToolError) {
+        let followable = table.listing.followable
+        var listed = followable.first { $0.uuid == 0x2A37 } ?? followable.first
+        if let uuid = plan.follow {
+            let all = table.listing.services.flatMap(\.characteristics)
+            listed = followable.first { $0.uuid == uuid } ?? all.first { $0.uuid == uuid }
+            if listed == nil { throw .incomplete("\(device.name.quotedName) has no characteristic \(nameOf(uuid))") }
+        }
+        guard let listed, let characteristic = table.characteristics[listed.handle] else { return }
+        let target = FoundCharacteristic(device: device, characteristic: characteristic, listing: table.listing)
+        report.say("following \(target.name)")
+        try await follow(target, count: plan.notifications) { value in
+            "value of \(target.name): \(shown(value, of: target.uuid))"
+        }
+    }
+}
+
+// MARK: - Values
+
+extension DeviceClient {
+    func read(_ target: FoundCharacteristic) async throws(ToolError) -> PacketBuffer {
+        try await attempt("reading \(target.name)", target.device) {
+            let value = try await target.device.peripheral.read(target.characteristic, deadline: Self.answerLimit)
+            return PacketBuffer(copying: value)
+        }
+    }
+
+    func write(
+        _ value: PacketBuffer,
+        to target: FoundCharacteristic,
+        withResponse isConfirmed: Bool
+    ) async throws(ToolError) {
+        let (peripheral, data) = (target.device.peripheral, Data(value))
+        try await attempt("writing \(target.name)", target.device) {
+            if isConfirmed {
+                try await peripheral.write(data, for: target.characteristic, deadline: Self.answerLimit)
+            } else {
+                try await peripheral.writeWithoutResponse(data, for: target.characteristic, deadline: Self.answerLimit)
+            }
+        }
+        let document = WriteDocument(
+            device: target.device.candidate.document,
+            characteristic: UUIDDocument(target.uuid),
+            octets: value.count,
+            isConfirmed: isConfirmed
+        )
+        report.show(document, as: "wrote \(count(value.count, "octet")) to \(target.name)")
+    }
+
+    /// Prints the values that a characteristic notifies or indicates.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of values; nil for no limit.
+    ///   - line: Formats a value for people.
+    func follow(
+        _ target: FoundCharacteristic,
+        count limit: Int?,
+        line: (PacketBuffer) -> String
+    ) async throws(ToolError) {
+        guard !target.characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
+            throw .incomplete(target.listing.doesNotNotify(target.uuid))
+        }
+        let document = target.device.candidate.document
+        var left = limit
+        try await attempt("following \(target.name)", target.device) {
+            for try await data in target.device.peripheral.notifications(of: target.characteristic) {
+                let value = PacketBuffer(copying: data)
+                report.show(ValueDocument(value, of: target.uuid, document), as: line(value))
+                left = left.map { $0 - 1 }
+                if left == 0 { return }
+            }
+            try Task.checkCancellation()
+            // The stream ends without an error if the device was left.
+            throw CBError(.notConnected)
+        }
+    }
+}

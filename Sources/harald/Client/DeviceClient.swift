@@ -1,0 +1,188 @@
+import BluetoothService
+import BluetoothTypes
+import CoreBluetooth
+import CoreBluetoothExtras
+import Foundation
+import ServiceMessages
+import Synchronization
+
+/// The central manager of a command, and the devices that it has connected to.
+final class DeviceClient: Sendable {
+    typealias Verb = @Sendable (DeviceClient) async throws(ToolError) -> Void
+
+    /// How long a manager may take to report that Bluetooth is on.
+    static let startLimit = Duration.seconds(10)
+    /// How long the end of a link may take when the command ends.
+    static let goodbye = Duration.seconds(2)
+    /// The time limit of a request to a device. The attribute protocol has one of 30 s (Core Vol 3 Part F 3.3.3).
+    static let answerLimit = Duration.seconds(35)
+
+    let central: CBCentralManager
+    let facts: DeviceFacts
+    let report: ToolReport
+    private let used = Mutex<[FoundDevice]>([])
+
+    private init(facts: DeviceFacts, report: ToolReport) {
+        central = CBCentralManager(delegate: nil, queue: DispatchQueue(label: "harald.client"))
+        self.facts = facts
+        self.report = report
+    }
+
+    /// Runs `verb` until it ends, or until `aborts` has an error. Then leaves all devices that it has connected to.
+    static func perform(
+        _ verb: @escaping Verb,
+        facts: DeviceFacts,
+        report: ToolReport,
+        aborts: AsyncStream<ToolError>
+    ) async -> Result<Void, ToolError> {
+        let client = DeviceClient(facts: facts, report: report)
+        let result = await withTaskGroup(of: Result<Void, ToolError>.self) { group in
+            group.addTask { await client.result(of: verb) }
+            group.addTask {
+                for await error in aborts { return .failure(error) }
+                return .success(())
+            }
+            let first = await group.next() ?? .success(())
+            group.cancelAll()
+            return first
+        }
+        await client.leave()
+        return result
+    }
+
+    private func result(of verb: Verb) async -> Result<Void, ToolError> {
+        do throws(ToolError) {
+            try await begin()
+            try await verb(self)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Waits until Bluetooth is on.
+    private func begin() async throws(ToolError) {
+        do {
+            try await central.poweredOn(deadline: Self.startLimit)
+        } catch {
+            throw .bluetooth(central.state)
+        }
+    }
+
+    // MARK: Time
+
+    /// Waits by the clock of the service. Ends early if the task is cancelled.
+    func pause(_ duration: Duration) async {
+        let (stream, source) = AsyncStream<Void>.makeStream()
+        let cancel = central.callBack(after: duration) { source.finish() }
+        source.onTermination = { _ in cancel() }
+        for await _ in stream {}
+    }
+
+    // MARK: Links
+
+    /// Connects to a device, which is disconnected at the end of the command.
+    func connect(_ device: FoundDevice, limit: Duration?) async throws(ToolError) {
+        used.withLock { if !$0.contains(device) { $0.append(device) } }
+        try await attempt("connecting", device) {
+            try await self.central.connect(device.peripheral, deadline: limit)
+        }
+        report.step(LinkDocument(device: device.candidate.document, state: "connected"), as: "connected")
+    }
+
+    /// Cancels the connection of this app. The link stays up if other apps use it.
+    func disconnect(_ device: FoundDevice) async {
+        guard device.peripheral.state != .disconnected else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.central.disconnect(device.peripheral) }
+            group.addTask { await self.pause(Self.goodbye) }
+            await group.next()
+            group.cancelAll()
+        }
+        report.step(LinkDocument(device: device.candidate.document, state: "disconnected"), as: "disconnected")
+    }
+
+    private func leave() async {
+        for device in used.withLock({ $0 }) { await disconnect(device) }
+    }
+
+    // MARK: Errors
+
+    /// Runs a step of a command, and reports its error as the tool does.
+    ///
+    /// - Parameter doing: The step in messages, such as `reading 2A37`.
+    func attempt<Value: Sendable>(
+        _ doing: String,
+        _ device: FoundDevice,
+        _ step: () async throws -> Value
+    ) async throws(ToolError) -> Value {
+        do {
+            return try await step()
+        } catch {
+            throw ToolError(error, doing: doing, with: device.name)
+        }
+    }
+}
+
+/// A device that a command has chosen.
+struct FoundDevice: Hashable, Sendable {
+    let peripheral: CBPeripheral
+    let candidate: DeviceCandidate
+
+    /// The device in messages.
+    var name: String { candidate.names.first ?? candidate.label }
+
+    static func == (one: FoundDevice, other: FoundDevice) -> Bool { one.peripheral === other.peripheral }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(peripheral)) }
+}
+
+extension ToolError {
+    /// Converts an error of the API.
+    init(_ error: any Error, doing: String, with name: String) {
+        let debug = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
+        let text = debug ?? error.localizedDescription
+        self =
+            switch error {
+            case ExtrasError.deadlinePassed: .peerVanished(name, doing: doing, reason: "it does not respond")
+            case ExtrasError.notPoweredOn(let state): .bluetooth(state)
+            case ExtrasError.tooLong(let maximum):
+                .incomplete(
+                    "the value is too long: \(name.quotedName) takes \(count(maximum, "octet")) without response"
+                )
+            case is CancellationError: .interrupted(SIGINT)
+            case let error as CBATTError where error.code.isOfSecurity: .notSecured(name, reason: text)
+            case is CBATTError: .incomplete("\(name.quotedName) rejected \(doing): \(text)")
+            case let error as CBError where error.code.isOfSecurity: .notSecured(name, reason: text)
+            // The service could not secure the link, by the Security Manager's reason (Core Vol 3 Part H 3.5.5).
+            case is CBError where ErrorReason(error)?.layer == .smp: .notSecured(name, reason: text)
+            case let error as CBError where error.code.isOfLink: .peerVanished(name, doing: doing, reason: text)
+            default: .incomplete("\(doing) failed: \(text)")
+            }
+    }
+}
+
+extension CBATTError.Code {
+    /// Whether the peer requires a more secure link.
+    var isOfSecurity: Bool {
+        switch self {
+        case .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize: true
+        default: false
+        }
+    }
+}
+
+extension CBError.Code {
+    fileprivate var isOfSecurity: Bool {
+        switch self {
+        case .peerRemovedPairingInformation, .encryptionTimedOut, .tooManyLEPairedDevices: true
+        default: false
+        }
+    }
+
+    fileprivate var isOfLink: Bool {
+        switch self {
+        case .notConnected, .connectionTimeout, .peripheralDisconnected, .connectionFailed: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import BluetoothTypes
+
+/// A peer's attributes with their values, for display, however they were read.
+struct AttributeListing: Sendable {
+    enum Value: Sendable {
+        case notReadable
+        case known(PacketBuffer)
+        case refused(String)
+    }
+
+    struct Service: Sendable {
+        var uuid: BluetoothUUID
+        var handle: UInt16
+        var isPrimary = true
+        var includes: [Included] = []
+        var characteristics: [Characteristic] = []
+    }
+
+    struct Included: Sendable {
+        var uuid: BluetoothUUID
+        var handle: UInt16
+    }
+
+    struct Characteristic: Sendable {
+        var uuid: BluetoothUUID
+        /// The handle of the value.
+        var handle: UInt16
+        /// The bits of the declaration (Core Vol 3 Part G 3.3.1.1).
+        var properties: UInt8
+        var value = Value.notReadable
+        var descriptors: [Descriptor] = []
+
+        /// Whether the peer sends the value as notification or indication.
+        var canNotify: Bool { properties & 0x30 != 0 }
+    }
+
+    struct Descriptor: Sendable {
+        var uuid: BluetoothUUID
+        var handle: UInt16
+        var value = Value.notReadable
+    }
+
+    /// The number of characteristics that ``doesNotNotify(_:)`` lists.
+    private static let maximumAlternatives = 8
+    /// The Generic Attribute service, whose Service Changed is not for users.
+    private static let genericAttribute = BluetoothUUID(0x1801)
+
+    var device = DeviceDocument()
+    var services: [Service] = []
+
+    /// The characteristics that notify or indicate, except those of the Generic Attribute service.
+    var followable: [Characteristic] {
+        services.filter { $0.uuid != Self.genericAttribute }.flatMap(\.characteristics).filter(\.canNotify)
+    }
+
+    /// Returns why `uuid` cannot be followed, and what can be followed instead.
+    func doesNotNotify(_ uuid: BluetoothUUID) -> String {
+        let others = followable.map(\.uuid).filter { $0 != uuid }
+        let shown = others.prefix(Self.maximumAlternatives).map { nameOf($0) }.joined(separator: ", ")
+        let instead = others.isEmpty ? "no other characteristic does" : "these do: \(shown)"
+        return "\(nameOf(uuid)) does not notify; " + instead + (others.count > Self.maximumAlternatives ? ", ..." : "")
+    }
+
+    /// One line per attribute, ordered by handle within each service.
+    var lines: [String] { services.sorted { $0.handle < $1.handle }.flatMap(lines(of:)) }
+
+    private func lines(of service: Service) -> [String] {
+        let kind = service.isPrimary ? "service" : "secondary service"
+        var lines = ["\(hex(service.handle))  \(kind) \(nameOf(service.uuid))"]
+        lines += service.includes.map { "          includes \(nameOf($0.uuid)) at \(hex($0.handle))" }
+        for found in service.characteristics {
+            lines.append(
+                "\(hex(found.handle))    characteristic \(nameOf(found.uuid)) [\(propertyNames(found.properties))]"
+                    + text(of: found.value, found.uuid)
+            )
+            lines += found.descriptors.map {
+                "\(hex($0.handle))      descriptor \(nameOf($0.uuid))" + text(of: $0.value, $0.uuid)
+            }
+        }
+        return lines
+    }
+
+    private func text(of value: Value, _ uuid: BluetoothUUID) -> String {
+        switch value {
+        case .notReadable: ""
+        case .known(let value): " = " + shown(value, of: uuid)
+        case .refused(let reason): " (not readable: \(reason))"
+        }
+    }
+}
+
+extension AttributeListing: ReportDocument {
+    static let event = "table"
+
+    private enum Key: CodingKey { case device, services }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(device, forKey: .device)
+        try container.encode(services.sorted { $0.handle < $1.handle }, forKey: .services)
+    }
+}
+
+extension AttributeListing.Service: Encodable {
+    private enum Key: CodingKey { case uuid, name, handle, isPrimary, includes, characteristics }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let names = UUIDDocument(uuid)
+        try container.encode(names.uuid, forKey: .uuid)
+        try container.encodeIfPresent(names.name, forKey: .name)
+        try container.encode(handle, forKey: .handle)
+        try container.encode(isPrimary, forKey: .isPrimary)
+        try container.encode(includes, forKey: .includes)
+        try container.encode(characteristics, forKey: .characteristics)
+    }
+}
+
+extension AttributeListing.Included: Encodable {
+    private enum Key: CodingKey { case uuid, name, handle }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let names = UUIDDocument(uuid)
+        try container.encode(names.uuid, forKey: .uuid)
+        try container.encodeIfPresent(names.name, forKey: .name)
+        try container.encode(handle, forKey: .handle)
+    }
+}
+
+extension AttributeListing.Characteristic: Encodable {
+    private enum Key: CodingKey { case uuid, name, handle, properties, value, text, error, descriptors }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let names = UUIDDocument(uuid)
+        try container.encode(names.uuid, forKey: .uuid)
+        try container.encodeIfPresent(names.name, forKey: .name)
+        try container.encode(handle, forKey: .handle)
+        try container.encode(listOfProperties(properties), forKey: .properties)
+        try container.encodeIfPresent(value.hexadecimal, forKey: .value)
+        try container.encodeIfPresent(value.words(of: uuid), forKey: .text)
+        try container.encodeIfPresent(value.refusal, forKey: .error)
+        try container.encode(descriptors, forKey: .descriptors)
+    }
+}
+
+extension AttributeListing.Descriptor: Encodable {
+    private enum Key: CodingKey { case uuid, name, handle, value, text, error }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let names = UUIDDocument(uuid)
+        try container.encode(names.uuid, forKey: .uuid)
+        try container.encodeIfPresent(names.name, forKey: .name)
+        try container.encode(handle, forKey: .handle)
+        try container.encodeIfPresent(value.hexadecimal, forKey: .value)
+        try container.encodeIfPresent(value.words(of: uuid), forKey: .text)
+        try container.encodeIfPresent(value.refusal, forKey: .error)
+    }
+}
+
+extension AttributeListing.Value {
+    fileprivate var hexadecimal: String? {
+        if case .known(let value) = self { "\(value)" } else { nil }
+    }
+
+    fileprivate func words(of uuid: BluetoothUUID) -> String? {
+        if case .known(let value) = self { harald.words(for: value, of: uuid) } else { nil }
+    }
+
+    fileprivate var refusal: String? {
+        if case .refused(let reason) = self { reason } else { nil }
+    }
+}
+
+/// Formats a handle, such as `0x002a`.
+func hex(_ handle: UInt16) -> String {
+    let digits = String(handle, radix: 16)
+    return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+}
+
+/// Decodes hexadecimal digits. Returns nil for any other text.
+func octets(hexadecimal text: some StringProtocol) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
+
+/// A value that was read, or that the peer sent.
+struct ValueDocument: ReportDocument {
+    static let event = "value"
+
+    let device: DeviceDocument
+    let characteristic: UUIDDocument
+    let value: String
+    /// The value in words, where the tool can decode it.
+    let text: String?
+
+    init(_ value: PacketBuffer, of uuid: BluetoothUUID, _ device: DeviceDocument) {
+        self.device = device
+        characteristic = UUIDDocument(uuid)
+        self.value = "\(value)"
+        text = words(for: value, of: uuid)
+    }
+}
+
+/// A value that was written.
+struct WriteDocument: ReportDocument {
+    static let event = "written"
+
+    let device: DeviceDocument
+    let characteristic: UUIDDocument
+    let octets: Int
+    let isConfirmed: Bool
+}
+
+/// A step towards or away from a link: `found`, `connected` or `disconnected`.
+struct LinkDocument: ReportDocument {
+    static let event = "link"
+
+    let device: DeviceDocument
+    let state: String
+    var reason: String?
+}

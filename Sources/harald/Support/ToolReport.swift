@@ -1,0 +1,117 @@
+import Foundation
+
+/// The output of a command: text for people, or a line of JSON for each document.
+struct ToolReport: Sendable {
+    /// The version of all documents. It grows when a field is renamed, removed, or changes its meaning.
+    static let schema = 1
+
+    /// Whether documents are printed, rather than text.
+    let isJSON: Bool
+    /// Whether standard output has nothing but the result. Then the progress is shown on a terminal alone.
+    private let onlyResult: Bool
+    private let write: @Sendable (String) -> Void
+
+    init(json isJSON: Bool, onlyResult: Bool = false, write: @escaping @Sendable (String) -> Void = Console.line) {
+        self.isJSON = isJSON
+        self.onlyResult = onlyResult
+        self.write = write
+    }
+
+    /// Prints a line about the progress, which is not part of the result.
+    func say(_ text: String) {
+        if !onlyResult, !isJSON {
+            write(text)
+        } else if onlyResult, isatty(STDERR_FILENO) != 0 {
+            Console.problem(text)
+        }
+    }
+
+    /// Prints a step on the way to the result.
+    func step(_ document: some ReportDocument, as line: @autoclosure () -> String) {
+        if onlyResult { say(line()) } else { show(document, as: line()) }
+    }
+
+    /// Prints a result: a document, or else lines.
+    func show(_ document: some ReportDocument, as lines: [String]) {
+        guard isJSON else { return lines.forEach(write) }
+        write(Console.escaped(json: Self.text(of: document)))
+    }
+
+    func show(_ document: some ReportDocument, as line: @autoclosure () -> String) {
+        isJSON ? show(document, as: []) : write(line())
+    }
+
+    /// Prints why the command fails: a document on standard output for programs, and in any case a line on standard
+    /// error.
+    func fail(_ error: ToolError) {
+        guard !error.isQuiet else { return }
+        if isJSON { show(FailureDocument(error), as: []) }
+        Console.problem("harald: \(error.description)")
+    }
+
+    static func text(of document: some ReportDocument) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Documents consist of texts, numbers and lists, which can always be encoded.
+        let octets = (try? encoder.encode(Envelope(document: document))) ?? Data()
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// A document together with the fields that each has.
+    private struct Envelope<Document: ReportDocument>: Encodable {
+        let document: Document
+
+        private enum Key: CodingKey {
+            case schema
+            case event
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try document.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(ToolReport.schema, forKey: .schema)
+            try container.encode(Document.event, forKey: .event)
+        }
+    }
+}
+
+/// A result of a command, as an object of JSON.
+protocol ReportDocument: Encodable, Sendable {
+    /// The value of the field `event`, which tells the kinds of documents apart.
+    static var event: String { get }
+}
+
+/// The failure of a command.
+struct FailureDocument: ReportDocument {
+    static let event = "error"
+
+    /// See ``ToolError/code``.
+    let code: String
+    let message: String
+    let exitStatus: Int32
+    /// The devices to choose from, if several match.
+    let candidates: [DeviceDocument]?
+
+    init(_ error: ToolError) {
+        code = error.code
+        message = error.description
+        exitStatus = error.exitStatus
+        if case .ambiguousDevice(_, let devices) = error {
+            candidates = devices.map(\.document)
+        } else {
+            candidates = nil
+        }
+    }
+}
+
+/// A device in a document.
+struct DeviceDocument: Encodable, Hashable, Sendable {
+    /// The identifier that apps know the device by, with a service and its managers.
+    var identifier: String?
+    /// The address, where the command has a controller of its own.
+    var address: String?
+    var name: String?
+}
+
+/// Formats a number of things, such as `1 octet` or `3 octets`.
+func count(_ number: Int, _ thing: String) -> String { number == 1 ? "1 \(thing)" : "\(number) \(thing)s" }

@@ -1,0 +1,183 @@
+import BluetoothSimulation
+import BluetoothTypes
+import EventLoops
+import Foundation
+import Radio
+import Testing
+
+@testable import harald
+
+/// `harald connect`, `read`, `write`, `follow` and `pair`, as apps of a service.
+@Suite struct DeviceVerbTests {
+    /// Runs a verb with the sensor `Pulse`, connected.
+    private func run(
+        _ world: VerbWorld,
+        json: Bool = false,
+        interruptedAfter interrupted: Duration? = nil,
+        _ verb: @escaping @Sendable (DeviceClient, FoundDevice) async throws(ToolError) -> Void
+    ) throws -> (result: Result<Void, ToolError>, lines: [String]) {
+        let selector = try #require(DeviceSelector(argument: "pulse"))
+        return try world.run(json: json, interruptedAfter: interrupted) { client async throws(ToolError) in
+            let device = try await client.find(selector, seconds: 10)
+            try await client.connect(device, limit: .seconds(10))
+            try await verb(client, device)
+        }
+    }
+
+    private func characteristic(_ text: String) throws -> CharacteristicSelector {
+        try #require(CharacteristicSelector(argument: text))
+    }
+
+    private func failure(_ result: Result<Void, ToolError>) throws -> ToolError {
+        guard case .failure(let error) = result else { throw ToolError.incomplete("it has succeeded") }
+        return error
+    }
+
+    @Test(
+        "a value is found by UUID, by the beginning of its name, and by its service",
+        arguments: ["2A38", "body sensor", "180D/2a38", "heart rate/Body"]
+    )
+    func reading(text: String) throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        let selector = try characteristic(text)
+        let run = try run(world) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            client.report.say("\(try await client.read(target))")
+        }
+        try run.result.get()
+        #expect(run.lines.contains("01"))
+    }
+
+    @Test("a characteristic that is missing, or a name that fits several, is an error that lists them")
+    func missing() throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        for (text, told) in [
+            (
+                "2A19",
+                "\"Pulse\" has no characteristic \"2A19\"; it has 2A37 Heart Rate Measurement, 2A38 Body Sensor Location"
+            ),
+            (
+                "heart",
+                "\"heart\" fits several characteristics: 2A37 Heart Rate Measurement, 2A39 Heart Rate Control Point"
+            ),
+        ] {
+            let selector = try characteristic(text)
+            let run = try run(world) { client, device async throws(ToolError) in
+                _ = try await client.characteristic(selector, of: device)
+            }
+            let error = try failure(run.result)
+            #expect(error.description.hasPrefix(told) && error.exitStatus == 1)
+        }
+    }
+
+    @Test("values are written with and without response, and numbers of octets have their plural")
+    func writing() throws {
+        let world = VerbWorld()
+        let sensor = world.addSensor("Pulse")
+        let selector = try characteristic("2A39")
+        let run = try run(world) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            try await client.write([1], to: target, withResponse: true)
+            try await client.write([2, 3], to: target, withResponse: false)
+        }
+        try run.result.get()
+        #expect(run.lines.contains("wrote 1 octet to 2A39 Heart Rate Control Point"))
+        #expect(run.lines.contains("wrote 2 octets to 2A39 Heart Rate Control Point"))
+        #expect(sensor.state.withLock { $0.written } == [Data([1]), Data([2, 3])])
+    }
+
+    @Test("values are followed, as a document each")
+    func following() throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        let selector = try characteristic("2A37")
+        let run = try run(world, json: true) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            try await client.follow(target, count: 3) { "\($0)" }
+        }
+        try run.result.get()
+        let values = run.lines.filter { $0.contains("\"event\":\"value\"") }
+        #expect(
+            values.count == 3 && values.allSatisfy { $0.contains("\"uuid\":\"2A37\"") && $0.contains("\"schema\":1") }
+        )
+    }
+
+    @Test("a value that does not notify is an error that lists those that do")
+    func notNotifying() throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        let selector = try characteristic("2A38")
+        let run = try run(world) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            try await client.follow(target, count: nil) { "\($0)" }
+        }
+        let error = try failure(run.result)
+        #expect(
+            error.description
+                == "2A38 Body Sensor Location does not notify; these do: 2A37 Heart Rate Measurement"
+        )
+    }
+
+    @Test("a device that goes out of range is lost")
+    func losing() throws {
+        let world = VerbWorld()
+        let sensor = world.addSensor("Pulse")
+        let selector = try characteristic("2A37")
+        let run = try run(world) { client, device async throws(ToolError) in
+            let target = try await client.characteristic(selector, of: device)
+            sensor.device.move(to: Position(x: 1_000_000))
+            try await client.follow(target, count: nil) { "\($0)" }
+        }
+        let error = try failure(run.result)
+        #expect(error.exitStatus == 6 && error.code == "peerLost")
+    }
+
+    @Test("connect reports the link, connects again when it is lost, and leaves the device when interrupted")
+    func staying() throws {
+        let world = VerbWorld()
+        let sensor = world.addSensor("Pulse")
+        let run = try run(world, interruptedAfter: .seconds(60)) { client, device async throws(ToolError) in
+            _ = client.central.callBack(after: .seconds(5)) { sensor.device.move(to: Position(x: 1_000_000)) }
+            _ = client.central.callBack(after: .seconds(20)) { sensor.device.move(to: Position(x: 1)) }
+            try await client.stay(device, seconds: nil)
+        }
+        #expect(try failure(run.result).exitStatus == 130)
+        #expect(run.lines.contains { $0.hasPrefix("link: every ") && $0.hasSuffix(", not encrypted") })
+        #expect(run.lines.contains { $0.hasPrefix("disconnected: ") && $0.hasSuffix("; connecting again") })
+        #expect(run.lines.filter { $0 == "connected" }.count == 2)
+        #expect(run.lines.last == "disconnected")
+    }
+
+    @Test("connect ends by itself after the time that it was given")
+    func stayingForATime() throws {
+        let world = VerbWorld()
+        world.addSensor("Pulse")
+        let run = try run(world) { client, device async throws(ToolError) in
+            try await client.stay(device, seconds: 5)
+        }
+        try run.result.get()
+        #expect(run.lines.last == "disconnected")
+    }
+
+    @Test("pair uses a value that is for paired devices only, and reports a refusal")
+    func pairing() throws {
+        for agrees in [true, false] {
+            let world = VerbWorld()
+            let sensor = world.addSensor("Pulse")
+            if agrees {
+                world.machine.person.behaves(.agrees(lookingAt: [sensor.device]))
+                sensor.device.person.behaves(.agrees(lookingAt: [world.machine]))
+            }
+            let run = try run(world) { client, device async throws(ToolError) in try await client.pair(device) }
+            guard agrees else {
+                let error = try failure(run.result)
+                #expect(error.exitStatus == 7 && error.code == "notSecured", "\(error)")
+                continue
+            }
+            try run.result.get()
+            #expect(run.lines.contains { $0.hasPrefix("paired: ") }, "\(run.lines)")
+        }
+    }
+}
