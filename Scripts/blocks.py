@@ -33,7 +33,7 @@ import sys
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
-PATTERNS = ["*.md", "*/README.md", "Documentation/*.md"]
+PATTERNS = ["*.md", "*/README.md", "Documentation/*.md", "Sources/*/*.docc/*.md"]
 PREAMBLES = Path("Scripts/preambles")
 LANGUAGES = {"swift", "sh", "text", "mermaid", "json", "xml", "ini", "python", "dockerfile"}
 # Comments and the languages that they belong to.

@@ -74,8 +74,8 @@ open class CBPeripheralManager: CBManager, @unchecked Sendable {
         contents.withLock { $0.isAdvertising } && (state == .poweredOn || state == .unknown)
     }
 
-    /// Returns the app's permission to use Bluetooth: an old form of ``CBManager/authorization``. The call blocks until
-    /// the service has answered.
+    /// Returns the app's permission to use Bluetooth: an old form of ``CBManager/authorization-type.property``. The
+    /// call blocks until the service has answered.
     @discardableResult
     open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus {
         CBPeripheralManagerAuthorizationStatus(rawValue: authorization.rawValue) ?? .notDetermined

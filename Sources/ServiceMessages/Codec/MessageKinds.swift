@@ -11,7 +11,7 @@ public protocol MessageKinds: PacketFields {
     /// Codes the number and name of this value's kind by ``FieldCoder/kind(_:_:)``, and then its fields, in wire order.
     ///
     /// - Parameter coder: Reads, writes or prints each field.
-    /// - Throws: ``PacketError`` if the octets being read are not such a message, or exceed one of its limits.
+    /// - Throws: `PacketError` if the octets being read are not such a message, or exceed one of its limits.
     mutating func codeKind<C: FieldCoder>(_ coder: inout C) throws(PacketError)
 }
 
@@ -39,7 +39,7 @@ extension MessageKinds {
     /// Codes the number of the kind and its fields.
     ///
     /// - Parameter coder: Reads, writes or prints each field.
-    /// - Throws: ``PacketError`` if the octets being read have an unknown kind, or are not such a message.
+    /// - Throws: `PacketError` if the octets being read have an unknown kind, or are not such a message.
     public mutating func code<C: FieldCoder>(_ coder: inout C) throws(PacketError) {
         if coder.isReading {
             var number: UInt8 = 0

@@ -1,0 +1,1 @@
+// Names the products whose documentation the plugin builds. See Package.swift.

@@ -1,0 +1,25 @@
+import CoreBluetooth
+import CoreBluetoothExtras
+
+let service = CBUUID(string: "180D")
+let rate = CBUUID(string: "2A37")
+let queue = DispatchQueue(label: "heart")
+let manager = CBCentralManager(delegate: nil, queue: queue)
+
+func followHeart() async throws {
+    try await manager.poweredOn()
+    for try await found in manager.scan(services: [service]) {
+        let name = found.content.localName ?? "a sensor"
+        print("found \(name) at \(found.rssi) dBm")
+        let sensor = found.peripheral
+        try await manager.connect(sensor, deadline: .seconds(10))
+        let services = try await sensor.discoverServices([service])
+        let rates = try await sensor.discoverCharacteristics(
+            [rate],
+            for: services[0]
+        )
+        print("connected, the rate is \(rates[0].uuid)")
+        return await manager.disconnect(sensor)
+    }
+}
+try await followHeart()

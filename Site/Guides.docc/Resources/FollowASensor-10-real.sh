@@ -1,0 +1,1 @@
+HARALD_CONTROLLER=hci0 swift run heart

@@ -1,0 +1,42 @@
+import BluetoothSimulation
+import CoreBluetooth
+import CoreBluetoothExtras
+import Radio
+import Testing
+
+@testable import Heart
+
+/// What the belt runs: it advertises the heart-rate service.
+func advertise(_ app: SimulatedApp) -> CBPeripheralManager {
+    let queue = DispatchQueue(label: "belt")
+    let manager = CBPeripheralManager(delegate: nil, queue: queue)
+    app.task {
+        try await manager.poweredOn()
+        let service = CBUUID(string: "180D")
+        let content = AdvertisedContent(localName: "Belt", services: [service])
+        try await manager.startAdvertising(content)
+    }
+    return manager
+}
+
+@Test(arguments: 1...10) func reconnects(seed: UInt64) {
+    let world = SimulatedWorld(seed: seed)
+    world.changeAir { $0.lossRate = 0.1 }
+    let follower = Follower()
+    let strap = world.addDevice(named: "Belt")
+    let belt = strap.launch("belt", advertise)
+    let phone = world.addDevice(named: "Phone", at: Position(x: 1))
+    phone.launch("follower") { _ in follower.start() }
+    withExtendedLifetime(belt) {
+        world.run(for: .seconds(10))
+        #expect(follower.events == ["connected"])
+
+        strap.move(to: Position(x: 10_000))
+        world.run(for: .seconds(60))
+        #expect(follower.events.last == "disconnected")
+
+        strap.move(to: Position())
+        world.run(for: .seconds(60))
+        #expect(follower.events.last == "connected")
+    }
+}
