@@ -143,7 +143,9 @@ def cite(line: str, chapter: Callable[[str], str | None]) -> str:
     """A line of a documentation comment, whose citations of rules become links to their chapters."""
     def linked(match: re.Match[str]) -> str:
         anchor = chapter(match[1])
-        return f"[{match[0]}]({CHAPTERS}#{anchor})" if anchor else match[0]
+        rule = match[0].split()[1].rstrip(",")
+        # DocC has one title for all links to one address, so the rule is a part of it.
+        return f"[{match[0]}]({CHAPTERS}?rule={rule}#{anchor})" if anchor else match[0]
     # Not within code or the text of a link.
     return "".join(part if part.startswith(("`", "[")) else RULE.sub(linked, part)
                    for part in re.split(r"(`[^`]*`|\[[^\]]*\]\([^)]*\))", line))

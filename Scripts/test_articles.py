@@ -67,7 +67,7 @@ class Repository(unittest.TestCase):
     def test_citations(self) -> None:
         chapters = articles.chapters("# Rules\n\n## Sources\n\n## 3 Connecting\n")
         self.assertEqual(chapters, {"3": "3-Connecting"})
-        link = "[behaviours 3.1, 3.2](/documentation/guides/behaviours#3-Connecting)"
+        link = "[behaviours 3.1, 3.2](/documentation/guides/behaviours?rule=3.1#3-Connecting)"
         self.assertEqual(articles.cite("Connects (behaviours 3.1, 3.2).", chapters.get), f"Connects ({link}).")
         for same in ["behaviour 4.1", "`behaviour 3.1`", "[behaviour 3.1](x)", "behaviours"]:
             self.assertEqual(articles.cite(same, chapters.get), same)
