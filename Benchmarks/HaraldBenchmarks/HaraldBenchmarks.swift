@@ -11,6 +11,7 @@ enum HaraldBenchmarks {
     /// The groups of measurements. Names on the command line select some of them.
     private static let groups: [(name: String, measure: @Sendable () throws -> Void)] = [
         ("codecs", codecs),
+        ("cryptography", cryptography),
         ("host", oneHost),
         ("service", service),
         ("hosts", twoHosts),

@@ -1,6 +1,7 @@
 import BluetoothService
 import BluetoothTypes
 import Bonds
+import Cryptography
 import EventLoops
 import Foundation
 import Radio
@@ -50,6 +51,8 @@ public final class SimulatedWorld: Sendable {
         calendarStart: TimeInterval = SimulatedWorld.defaultCalendarStart,
         radio configuration: Radio.Configuration = Radio.Configuration()
     ) {
+        // If the library is missing, the program ends here with an explanation, not when the first device pairs.
+        _ = CryptographyProviders.standard
         self.seed = seed
         self.loop = loop
         self.calendarStart = calendarStart

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import EventLoops
 
 /// The secret of this host: random octets, generated once, with which the host recognises the files that it has written
@@ -10,7 +10,7 @@ struct HostSecret: Sendable {
     /// The size of the file, in octets.
     static let fileSize = 2 * count
     /// The size of derived keys and seals, in octets.
-    static let count = SHA256.byteCount
+    static let count = SHA256Digest.count
     /// The size of the name, in octets.
     static let nameSize = 8
 
@@ -47,15 +47,14 @@ struct HostSecret: Sendable {
 
     /// Whether `seal` proves that this host has written a file for a purpose.
     func isSeal(_ seal: [UInt8], of file: [UInt8], for purpose: String) -> Bool {
-        let key = SymmetricKey(data: derive(purpose))
-        return HMAC<SHA256>.isValidAuthenticationCode(seal, authenticating: file, using: key)
+        HMACSHA256.isCode(seal, for: file, key: derive(purpose))
     }
 
     /// Whether the version 1 file with this checksum existed before the secret.
     func hasReplaced(_ checksum: [UInt8]) -> Bool { predecessor == checksum }
 
     private static func seal(_ message: [UInt8], _ key: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: key)))
+        HMACSHA256.code(for: message, key: key)
     }
 }
 

@@ -1,5 +1,8 @@
 /// A 128-bit cipher block. Octet 0 is the most significant.
 package struct Block128: Hashable, Sendable {
+    /// The length of a block, in octets.
+    static let length = 16
+
     /// The most significant 64 bits.
     package var high: UInt64
     /// The least significant 64 bits.
@@ -40,6 +43,11 @@ package struct Block128: Hashable, Sendable {
 
     /// The 16 octets, most significant first.
     package var bytes: [UInt8] { (0..<16).map { self[$0] } }
+
+    /// Appends the 16 octets, most significant first.
+    func append(to octets: inout [UInt8]) {
+        for index in 0..<Self.length { octets.append(self[index]) }
+    }
 
     /// Returns the bitwise exclusive OR of two blocks.
     package static func ^ (a: Block128, b: Block128) -> Block128 {

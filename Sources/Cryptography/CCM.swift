@@ -1,22 +1,24 @@
-import Crypto
-import CryptoExtras
-
 /// AES-CCM with the link layer's parameters: a 4-octet MIC, a 13-octet nonce, and one octet of additional authenticated
 /// data (Core Vol 6 Part E 2; RFC 3610 with M = 4, L = 2).
-///
-/// Each payload costs two library calls, whatever its length, because a key schedule is more expensive than a block.
 package struct CCM: Sendable {
     /// The length of the message integrity code (MIC), in octets.
     package static let codeLength = 4
     /// The length of a nonce, in octets.
     package static let nonceLength = 13
 
-    private static let blockLength = 16
-
-    private let key: SymmetricKey
+    private let cipher: any MessageCipher
+    /// The length of the code, in octets. The link layer's, except in tests.
+    private let codeLength: Int
 
     /// Creates a cipher under the session key `key`.
-    package init(_ key: Key128) { self.key = SymmetricKey(data: key.bytes) }
+    package init(_ key: Key128, with provider: any CryptographyProvider = CryptographyProviders.standard) {
+        self.init(key, codeLength: Self.codeLength, with: provider)
+    }
+
+    init(_ key: Key128, codeLength: Int, with provider: any CryptographyProvider) {
+        cipher = provider.messageCipher(key)
+        self.codeLength = codeLength
+    }
 
     /// Encrypts `payload` and appends its MIC.
     ///
@@ -24,10 +26,7 @@ package struct CCM: Sendable {
     ///   - nonce: ``nonceLength`` octets. A longer nonce is truncated, a shorter one padded with zeroes.
     ///   - header: The additional authenticated octet. It is not encrypted.
     package func encrypt(_ payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
-        let code = code(of: payload, nonce: nonce, header: header)
-        var (mask, sealed) = crypt(payload, nonce: nonce)
-        for index in 0..<Self.codeLength { sealed.append(code[index] ^ mask[index]) }
-        return sealed
+        encrypt(payload, nonce: nonce, authenticating: CollectionOfOne(header))
     }
 
     /// Decrypts the output of ``encrypt(_:nonce:header:)``.
@@ -35,65 +34,81 @@ package struct CCM: Sendable {
     /// - Returns: The payload, or nil when the MIC does not match: the key, nonce or header differs, or the data was
     ///   modified.
     package func decrypt(_ sealed: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8]? {
-        guard sealed.count >= Self.codeLength else { return nil }
-        let (mask, payload) = crypt(sealed.dropLast(Self.codeLength), nonce: nonce)
-        let code = code(of: payload, nonce: nonce, header: header)
-        // Compares in constant time: every octet is examined, so timing reveals nothing about a forged MIC.
-        var difference: UInt8 = 0
-        for (index, octet) in sealed.suffix(Self.codeLength).enumerated() {
-            difference |= code[index] ^ mask[index] ^ octet
-        }
-        return difference == 0 ? payload : nil
+        decrypt(sealed, nonce: nonce, authenticating: CollectionOfOne(header))
+    }
+
+    /// Encrypts with any additional authenticated data.
+    func encrypt(
+        _ payload: some Collection<UInt8>,
+        nonce: [UInt8],
+        authenticating data: some Collection<UInt8>
+    ) -> [UInt8] {
+        let payload = Array(payload)
+        let code = code(of: payload, nonce: nonce, authenticating: data)
+        var (mask, sealed) = crypt(payload, nonce: nonce, spareCapacity: codeLength)
+        let sealedCode = code ^ mask
+        for index in 0..<codeLength { sealed.append(sealedCode[index]) }
+        return sealed
+    }
+
+    /// Decrypts with any additional authenticated data.
+    func decrypt(
+        _ sealed: some Collection<UInt8>,
+        nonce: [UInt8],
+        authenticating data: some Collection<UInt8>
+    ) -> [UInt8]? {
+        guard sealed.count >= codeLength else { return nil }
+        let (mask, payload) = crypt(Array(sealed.dropLast(codeLength)), nonce: nonce)
+        let code = code(of: payload, nonce: nonce, authenticating: data) ^ mask
+        return sealed.suffix(codeLength).isEqualInConstantTime(to: code.bytes.prefix(codeLength)) ? payload : nil
     }
 
     /// Returns a block of the flags octet, the nonce and a 16-bit big-endian number.
-    private func block(flags: UInt8, _ nonce: [UInt8], _ number: Int) -> [UInt8] {
-        var block: [UInt8] = []
-        block.reserveCapacity(Self.blockLength)
-        block.append(flags)
-        block += nonce.prefix(Self.nonceLength)
-        while block.count <= Self.nonceLength { block.append(0) }
-        block.append(UInt8(truncatingIfNeeded: number >> 8))
-        block.append(UInt8(truncatingIfNeeded: number))
+    private func block(flags: UInt8, _ nonce: [UInt8], _ number: Int) -> Block128 {
+        var block = Block128(high: UInt64(flags) << 56, low: UInt64(truncatingIfNeeded: number & 0xFFFF))
+        for (index, octet) in nonce.prefix(Self.nonceLength).enumerated() { block[1 + index] = octet }
         return block
     }
 
-    /// Returns the unencrypted MIC: the leading octets of the last CBC-MAC block over the first block, the header and
-    /// the payload.
-    private func code(of payload: some Collection<UInt8>, nonce: [UInt8], header: UInt8) -> [UInt8] {
-        // Flags: authenticated data present, M = 4, L = 2.
-        var input = block(flags: 0x49, nonce, payload.count)
-        input.reserveCapacity(3 * Self.blockLength + payload.count)
-        // One octet of additional authenticated data, preceded by its length and padded with zeroes.
-        input += [0, 1, header]
-        input += repeatElement(0, count: Self.blockLength - 3)
-        input += payload
-        input += repeatElement(0, count: -payload.count & (Self.blockLength - 1))
-        do {
-            let zero = try AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: Self.blockLength))
-            let chain = try AES._CBC.encrypt(input, using: key, iv: zero, noPadding: true)
-            return Array(chain.suffix(Self.blockLength).prefix(Self.codeLength))
-        } catch {
-            // The library throws only for a wrong key, IV or input length. The input is whole blocks.
-            preconditionFailure("AES-CBC refused whole blocks: \(error)")
+    /// Returns the last CBC-MAC block over the first block, the authenticated data and the payload. The unencrypted MIC
+    /// is its beginning.
+    private func code(
+        of payload: [UInt8],
+        nonce: [UInt8],
+        authenticating data: some Collection<UInt8>
+    ) -> Block128 {
+        // Authenticated data present, M, L = 2 (RFC 3610 2.2).
+        let flags = (data.isEmpty ? 0 : 0x40) | UInt8(truncatingIfNeeded: (codeLength - 2) / 2) << 3 | 0x01
+        var input: [UInt8] = []
+        input.reserveCapacity(4 * Block128.length + data.count + payload.count)
+        block(flags: flags, nonce, payload.count).append(to: &input)
+        if !data.isEmpty {
+            // Data of fewer than 0xFF00 octets is preceded by its length.
+            input.append(UInt8(truncatingIfNeeded: data.count >> 8))
+            input.append(UInt8(truncatingIfNeeded: data.count))
+            input += data
+            Self.pad(&input)
         }
+        input += payload
+        Self.pad(&input)
+        return cipher.chain(input)
     }
 
-    /// Applies the CTR key stream to `payload`. `mask` is the start of key stream block 0, which encrypts the MIC.
-    private func crypt(_ payload: some Collection<UInt8>, nonce: [UInt8]) -> (mask: [UInt8], payload: [UInt8]) {
-        var input = [UInt8](repeating: 0, count: Self.blockLength)
-        input.reserveCapacity(Self.blockLength + payload.count)
-        input += payload
-        do {
-            let first = try AES._CTR.Nonce(nonceBytes: block(flags: 0x01, nonce, 0))
-            let stream = try AES._CTR.encrypt(input, using: key, nonce: first)
-            var result: [UInt8] = []
-            result.reserveCapacity(payload.count + Self.codeLength)
-            result += stream.dropFirst(Self.blockLength)
-            return (Array(stream.prefix(Self.codeLength)), result)
-        } catch {
-            // The library throws only for a wrong key or nonce length.
-            preconditionFailure("AES-CTR refused a block of 16 octets: \(error)")
-        }
+    private static func pad(_ input: inout [UInt8]) {
+        input += repeatElement(0, count: -input.count & (Block128.length - 1))
+    }
+
+    /// Applies the CTR key stream to `payload`. `mask` is the key stream's block 0, which encrypts the MIC.
+    private func crypt(
+        _ payload: [UInt8],
+        nonce: [UInt8],
+        spareCapacity: Int = 0
+    ) -> (mask: Block128, payload: [UInt8]) {
+        let (mask, octets) = cipher.stream(
+            from: block(flags: 0x01, nonce, 0),
+            payload,
+            spareCapacity: spareCapacity
+        )
+        return (mask, octets)
     }
 }

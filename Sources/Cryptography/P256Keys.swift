@@ -1,7 +1,8 @@
-import Crypto
-
 /// A P-256 public key as received from a peer. The coordinates are not validated until they are used.
 package struct P256Point: Hashable, Sendable {
+    /// The length of a coordinate, in octets.
+    static let coordinateLength = 32
+
     /// The x coordinate: 32 octets, most significant first.
     package let x: [UInt8]
     /// The y coordinate: 32 octets, most significant first.
@@ -9,9 +10,15 @@ package struct P256Point: Hashable, Sendable {
 
     /// Creates a point from two 32-octet coordinates, most significant octet first. Returns nil for any other length.
     package init?(x: some Collection<UInt8>, y: some Collection<UInt8>) {
-        guard x.count == 32, y.count == 32 else { return nil }
+        guard x.count == Self.coordinateLength, y.count == Self.coordinateLength else { return nil }
         self.x = Array(x)
         self.y = Array(y)
+    }
+
+    /// Creates a point from both coordinates, x first. Returns nil for any other length than 64 octets.
+    init?(_ octets: [UInt8]) {
+        guard octets.count == 2 * Self.coordinateLength else { return nil }
+        self.init(x: octets.prefix(Self.coordinateLength), y: octets.suffix(Self.coordinateLength))
     }
 
     /// Whether this is the debug public key. The specification publishes its private key (Core Vol 3 Part H 2.3.5.6.1),
@@ -21,16 +28,17 @@ package struct P256Point: Hashable, Sendable {
 
 /// A P-256 key pair (Core Vol 3 Part H 2.3.5.6.1).
 package struct P256KeyPair: Sendable, CustomStringConvertible {
-    private let privateKey: P256.KeyAgreement.PrivateKey
+    private let privateKey: any P256PrivateKey
     /// The public key, which is sent to the peer.
     package let publicKey: P256Point
 
     /// Creates a pair from a 32-octet private key, most significant octet first. Returns nil for an invalid private
     /// key.
-    package init?(privateKey bytes: [UInt8]) {
-        guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes) else { return nil }
-        let raw = Array(key.publicKey.rawRepresentation)
-        guard let point = P256Point(x: raw.prefix(32), y: raw.suffix(32)) else { return nil }
+    package init?(
+        privateKey bytes: [UInt8],
+        with provider: any CryptographyProvider = CryptographyProviders.standard
+    ) {
+        guard let key = provider.privateKey(bytes), let point = key.point else { return nil }
         privateKey = key
         publicKey = point
     }
@@ -52,8 +60,7 @@ package struct P256KeyPair: Sendable, CustomStringConvertible {
     /// Returns the shared secret (DHKey): the x coordinate as 32 octets, most significant first. Returns nil when
     /// `peer` is not on the curve (AB-S01, CVE-2018-5383).
     package func sharedSecret(with peer: P256Point) -> [UInt8]? {
-        guard let key = try? P256.KeyAgreement.PublicKey(rawRepresentation: peer.x + peer.y) else { return nil }
-        return try? privateKey.sharedSecretFromKeyAgreement(with: key).withUnsafeBytes { [UInt8]($0) }
+        privateKey.sharedSecret(with: peer)
     }
 
     /// The debug key pair that the specification publishes for sniffers.

@@ -1,4 +1,5 @@
 import BluetoothService
+import Cryptography
 import EventLoops
 import Foundation
 import GAP
@@ -102,6 +103,12 @@ package enum EmbeddedService {
         finder: ControllerFinder,
         logger: Logger
     ) -> any ServiceConnection {
+        do throws(CryptographyUnavailable) {
+            try CryptographyProviders.require()
+        } catch {
+            logger.error("Bluetooth is unsupported: \(error)")
+            return UnsupportedConnection()
+        }
         let made = Mutex<(any ServiceConnection)?>(nil)
         let loop = NIOEventLoop()
         loop.submitAndWait {

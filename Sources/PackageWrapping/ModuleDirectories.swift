@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Creates a directory of modules for each stand-in, so that a package only sees the stand-ins that it asked for.
@@ -106,17 +106,17 @@ struct ModuleDirectories {
 
     /// Returns a digest of the library, its modules and its headers.
     private func digest(of links: [Link]) throws -> String {
-        var hash = SHA256()
+        var parts: [UInt8] = []
         func add(_ path: String, as name: String) throws {
             let content = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-            hash.update(data: Data("\(name)\n\(path)\n".utf8))
-            hash.update(data: Data(SHA256.hash(data: content)))
+            parts += "\(name)\n\(path)\n".utf8
+            parts += content.withUnsafeBytes { SHA256Digest.of($0) }
         }
         try add(Libraries.file(in: products), as: "library")
         for link in links {
             for file in try files(at: link.destination) { try add(file, as: link.place) }
         }
-        return hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+        return SHA256Digest.of(parts).prefix(8).map { String(format: "%02x", $0) }.joined()
     }
 
     /// Returns the file at `path`, or all files below the directory.

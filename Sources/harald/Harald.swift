@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cryptography
 import Foundation
 import Logging
 
@@ -46,6 +47,24 @@ struct Harald: ParsableCommand {
             Console.problem("harald: \(unknown)")
             Foundation.exit(EX_USAGE)
         }
-        main(nil)
+        do {
+            var command = try parseAsRoot()
+            if !worksWithoutCryptography(type(of: command)) { try requireCryptography() }
+            try command.run()
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    private static func worksWithoutCryptography(_ command: any ParsableCommand.Type) -> Bool {
+        ["help", "doctor"].contains(command.configuration.commandName)
+    }
+
+    private static func requireCryptography() throws {
+        do throws(CryptographyUnavailable) {
+            try CryptographyProviders.require()
+        } catch {
+            throw ToolError.incomplete("\(error)").report()
+        }
     }
 }

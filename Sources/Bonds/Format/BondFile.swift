@@ -1,5 +1,5 @@
 import BluetoothTypes
-import Crypto
+import Cryptography
 
 /// The file format of a store, based on ``SealedFile``.
 ///
@@ -33,7 +33,7 @@ enum BondFile {
         let parts = try SealedFile.Parts(file, of: kind, secretless: secretless)
         let body: PacketBuffer
         if parts.version == secretless {
-            guard Array(SHA256.hash(data: parts.sealed)) == parts.seal else { throw .damaged("wrong checksum") }
+            guard SHA256Digest.of(parts.sealed) == parts.seal else { throw .damaged("wrong checksum") }
             // Once there is a secret, the only file without one that is trusted is the one that existed before it.
             guard secret?.hasReplaced(parts.seal) ?? true else { throw .foreign }
             body = parts.body
