@@ -236,9 +236,8 @@ let package = Package(
         .executableTarget(
             name: "harald",
             dependencies: [
-                "AssignedNumbers", "CLinux", "CVersion", "PackageWrapping", "SourceChecks", "Diagnosis", "BluetoothTypes",
-                "Security", "Privacy",
-                "EventLoops", "Radio",
+                "AssignedNumbers", "CLinux", "CVersion", "PackageWrapping", "SourceChecks", "Diagnosis",
+                "BluetoothTypes", "Security", "Privacy", "EventLoops", "Radio",
                 "HCI",
                 "HCIFraming",
                 "HCIHost",

@@ -111,8 +111,9 @@ extension BluetoothSystem {
         }
     }
 
-    /// Performs a command on the app with this name, or with an executable of this name. Calls `completion` once, on the
-    /// loop.
+    /// Performs a command on the app with this name, or with an executable of this name.
+    ///
+    /// Calls `completion` once, on the loop.
     ///
     /// - Parameter owner: The user ID of the app. May be nil if only one user has an app with this name.
     package func perform(
