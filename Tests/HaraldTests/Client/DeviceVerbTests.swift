@@ -1,8 +1,10 @@
 import BluetoothSimulation
 import BluetoothTypes
+import CoreBluetooth
 import EventLoops
 import Foundation
 import Radio
+import Synchronization
 import Testing
 
 @testable import harald

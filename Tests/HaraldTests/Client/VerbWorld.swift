@@ -51,7 +51,7 @@ final class VerbWorld: Sendable {
             runs += 1
             return runs
         }
-        machine.launch("harald \(number)") { app in
+        _ = machine.launch("harald \(number)") { app in
             app.task {
                 let facts = DeviceFacts(known: known)
                 let result = await DeviceClient.perform(verb, facts: facts, report: report, aborts: aborts)
