@@ -343,17 +343,22 @@ let package = Package(
             [
                 "BluetoothTypes", "Security", "Privacy", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT",
                 "GATT", "SMP",
-                "Bonds", "LinkLayer", "Radio", "StackStandIns", .product(name: "Logging", package: "swift-log"),
+                "Bonds", "ControllerStandIns", "LinkLayer", "Radio", "StackStandIns",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
             "Privacy",
-            ["BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP", "StackStandIns"]
+            [
+                "BluetoothTypes", "Bonds", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost", "SMP",
+                "StackStandIns",
+            ]
         ),
         tests(
             "Security",
             [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "ATT", "GATT",
+                "BluetoothTypes", "Bonds", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost",
+                "L2CAP", "ATT", "GATT",
                 "Privacy", "SMP", "StackStandIns",
             ]
         ),
@@ -390,6 +395,13 @@ let package = Package(
             path: "Tests/RandomPackets",
             swiftSettings: settings
         ),
+        // A controller with scripted answers, and a host on it.
+        .target(
+            name: "ControllerStandIns",
+            dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
+            path: "Tests/ControllerStandIns",
+            swiftSettings: settings
+        ),
         .target(
             name: "LoopbackLinks",
             dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
@@ -411,7 +423,9 @@ let package = Package(
         .target(
             name: "StackStandIns",
             dependencies: [
-                "BluetoothTypes", "Bonds", "Cryptography", "EventLoops", "HCI", "HCIHost", "L2CAP", "Security", "SMP",
+                "BluetoothTypes", "Bonds", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost",
+                "L2CAP",
+                "Security", "SMP",
             ],
             path: "Tests/StackStandIns",
             swiftSettings: settings
@@ -451,7 +465,7 @@ let package = Package(
         tests(
             "LinkLayer",
             [
-                "BluetoothTypes", "Cryptography", "EventLoops", "HCI", "HCIHost", "Radio",
+                "BluetoothTypes", "ControllerStandIns", "Cryptography", "EventLoops", "HCI", "HCIHost", "Radio",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -462,7 +476,7 @@ let package = Package(
         tests("HCIFraming", ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets"]),
         tests(
             "HCIHost",
-            ["BluetoothTypes", "EventLoops", "HCI", "RandomPackets", .product(name: "Logging", package: "swift-log")]
+            ["BluetoothTypes", "ControllerStandIns", "EventLoops", "HCI", "RandomPackets"]
         ),
         tests(
             "HCITransports",

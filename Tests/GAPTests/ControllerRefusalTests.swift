@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import GATT
 import HCI
@@ -64,28 +65,28 @@ import Testing
         arguments: [HCIStatus.unsupportedFeatureOrParameter, .invalidParameters]
     )
     func parametersAreLeftOutBeforeTheCommands(status: HCIStatus) throws {
-        let peer = ScriptedPeer()
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
         let access = GenericAccess(
-            host: peer.host,
-            loop: peer.loop,
+            host: bench.host,
+            loop: bench.loop,
             random: RandomSource(seed: 1),
-            stackEvents: peer.stackEvents
+            stackEvents: bench.stackEvents
         )
         access.start()
-        peer.run(.milliseconds(100))
+        bench.run(.milliseconds(100))
         var asked: [LEPHYs] = []
-        peer.onCommand = { command in
+        bench.controller.onCommand = { command in
             guard let command = command as? LEExtendedCreateConnection else { return }
             asked.append(command.le2M == nil ? .le1M : [.le1M, .le2M])
         }
-        peer.refuses[LEExtendedCreateConnection.opcode] = status
+        bench.controller.refuses[LEExtendedCreateConnection.opcode] = status
         access.connector.want(BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice))
-        peer.run(.milliseconds(100))
+        bench.run(.milliseconds(100))
         #expect(asked == [[.le1M, .le2M], .le1M])
         #expect(access.controllerInformation?.fallbacks.contains(.no2MInitiating) == true)
-        peer.run(.seconds(10))
+        bench.run(.seconds(10))
         let isLegacy = status == .unsupportedFeatureOrParameter
-        #expect(peer.commands.contains { $0 is LECreateConnection } == isLegacy)
+        #expect(bench.transport.commands.contains { $0 is LECreateConnection } == isLegacy)
         #expect(access.controllerInformation?.fallbacks.contains(.legacyCommands) == isLegacy)
     }
 
@@ -122,27 +123,29 @@ import Testing
 
     @Test("behaviour 3.1: a refused pending connection is retried with growing pauses, logged, and made in the end")
     func pausesBecomeLonger() throws {
-        let peer = ScriptedPeer()
-        let connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
+        let connector = Connector(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
         var failures = 0
         connector.onFailure = { _, _ in failures += 1 }
-        peer.up()
-        connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: try #require(peer.information))
-        peer.refuses[LEExtendedCreateConnection.opcode] = .connectionAlreadyExists
+        bench.up()
+        connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: try #require(bench.information))
+        bench.controller.refuses[LEExtendedCreateConnection.opcode] = .connectionAlreadyExists
         var times: [Duration] = []
-        let start = peer.loop.now
-        peer.onCommand = { if $0 is LEExtendedCreateConnection { times.append(peer.loop.now - start) } }
+        let start = bench.loop.now
+        bench.controller.onCommand = { if $0 is LEExtendedCreateConnection { times.append(bench.loop.now - start) } }
         let wanted = BluetoothAddress(0xC0_0000_0000_0A, kind: .randomDevice)
         connector.want(wanted)
-        peer.run(.seconds(100))
+        bench.run(.seconds(100))
         #expect(times == [0, 1, 3, 7, 15, 31, 63, 95].map { .seconds($0) })
         #expect(failures == 0 && connector.wanted == [wanted] && connector.refusal?.status == .connectionAlreadyExists)
-        let told = peer.told.filter { "\($0)".hasPrefix("1 pending connection stays pending: the controller refuses") }
+        let told = bench.reported.filter {
+            "\($0)".hasPrefix("1 pending connection stays pending: the controller refuses")
+        }
         #expect(told.count == times.count && told.allSatisfy { $0.weight == .warning })
         // The link that the controller reported ends.
-        peer.refuses = [:]
+        bench.controller.refuses = [:]
         connector.linkEnded()
-        peer.run(.milliseconds(10))
+        bench.run(.milliseconds(10))
         #expect(times.count == 9 && connector.refusal == nil)
     }
 
@@ -186,18 +189,18 @@ import Testing
     @Test("a data length request for which the controller is too busy is repeated, and an unsupported one is not")
     func aRefusedRequestForLongPacketsIsRepeated() throws {
         for (status, count) in [(HCIStatus.commandDisallowed, 3), (.unsupportedRemoteFeature, 1)] {
-            let peer = ScriptedPeer()
-            let connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
+            let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
+            let connector = Connector(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             var connections: [HCIConnection] = []
-            peer.host.onConnection = { connections.append($0) }
-            peer.up()
-            var information = try #require(peer.information)
+            bench.host.onConnection = { connections.append($0) }
+            bench.up()
+            var information = try #require(bench.information)
             var lengths = LEReadMaximumDataLength.Response()
             (lengths.txOctets, lengths.txTime) = (251, 2_120)
             information.take(lengths)
             connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: information)
-            peer.refuses[LESetDataLength.opcode] = status
-            peer.inject(
+            bench.controller.refuses[LESetDataLength.opcode] = status
+            bench.inject(
                 LEEnhancedConnectionComplete(
                     status: .success,
                     handle: ConnectionHandle(rawValue: 1),
@@ -210,8 +213,8 @@ import Testing
                 )
             )
             connector.requestLongPackets(on: try #require(connections.first))
-            peer.run(.seconds(20))
-            #expect(peer.commands.count { $0 is LESetDataLength } == count)
+            bench.run(.seconds(20))
+            #expect(bench.transport.commands.count { $0 is LESetDataLength } == count)
         }
     }
 

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import HCIHost
@@ -14,25 +15,25 @@ import Testing
 
     /// The machines that advertise, scan and connect, on a host with a scripted controller.
     private struct HostMachines {
-        let peer = ScriptedPeer()
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
         let advertiser: HostAdvertiser
         let scanner: HostScanner
         let connector: Connector
 
         init() throws {
             advertiser = HostAdvertiser(
-                host: peer.host,
-                loop: peer.loop,
+                host: bench.host,
+                loop: bench.loop,
                 random: RandomSource(seed: 1),
-                stackEvents: peer.stackEvents
+                stackEvents: bench.stackEvents
             )
-            scanner = HostScanner(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
-            connector = Connector(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
+            scanner = HostScanner(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
+            connector = Connector(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
             let made = connector
-            peer.host.onConnectionFailed = { made.ended($0) }
-            peer.host.onConnection = { made.connected($0.peerAddress) }
-            peer.up()
-            let information = try #require(peer.information)
+            bench.host.onConnectionFailed = { made.ended($0) }
+            bench.host.onConnection = { made.connected($0.peerAddress) }
+            bench.up()
+            let information = try #require(bench.information)
             advertiser.begin(OwnAddress(ExtendedCommandTests.own), on: information)
             scanner.begin(OwnAddress(ExtendedCommandTests.own), on: information)
             connector.begin(OwnAddress(ExtendedCommandTests.own), on: information)
@@ -65,9 +66,9 @@ import Testing
         let data = AdvertisingData([.flags([.generalDiscoverable]), .localName(AdvertisingData.LocalName("Phone"))])
         let response = AdvertisingData([.services([0x180D], width: .bits16, isComplete: true)])
         set.want(AdvertisingConfiguration(.connectable, data: data, scanResponse: response))
-        machines.peer.run()
+        machines.bench.run()
         #expect(
-            machines.peer.names == [
+            machines.bench.transport.commandNames == [
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Advertising Set Random Address",
                 // Some controllers use the new address only from this command on (quirk 15).
                 "LE Set Extended Advertising Parameters [v1]", "LE Set Extended Advertising Data",
@@ -75,14 +76,18 @@ import Testing
                 "LE Set Extended Advertising Enable",
             ]
         )
-        let parameters = try #require(machines.peer.commands.first as? LESetExtendedAdvertisingParameters)
+        let parameters = try #require(machines.bench.transport.commands.first as? LESetExtendedAdvertisingParameters)
         #expect(parameters.properties == [.legacy, .connectable, .scannable] && parameters.intervalMin == 48)
-        let sent = try #require(machines.peer.commands[3] as? LESetExtendedAdvertisingData)
+        let sent = try #require(machines.bench.transport.commands[3] as? LESetExtendedAdvertisingData)
         #expect(sent.operation == .complete && sent.data == data.encoded)
-        machines.peer.commands = []
+        machines.bench.transport.forgetCommands()
         set.want(nil)
-        machines.peer.run()
-        #expect(machines.peer.names == ["LE Set Extended Advertising Enable", "LE Remove Advertising Set"])
+        machines.bench.run()
+        #expect(
+            machines.bench.transport.commandNames == [
+                "LE Set Extended Advertising Enable", "LE Remove Advertising Set",
+            ]
+        )
     }
 
     @Test func longDataGoOutInParts() throws {
@@ -91,8 +96,8 @@ import Testing
         var advertisement = AdvertisingConfiguration(.nonConnectable, data: long(4))
         advertisement.packets = .extended(.init())
         set.want(advertisement)
-        machines.peer.run()
-        let parts = machines.peer.commands.compactMap { $0 as? LESetExtendedAdvertisingData }
+        machines.bench.run()
+        let parts = machines.bench.transport.commands.compactMap { $0 as? LESetExtendedAdvertisingData }
         #expect(parts.map(\.operation) == [.first, .intermediate, .intermediate, .last])
         #expect(parts.flatMap { Array($0.data) } == advertisement.data.encoded.bytes)
         #expect(AdvertisingCommands.fragments([]).map(\.0) == [.complete])
@@ -106,21 +111,21 @@ import Testing
         var lasting = AdvertisingConfiguration(.connectable)
         lasting.outlastsConnections = true
         set.want(lasting)
-        machines.peer.run()
-        machines.peer.commands = []
+        machines.bench.run()
+        machines.bench.transport.forgetCommands()
         let handle = ConnectionHandle(rawValue: 1)
-        machines.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
-        machines.peer.run()
-        #expect(machines.peer.names.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
+        machines.bench.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
+        machines.bench.run()
+        #expect(machines.bench.transport.commandNames.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
         set.want(AdvertisingConfiguration(.connectable))
-        machines.peer.run()
-        machines.peer.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
+        machines.bench.run()
+        machines.bench.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
         #expect(ends.isEmpty)
-        machines.peer.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
+        machines.bench.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
         #expect(ends == [.connected] && set.wanted == nil)
         set.want(AdvertisingConfiguration(.connectable))
-        machines.peer.run()
-        machines.peer.inject(
+        machines.bench.run()
+        machines.bench.inject(
             LEAdvertisingSetTerminated(status: .advertisingTimeout, set: 0, handle: handle, completedEvents: 0)
         )
         #expect(ends == [.connected, .timeOver])
@@ -133,40 +138,40 @@ import Testing
     ])
     func aRefusalOfAnyCommandOfAdvertisingIsToldWithWhatToDo(opcode: Opcode) throws {
         let machines = try HostMachines()
-        machines.peer.refuses[opcode] = .invalidParameters
+        machines.bench.controller.refuses[opcode] = .invalidParameters
         let set = machines.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
         set.want(AdvertisingConfiguration(.connectable))
-        machines.peer.run()
+        machines.bench.run()
         #expect(failure == .refused(opcode, .invalidParameters))
         #expect(failure?.description.contains("out of range") == true)
         // The next advertisement may succeed.
-        machines.peer.refuses = [:]
+        machines.bench.controller.refuses = [:]
         failure = nil
         var isStarted = false
         set.onStarted = { isStarted = true }
         set.want(AdvertisingConfiguration(.connectable))
-        machines.peer.run()
+        machines.bench.run()
         #expect(isStarted && failure == nil)
     }
 
     @Test func aControllerWithoutRoomSaysHowManySetsItHas() throws {
         let machines = try HostMachines()
-        machines.peer.refuses[LESetExtendedAdvertisingParameters.opcode] = .memoryCapacityExceeded
+        machines.bench.controller.refuses[LESetExtendedAdvertisingParameters.opcode] = .memoryCapacityExceeded
         let set = machines.advertiser.addSet()
         var failure: GAPError?
         set.onFailed = { failure = $0 }
         set.want(AdvertisingConfiguration(.connectable))
-        machines.peer.run()
+        machines.bench.run()
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
-        machines.peer.refuses = [:]
+        machines.bench.controller.refuses = [:]
         let sets = (0..<3).map { _ in machines.advertiser.addSet() }
         for one in sets {
             one.onFailed = { failure = $0 }
             failure = nil
             one.want(AdvertisingConfiguration(.nonConnectable))
-            machines.peer.run()
+            machines.bench.run()
         }
         #expect(failure == .noAdvertisingSetLeft(maximum: 2))
         #expect(Set(sets.map(\.number)).count == 3)
@@ -174,17 +179,17 @@ import Testing
 
     @Test func aControllerThatIsBusyIsAskedAgain() throws {
         let machines = try HostMachines()
-        machines.peer.refuses[LESetExtendedAdvertisingEnable.opcode] = .connectionLimitExceeded
-        machines.peer.refuses[LESetExtendedScanEnable.opcode] = .commandDisallowed
+        machines.bench.controller.refuses[LESetExtendedAdvertisingEnable.opcode] = .connectionLimitExceeded
+        machines.bench.controller.refuses[LESetExtendedScanEnable.opcode] = .commandDisallowed
         let set = machines.advertiser.addSet()
         set.want(AdvertisingConfiguration(.connectable))
         machines.scanner.want(.attentive)
-        machines.peer.run()
-        machines.peer.refuses = [:]
-        machines.peer.commands = []
-        machines.peer.run(.seconds(2))
-        #expect(machines.peer.names.contains("LE Set Extended Advertising Enable"))
-        #expect(machines.peer.names.contains("LE Set Extended Scan Enable"))
+        machines.bench.run()
+        machines.bench.controller.refuses = [:]
+        machines.bench.transport.forgetCommands()
+        machines.bench.run(.seconds(2))
+        #expect(machines.bench.transport.commandNames.contains("LE Set Extended Advertising Enable"))
+        #expect(machines.bench.transport.commandNames.contains("LE Set Extended Scan Enable"))
         #expect(set.wanted != nil && machines.scanner.wanted == .attentive)
     }
 
@@ -196,29 +201,29 @@ import Testing
         var ends = 0
         machines.scanner.onEnded = { ends += 1 }
         machines.scanner.want(settings)
-        machines.peer.run(.seconds(20))
-        let parameters = try #require(machines.peer.commands.first as? LESetExtendedScanParameters)
+        machines.bench.run(.seconds(20))
+        let parameters = try #require(machines.bench.transport.commands.first as? LESetExtendedScanParameters)
         #expect(parameters.le1M?.kind == .passive && parameters.coded?.scanInterval == 96)
-        let enable = try #require(machines.peer.commands.last as? LESetExtendedScanEnable)
+        let enable = try #require(machines.bench.transport.commands.last as? LESetExtendedScanEnable)
         #expect(enable.duration == 1_024 && enable.isEnabled && ends == 0)
-        machines.peer.inject(LEScanTimeout())
+        machines.bench.inject(LEScanTimeout())
         #expect(ends == 1 && machines.scanner.wanted == nil)
         // A limit too long for the command is timed by the host.
         settings.limit = .seconds(700)
         machines.scanner.want(settings)
-        machines.peer.run(.seconds(701))
+        machines.bench.run(.seconds(701))
         #expect(ends == 2)
-        #expect((machines.peer.commands.last as? LESetExtendedScanEnable)?.isEnabled == false)
+        #expect((machines.bench.transport.commands.last as? LESetExtendedScanEnable)?.isEnabled == false)
     }
 
     @Test(arguments: [LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode])
     func aRefusalOfAScanIsTold(opcode: Opcode) throws {
         let machines = try HostMachines()
-        machines.peer.refuses[opcode] = .unsupportedFeatureOrParameter
+        machines.bench.controller.refuses[opcode] = .unsupportedFeatureOrParameter
         var failure: GAPError?
         machines.scanner.onFailed = { failure = $0 }
         machines.scanner.want(.attentive)
-        machines.peer.run()
+        machines.bench.run()
         #expect(failure == .refused(opcode, .unsupportedFeatureOrParameter))
         #expect(machines.scanner.wanted == nil)
     }
@@ -227,8 +232,8 @@ import Testing
         let machines = try HostMachines()
         let peer = BluetoothAddress(5, kind: .publicDevice)
         machines.connector.want(peer)
-        machines.peer.run()
-        let command = try #require(machines.peer.commands.last as? LEExtendedCreateConnection)
+        machines.bench.run()
+        let command = try #require(machines.bench.transport.commands.last as? LEExtendedCreateConnection)
         #expect(command.peerAddress == peer && command.filterPolicy == .peerAddress)
         #expect(command.le1M?.intervalMin == 24 && command.le1M?.supervisionTimeout == 400)
         #expect(command.le2M == command.le1M && command.coded == nil)
@@ -236,15 +241,15 @@ import Testing
 
     @Test func aListThatTheControllerRefusesIsTold() throws {
         let machines = try HostMachines()
-        machines.peer.refuses[LEAddDeviceToFilterAcceptList.opcode] = .memoryCapacityExceeded
+        machines.bench.controller.refuses[LEAddDeviceToFilterAcceptList.opcode] = .memoryCapacityExceeded
         var failures: [BluetoothAddress] = []
         machines.connector.onFailure = { peer, _ in failures.append(peer) }
         let peers = (1...2).map { BluetoothAddress($0, kind: .publicDevice) }
         for peer in peers { machines.connector.want(peer) }
-        machines.peer.run()
+        machines.bench.run()
         // The first attempt is cancelled so that the list can be used.
-        machines.peer.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
-        machines.peer.run()
+        machines.bench.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
+        machines.bench.run()
         #expect(Set(failures) == Set(peers) && machines.connector.wanted.isEmpty)
     }
 }

@@ -3,6 +3,7 @@ import BluetoothTypes
 import EventLoops
 import GATT
 import L2CAP
+import StackStandIns
 import Testing
 
 @testable import GAP
@@ -31,16 +32,6 @@ private final class Served: GATTServerDelegate {
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) {
         if !service.answer(request) { request.respond(.unlikelyError) }
     }
-
-    func server(
-        _ server: GATTServer,
-        session: GATTServerSession,
-        didConfigure handle: UInt16,
-        from old: ClientConfiguration,
-        to new: ClientConfiguration
-    ) {}
-
-    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
 }
 
 /// The Generic Access service and name discovery (Core Vol 3 Part C 9.2.7, 12), between two complete stacks.

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import StackStandIns
@@ -128,18 +129,18 @@ import Testing
 
     @Test("AB-H03: a timer frees the advertising data that the scanner holds")
     func aTimerFreesWhatTheScannerHolds() throws {
-        let peer = ScriptedPeer()
-        let scanner = HostScanner(host: peer.host, loop: peer.loop, stackEvents: peer.stackEvents)
-        peer.up()
-        scanner.begin(OwnAddress(Self.advertiser), on: try #require(peer.information))
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
+        let scanner = HostScanner(host: bench.host, loop: bench.loop, stackEvents: bench.stackEvents)
+        bench.up()
+        scanner.begin(OwnAddress(Self.advertiser), on: try #require(bench.information))
         var heard: [Sighting] = []
         scanner.onSighting = { heard.append($0) }
         scanner.want(.attentive)
-        peer.run()
-        peer.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 6], .moreToCome)]))
-        peer.run(.seconds(3))
+        bench.run()
+        bench.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 6], .moreToCome)]))
+        bench.run(.seconds(3))
         // The rest arrives too late and is reported alone.
-        peer.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 4], .complete)]))
+        bench.inject(LEExtendedAdvertisingReport(reports: [report([2, 1, 4], .complete)]))
         #expect(heard.map(\.data.encoded) == [[2, 1, 4]])
         #expect(heard.first?.phys == Sighting.PHYs(primary: .le1M, secondary: .le2M))
     }

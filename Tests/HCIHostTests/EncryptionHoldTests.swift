@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import Testing
@@ -259,7 +260,7 @@ import Testing
         bench.inject(HCIPacket(packet(4)).kind, HCIPacket(packet(4)).bytes)
         bench.run(EncryptionHold.limit + .milliseconds(1))
         #expect(seen == 0 && bench.host.counters.unprovenLinks == 1)
-        #expect(bench.transport.commands.contains("Disconnect"))
+        #expect(bench.transport.commandNames.contains("Disconnect"))
     }
 
     private func controller(_ subversion: UInt16, at place: String = "usb") -> ControllerInformation {
@@ -358,10 +359,10 @@ import Testing
         bench.connect(1)
         #expect(!bench.host.renew { _ in })
         bench.run(.seconds(1))
-        #expect(!bench.transport.commands.contains("Reset") && bench.host.connections.count == 1)
+        #expect(!bench.transport.commandNames.contains("Reset") && bench.host.connections.count == 1)
         bench.inject(DisconnectionComplete(handle: Self.handle, reason: .remoteUserTerminated))
         #expect(bench.host.renew { _ in })
         bench.run(.seconds(1))
-        #expect(bench.transport.commands.contains("Reset") && bench.information != nil)
+        #expect(bench.transport.commandNames.contains("Reset") && bench.information != nil)
     }
 }

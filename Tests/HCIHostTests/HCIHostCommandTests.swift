@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import RandomPackets
@@ -32,10 +33,10 @@ import Testing
         bench.up()
         var order: [Int] = []
         for index in 0..<5 { bench.host.send(LERand()) { _ in order.append(index) } }
-        #expect(bench.transport.commands.count == 1)
+        #expect(bench.transport.commandNames.count == 1)
         bench.run()
         #expect(order == [0, 1, 2, 3, 4])
-        #expect(bench.transport.commands.count == 5)
+        #expect(bench.transport.commandNames.count == 5)
     }
 
     @Test func nothingIsSentBeforeTheHostIsReady() {
@@ -79,7 +80,7 @@ import Testing
         bench.controller.reaction = { _ in .silence }
         bench.host.start()
         bench.run(.seconds(24.5))
-        #expect(bench.transport.commands == ["Reset"] && bench.states == [.starting])
+        #expect(bench.transport.commandNames == ["Reset"] && bench.states == [.starting])
         bench.transport.isOpening = false
         // Polling notices the opening up to a second late.
         bench.run(CommandQueue.resetTimeout)
@@ -128,7 +129,7 @@ import Testing
         bench.inject(HardwareError(code: 7))
         bench.run()
         #expect(bench.disconnections.map(\.reason) == [.hardwareFailure])
-        #expect(bench.transport.commands.first == "Reset")
+        #expect(bench.transport.commandNames.first == "Reset")
         #expect(bench.information != nil)
         #expect(bench.host.counters.resets == 1)
     }
@@ -158,7 +159,7 @@ import Testing
         #expect(errors == [.host(.notRunning)])
         #expect(bench.disconnections.map(\.reason) == [.localHostTerminated])
         bench.run()
-        #expect(bench.transport.commands == ["LE Rand", "Reset"])
+        #expect(bench.transport.commandNames == ["LE Rand", "Reset"])
         bench.host.start()
         bench.run()
         #expect(bench.information != nil)
@@ -221,7 +222,7 @@ import Testing
             )
         )
         #expect(
-            bench.transport.commands == [
+            bench.transport.commandNames == [
                 "LE Long Term Key Request Negative Reply", "LE Remote Connection Parameter Request Negative Reply",
             ]
         )
@@ -229,7 +230,7 @@ import Testing
         bench.host.onEvent(LELongTermKeyRequest.self) { _ in }
         bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 1), random: 0, encryptedDiversifier: 0))
         bench.inject(LELongTermKeyRequest(handle: .init(rawValue: 2), random: 0, encryptedDiversifier: 0))
-        #expect(bench.transport.commands.isEmpty)
+        #expect(bench.transport.commandNames.isEmpty)
         #expect(bench.host.counters.unknownHandles == 1)
     }
 

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import HCI
 import Testing
 
@@ -377,10 +378,10 @@ import Testing
         bench.transport.sent = []
         bench.inject(request)
         #expect(asked.map(\.random) == [7] && asked.map(\.encryptedDiversifier) == [9])
-        #expect(bench.transport.commands.isEmpty)
+        #expect(bench.transport.commandNames.isEmpty)
         link.onLongTermKeyRequest = nil
         bench.inject(request)
-        #expect(bench.transport.commands == ["LE Long Term Key Request Negative Reply"])
+        #expect(bench.transport.commandNames == ["LE Long Term Key Request Negative Reply"])
     }
 
     @Test func aConnectionKnowsItsParameters() throws {

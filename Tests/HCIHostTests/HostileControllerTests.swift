@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import RandomPackets

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import HCI
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
             bench.host.whenSilent { [unowned self] in silences += 1 }
         }
 
-        var commands: [String] { bench.transport.commands }
+        var commands: [String] { bench.transport.commandNames }
 
         func answer(credits: UInt8) {
             bench.controller.credits = credits
@@ -70,9 +71,9 @@ import Testing
         bench.host.stop()
         var isSilent = false
         bench.host.whenSilent { isSilent = true }
-        #expect(bench.transport.commands == ["Reset"] && isSilent)
+        #expect(bench.transport.commandNames == ["Reset"] && isSilent)
         bench.host.stop()
-        #expect(bench.transport.commands == ["Reset"])
+        #expect(bench.transport.commandNames == ["Reset"])
     }
 
     @Test("a host that is restarted before the answer resets its controller once, and comes up")

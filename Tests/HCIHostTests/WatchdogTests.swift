@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import Testing
@@ -25,7 +26,9 @@ import Testing
         return reply
     }
 
-    private func disconnects(_ bench: HostBench) -> Int { bench.transport.commands.filter { $0 == "Disconnect" }.count }
+    private func disconnects(_ bench: HostBench) -> Int {
+        bench.transport.commandNames.filter { $0 == "Disconnect" }.count
+    }
 
     @Test("AB-H06: a controller that accepts no commands is reset after 4 s")
     func aControllerThatTakesNoCommandsIsReset() {

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import EventLoops
 import HCI
 import Radio
@@ -193,7 +194,7 @@ import Testing
         let radio = Radio(loop: loop, random: random)
         var frames = 0
         radio.onTransmission = { _ in frames += 1 }
-        let line = Line()
+        let line = TestTransport(loop: loop)
         var controller: VirtualController? = VirtualController(
             transport: line,
             node: radio.add(),

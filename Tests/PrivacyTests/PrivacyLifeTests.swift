@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
@@ -11,7 +12,7 @@ import Testing
 
 /// A device's addresses on a controller that is slow, refuses, and goes away.
 @Suite struct PrivacyLifeTests {
-    private let peer = ScriptedPeer()
+    private let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
     private static let interval = Duration.seconds(100)
     private static let identity = LocalIdentity(
         address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice),
@@ -24,17 +25,17 @@ import Testing
     )
 
     init() {
-        peer.up()
+        bench.up()
     }
 
     private func privacy(isPrivate: Bool = true, interval: Duration = PrivacyLifeTests.interval) -> DevicePrivacy {
         DevicePrivacy(
-            host: peer.host,
-            loop: peer.loop,
+            host: bench.host,
+            loop: bench.loop,
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: interval,
-            stackEvents: peer.stackEvents
+            stackEvents: bench.stackEvents
         )
     }
 
@@ -53,14 +54,14 @@ import Testing
 
     /// The addresses that the controller was given since the last call.
     private func addresses() -> [BluetoothAddress] {
-        defer { peer.commands = [] }
-        return peer.commands.compactMap { ($0 as? LESetRandomAddress)?.address }
+        defer { bench.transport.forgetCommands() }
+        return bench.transport.commands.compactMap { ($0 as? LESetRandomAddress)?.address }
     }
 
     /// Runs briefly, and returns each distinct value of `read` after a task.
     private func watch<Value: Equatable>(_ read: () -> Value) -> [Value] {
         var values: [Value] = []
-        peer.loop.run(until: peer.loop.now + .milliseconds(10)) {
+        bench.loop.run(until: bench.loop.now + .milliseconds(10)) {
             let value = read()
             if values.last != value { values.append(value) }
             return false
@@ -90,28 +91,28 @@ import Testing
         let privacy = privacy()
         var failures = 0
         privacy.onFailed = { _ in failures += 1 }
-        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        bench.controller.refuses[LESetRandomAddress.opcode] = .controllerBusy
         _ = privacy.begin(Self.fixed, on: controller())
         privacy.reset()
-        peer.run()
+        bench.run()
         #expect(failures == 0)
     }
 
     /// A restart in reaction to the refusal is not affected by what it ended.
     @Test func aRefusalThatLedToANewBeginningEndsNothing() {
         let privacy = privacy()
-        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        bench.controller.refuses[LESetRandomAddress.opcode] = .controllerBusy
         var second: OwnAddress?
         privacy.onFailed = { error in
             #expect(!error.isOfHost)
-            peer.refuses = [:]
+            bench.controller.refuses = [:]
             privacy.reset()
             second = privacy.begin(Self.fixed, on: controller())
         }
         _ = privacy.begin(Self.fixed, on: controller())
-        peer.loop.run(until: peer.loop.now + .seconds(1)) { second != nil }
+        bench.loop.run(until: bench.loop.now + .seconds(1)) { second != nil }
         #expect(privacy.quiet.state == .working([.address]))
-        peer.run()
+        bench.run()
         #expect(privacy.sharedAddress?.address == second?.address && privacy.quiet.state == .running)
     }
 
@@ -120,10 +121,10 @@ import Testing
         let privacy = privacy()
         var failures = 0
         privacy.onFailed = { _ in failures += 1 }
-        peer.refuses[LESetRandomAddress.opcode] = .controllerBusy
+        bench.controller.refuses[LESetRandomAddress.opcode] = .controllerBusy
         _ = privacy.begin(Self.fixed, on: controller())
-        peer.onClose?(.closedByPeer)
-        peer.run(.seconds(5))
+        bench.transport.onClose?(.closedByPeer)
+        bench.run(.seconds(5))
         #expect(failures == 0 && privacy.sharedAddress == nil)
     }
 
@@ -134,24 +135,24 @@ import Testing
         var failures = 0
         privacy.onFailed = { _ in failures += 1 }
         let first = privacy.begin(Self.fixed, on: controller()).address
-        peer.run(.zero)
+        bench.run(.zero)
         #expect(addresses() == [first])
-        peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
-        peer.run(Self.interval + .milliseconds(900))
+        bench.controller.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+        bench.run(Self.interval + .milliseconds(900))
         #expect(addresses().count == 1 && privacy.sharedAddress?.address == first)
-        peer.refuses = [:]
-        peer.run(.milliseconds(200))
+        bench.controller.refuses = [:]
+        bench.run(.milliseconds(200))
         let again = addresses()
         #expect(again.count == 1 && privacy.sharedAddress?.address == again.first && failures == 0)
         // From then on it has the usual lifetime.
-        peer.run(Self.interval - .milliseconds(300))
+        bench.run(Self.interval - .milliseconds(300))
         #expect(addresses().isEmpty)
-        peer.run(.milliseconds(300))
+        bench.run(.milliseconds(300))
         #expect(addresses().count == 1)
-        peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+        bench.controller.refuses[LESetRandomAddress.opcode] = .commandDisallowed
         privacy.reset()
         _ = privacy.begin(Self.fixed, on: controller())
-        peer.run(.seconds(5))
+        bench.run(.seconds(5))
         #expect(failures == 1 && addresses().count == 1)
     }
 
@@ -160,18 +161,18 @@ import Testing
     func nothingIsDueAfterAReset(isRefused: Bool) {
         let privacy = privacy()
         _ = privacy.begin(Self.fixed, on: controller())
-        peer.run(Self.interval - .milliseconds(500))
+        bench.run(Self.interval - .milliseconds(500))
         if isRefused {
-            peer.refuses[LESetRandomAddress.opcode] = .commandDisallowed
-            peer.run(.milliseconds(800))
-            peer.refuses = [:]
+            bench.controller.refuses[LESetRandomAddress.opcode] = .commandDisallowed
+            bench.run(.milliseconds(800))
+            bench.controller.refuses = [:]
         }
         _ = addresses()
         privacy.reset()
         let begun = privacy.begin(Self.fixed, on: controller()).address
-        peer.run(Self.interval - .milliseconds(100))
+        bench.run(Self.interval - .milliseconds(100))
         #expect(addresses() == [begun] && privacy.sharedAddress?.address == begun)
-        peer.run(.milliseconds(200))
+        bench.run(.milliseconds(200))
         #expect(addresses().count == 1 && privacy.sharedAddress?.address != begun)
     }
 
@@ -194,7 +195,7 @@ import Testing
         privacy.handle(.begin(hasSetAddresses: true))
         // Earlier needs no longer apply.
         #expect(privacy.waitingEvents == 0 && privacy.quiet.state == .running)
-        peer.run()
+        bench.run()
         #expect(addresses().isEmpty)
     }
 
@@ -207,10 +208,10 @@ import Testing
         let privacy = privacy(isPrivate: isPrivate)
         privacy.peers = [Self.bonded]
         _ = privacy.begin(Self.fixed, on: controller(listSize: hasList ? 4 : 0))
-        peer.run()
+        bench.run()
         #expect(privacy.list.isInUse == hasList && privacy.resolvesAddresses == hasList)
         if isHidden { privacy.declare(.nonResolvable, of: .scanner) }
-        peer.run()
+        bench.run()
         let shown = try #require(privacy.sharedAddress)
         #expect(shown.isMadeByController == (isPrivate && hasList && !isHidden))
         switch (isPrivate, isHidden) {
@@ -221,10 +222,10 @@ import Testing
         // Repeating the declaration changes nothing, and declaring none restores the first kind.
         let count = addresses().count
         privacy.declare(isHidden ? .nonResolvable : .any, of: .scanner)
-        peer.run()
+        bench.run()
         #expect(addresses().isEmpty && count == (isPrivate ? 1 : 0) + (isHidden ? 1 : 0))
         privacy.declare(.none, of: .scanner)
-        peer.run()
+        bench.run()
         #expect(privacy.sharedAddress?.address.randomKind == (isPrivate ? .resolvable : nil))
     }
 
@@ -244,19 +245,19 @@ import Testing
         let privacy = privacy(isPrivate: false)
         #expect(privacy.begin(Self.fixed, on: controller()) == Self.fixed)
         #expect(privacy.sharedAddress == Self.fixed)
-        peer.run(Self.interval + .seconds(1))
+        bench.run(Self.interval + .seconds(1))
         #expect(addresses().isEmpty)
         privacy.reset()
         let random = OwnAddress(BluetoothAddress(0b11 << 46 | 9, kind: .randomDevice))
         #expect(privacy.begin(random, on: controller()) == random)
-        peer.run(Self.interval + .seconds(1))
+        bench.run(Self.interval + .seconds(1))
         #expect(addresses() == [random.address] && privacy.sharedAddress == random)
     }
 }
 
 /// Knowledge about the bonded peers, and its lifetime.
 @Suite struct PrivatePeerKnowledgeTests {
-    private let peer = ScriptedPeer()
+    private let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
     private let privacy: DevicePrivacy
     private let bonded = PrivatePeer(
         identity: BluetoothAddress(0b11 << 46 | 1, kind: .randomDevice),
@@ -266,13 +267,13 @@ import Testing
     private static let stranger = BluetoothAddress(0b11 << 46 | 3, kind: .randomDevice)
 
     init() {
-        peer.up()
+        bench.up()
         privacy = DevicePrivacy(
-            host: peer.host,
-            loop: peer.loop,
+            host: bench.host,
+            loop: bench.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            stackEvents: peer.stackEvents
+            stackEvents: bench.stackEvents
         )
         privacy.peers = [bonded, keyless]
     }
@@ -283,7 +284,7 @@ import Testing
         information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
         information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         _ = privacy.begin(OwnAddress(BluetoothAddress(1, kind: .publicDevice)), on: information)
-        peer.run()
+        bench.run()
     }
 
     /// A peer's capability holds until it reports another one or is forgotten.
@@ -306,10 +307,10 @@ import Testing
     @Test func whereAPeerWasHeardIsKnownForTwoSeconds() {
         let address = BluetoothAddress.resolvablePrivate(bonded.key ?? .zero, RandomSource(seed: 1))
         privacy.heard(bonded.identity, at: address)
-        peer.run(.seconds(2))
+        bench.run(.seconds(2))
         #expect(privacy.recentAddress(of: bonded.identity) == address)
         #expect(privacy.recentAddress(of: keyless.identity) == nil)
-        peer.run(.nanoseconds(1))
+        bench.run(.nanoseconds(1))
         #expect(privacy.recentAddress(of: bonded.identity) == nil)
         privacy.heard(bonded.identity, at: address)
         privacy.reset()
@@ -332,14 +333,14 @@ import Testing
         let both = Set([bonded.identity, keyless.identity])
         #expect(Set(privacy.list.entries.keys) == both)
         privacy.setTargets([bonded.identity, keyless.identity, Self.stranger])
-        peer.run()
+        bench.run()
         #expect(Set(privacy.list.entries.keys) == [keyless.identity] && privacy.listable == [keyless])
         privacy.setTargets([])
-        peer.run()
+        bench.run()
         #expect(Set(privacy.list.entries.keys) == both)
         privacy.setResolvesAddresses(true, of: bonded.identity)
         privacy.setTargets([bonded.identity])
-        peer.run()
+        bench.run()
         #expect(Set(privacy.list.entries.keys) == both)
         // A new controller advertises to no peer.
         privacy.setResolvesAddresses(false, of: bonded.identity)

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
@@ -12,7 +13,7 @@ import Testing
 
 /// The address commands that a controller receives, in exact order, whatever it answers and whenever it goes away.
 @Suite struct PrivacyOrderTests {
-    private let peer = ScriptedPeer()
+    private let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
     private static let interval = Duration.seconds(100)
     private static let identity = LocalIdentity(
         address: BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice),
@@ -27,17 +28,17 @@ import Testing
     }
 
     init() {
-        peer.up()
+        bench.up()
     }
 
     private func privacy(isPrivate: Bool = true) -> DevicePrivacy {
         DevicePrivacy(
-            host: peer.host,
-            loop: peer.loop,
+            host: bench.host,
+            loop: bench.loop,
             random: RandomSource(seed: 3),
             identity: isPrivate ? Self.identity : nil,
             interval: Self.interval,
-            stackEvents: peer.stackEvents
+            stackEvents: bench.stackEvents
         )
     }
 
@@ -60,8 +61,8 @@ import Testing
 
     /// The commands that the controller has received since the last call.
     private func told() -> [String] {
-        defer { peer.commands = [] }
-        return peer.commands.map(Self.text)
+        defer { bench.transport.forgetCommands() }
+        return bench.transport.commands.map(Self.text)
     }
 
     private static func text(_ command: any HCICommand) -> String {
@@ -91,18 +92,18 @@ import Testing
         privacy.peers = Self.bonds
         #expect(told().isEmpty)
         begin(privacy, listSize: 2)
-        peer.run()
+        bench.run()
         #expect(told() == address + ["timeout 53 to 100", "add 1 key \(own)", "add 3 key \(own)", "enable true"])
         privacy.peers = Array(Self.bonds.dropFirst())
-        peer.run()
+        bench.run()
         #expect(told() == ["remove 1", "add 2 - \(own)", "mode 2 true"])
         // Neither the same peers again nor one beyond the capacity is a change.
         privacy.peers = Array(Self.bonds.dropFirst())
         privacy.peers.append(PrivatePeer(identity: BluetoothAddress(9, kind: .publicDevice), key: nil))
-        peer.run()
+        bench.run()
         #expect(told().isEmpty)
         privacy.peers = []
-        peer.run()
+        bench.run()
         #expect(told() == ["remove 2", "remove 3"])
         privacy.reset()
         // One timeout for all addresses if the controller cannot draw random ones, and its default if the timeout
@@ -110,13 +111,13 @@ import Testing
         let drawn = LESetResolvablePrivateAddressTimeoutV2.self
         begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, drawn])
         privacy.peers = [Self.bonds[1]]
-        peer.run()
+        bench.run()
         #expect(told() == address + ["timeout 100", "add 2 - \(own)", "enable true"])
         privacy.reset()
         let fixed = LESetResolvablePrivateAddressTimeout.self
         begin(privacy, listSize: 2, without: [LESetPrivacyMode.self, drawn, fixed])
         privacy.peers = [Self.bonds[1]]
-        peer.run()
+        bench.run()
         #expect(told() == address + ["add 2 - \(own)", "enable true"])
     }
 
@@ -129,16 +130,16 @@ import Testing
         ]
         for missing in needed {
             begin(privacy, listSize: 2, without: [missing])
-            peer.run()
+            bench.run()
             #expect(told() == ["resolvable"] && !privacy.resolvesAddresses)
             privacy.reset()
         }
         begin(privacy, listSize: 0)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable"] && !privacy.resolvesAddresses)
         privacy.reset()
         begin(privacy, listSize: 1)
-        peer.run()
+        bench.run()
         #expect(told().count == 4 && privacy.resolvesAddresses && privacy.list.isInUse)
     }
 
@@ -146,26 +147,26 @@ import Testing
     @Test func whatTheControllerRefusesIsNotAskedForAgain() {
         let privacy = privacy()
         privacy.peers = Self.bonds
-        peer.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
+        bench.controller.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
         begin(privacy, listSize: 1)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable", "timeout 53 to 100", "add 1 key key", "enable true"])
         #expect(!privacy.list.isInUse && privacy.isResolvedByHost(Self.bonds[0].identity))
         privacy.peers = Self.bonds
-        peer.run()
+        bench.run()
         #expect(told().isEmpty)
-        peer.refuses = [:]
+        bench.controller.refuses = [:]
         privacy.peers[0].lastUse = 11
-        peer.run()
+        bench.run()
         #expect(told() == ["add 1 key key"] && privacy.list.isInUse)
         // A controller that does not resolve addresses has no list any more.
         privacy.reset()
-        peer.refuses = [LESetAddressResolutionEnable.opcode: .commandDisallowed]
+        bench.controller.refuses = [LESetAddressResolutionEnable.opcode: .commandDisallowed]
         begin(privacy, listSize: 1)
-        peer.run()
+        bench.run()
         #expect(told().last == "enable true" && !privacy.resolvesAddresses && privacy.quiet.state == .running)
         privacy.peers = []
-        peer.run()
+        bench.run()
         #expect(told().isEmpty)
     }
 
@@ -175,22 +176,24 @@ import Testing
         let privacy = privacy()
         privacy.peers = Self.bonds
         begin(privacy, listSize: 2)
-        peer.loop.run(until: peer.loop.now + .seconds(1)) { peer.commands.count == sent }
+        bench.loop.run(until: bench.loop.now + .seconds(1)) { bench.transport.commands.count == sent }
         #expect(told().count == sent)
         privacy.reset()
         #expect(!privacy.list.isInUse && privacy.quiet.state == .running)
         begin(privacy, listSize: 2)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable", "timeout 53 to 100", "add 1 key key", "add 3 key key", "enable true"])
         #expect(privacy.quiet.state == .running && privacy.list.entries.count == 2 && !privacy.list.isBehind)
         // A refusal from before does not count either.
-        peer.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
+        bench.controller.refuses = [LEAddDeviceToResolvingList.opcode: .memoryCapacityExceeded]
         privacy.peers = [Self.bonds[1]]
-        peer.loop.run(until: peer.loop.now + .seconds(1)) { peer.commands.last is LEAddDeviceToResolvingList }
+        bench.loop.run(until: bench.loop.now + .seconds(1)) {
+            bench.transport.commands.last is LEAddDeviceToResolvingList
+        }
         privacy.reset()
-        peer.refuses = [:]
+        bench.controller.refuses = [:]
         begin(privacy, listSize: 2)
-        peer.run()
+        bench.run()
         #expect(privacy.list.entries.count == 1)
     }
 
@@ -202,23 +205,23 @@ import Testing
         let privacy = privacy()
         begin(privacy)
         privacy.declare(.nonResolvable, of: .scanner)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable", "nonResolvable"])
         #expect(privacy.sharedAddress?.address.randomKind == .nonResolvable)
         privacy.declare(.recognisable, of: .connector)
         privacy.declare(.none, of: .connector)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable", "nonResolvable"])
         privacy.declare(.recognisable, of: .connector)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable"])
         // A new controller starts without any requests.
         privacy.declare(.none, of: .connector)
-        peer.run()
+        bench.run()
         _ = told()
         privacy.reset()
         begin(privacy)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable"] && privacy.quiet.state == .running)
     }
 
@@ -226,17 +229,17 @@ import Testing
     @Test func anAddressThatWasReplacedEndsNothing() {
         let privacy = privacy()
         begin(privacy)
-        peer.run(.seconds(50))
+        bench.run(.seconds(50))
         privacy.declare(.nonResolvable, of: .scanner)
-        peer.run()
+        bench.run()
         #expect(told() == ["resolvable", "nonResolvable"])
-        peer.run(.seconds(99))
+        bench.run(.seconds(99))
         #expect(told().isEmpty)
-        peer.run(.seconds(1))
+        bench.run(.seconds(1))
         #expect(told() == ["nonResolvable"])
-        peer.run(.seconds(99))
+        bench.run(.seconds(99))
         #expect(told().isEmpty)
-        peer.run(.seconds(1))
+        bench.run(.seconds(1))
         #expect(told() == ["nonResolvable"])
     }
 
@@ -244,14 +247,14 @@ import Testing
     @Test func whatComesInTheMiddleOfSomethingWaits() {
         let privacy = privacy()
         var states: [QuietMachine.State] = []
-        peer.onCommand = { _ in
+        bench.controller.onCommand = { _ in
             privacy.handle(.reset)
             states.append(privacy.quiet.state)
         }
         begin(privacy)
         #expect(states == [.working([.address])] && privacy.quiet.state == .running && privacy.waitingEvents == 0)
-        peer.onCommand = { _ in }
-        peer.run()
+        bench.controller.onCommand = { _ in }
+        bench.run()
         #expect(told() == ["resolvable"])
     }
 
@@ -270,27 +273,27 @@ import Testing
         }
         begin(privacy, isLegacy: true)
         #expect(privacy.quiet.state == .pausing(waiting: [user]))
-        peer.run(.milliseconds(1_999))
+        bench.run(.milliseconds(1_999))
         #expect(told().isEmpty)
-        peer.run(.milliseconds(1))
+        bench.run(.milliseconds(1))
         #expect(told() == ["resolvable"] && privacy.quiet.state == .running)
         // It answers at last, and the next time it gets two seconds again.
         privacy.declare(.nonResolvable, of: .scanner)
-        peer.run(.milliseconds(1_500))
+        bench.run(.milliseconds(1_500))
         privacy.handle(.quiet(user))
-        peer.run()
+        bench.run()
         #expect(told() == ["nonResolvable"])
         privacy.declare(.none, of: .scanner)
-        peer.run(.milliseconds(1_980))
+        bench.run(.milliseconds(1_980))
         #expect(told().isEmpty && privacy.quiet.state == .pausing(waiting: [user]))
         // Nothing is waited for once the controller is gone.
         privacy.reset()
         #expect(privacy.quiet.state == .running)
-        peer.run(.milliseconds(100))
+        bench.run(.milliseconds(100))
         begin(privacy, isLegacy: true)
-        peer.run(.milliseconds(1_950))
+        bench.run(.milliseconds(1_950))
         #expect(told().isEmpty)
-        peer.run(.milliseconds(60))
+        bench.run(.milliseconds(60))
         #expect(told() == ["resolvable"])
     }
 
@@ -303,13 +306,13 @@ import Testing
         handle: UInt16 = 0x40
     ) throws -> HCIConnection {
         var made: HCIConnection?
-        peer.host.onConnection = { made = $0 }
+        bench.host.onConnection = { made = $0 }
         var event = SecurityBench.connection(role, address, ConnectionHandle(rawValue: handle))
         if let own { event.localResolvableAddress = own }
-        peer.inject(event)
+        bench.inject(event)
         var end = DisconnectionComplete()
         (end.status, end.handle) = (.success, event.handle)
-        peer.inject(end)
+        bench.inject(end)
         return try #require(made)
     }
 
@@ -323,7 +326,7 @@ import Testing
         )
         #expect(privacy.connected(try connection(.central, stranger)) == nil)
         begin(privacy)
-        peer.run()
+        bench.run()
         let shared = try #require(privacy.sharedAddress).address
         for own in [nil, made] {
             for role in [LERole.central, .peripheral] {
@@ -351,7 +354,7 @@ import Testing
         let privacy = privacy(isPrivate: isPrivate)
         privacy.peers = Self.bonds
         begin(privacy, listSize: hasList ? 1 : 0)
-        peer.run()
+        bench.run()
         let (listed, keyless, unlisted) = (Self.bonds[0], Self.bonds[1], Self.bonds[2])
         let stranger = BluetoothAddress(0b01 << 46 | 0x99, kind: .randomDevice)
         #expect(privacy.target(stranger) == (stranger, false))

@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
@@ -172,7 +173,7 @@ import Testing
         let bench = try SecurityBench(.peripheral)
         let second = try #require(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x41))
         #expect(bench.link.isOpen && second.isOpen)
-        let l2cap = L2CAPConnection(link: second.connection, role: .peripheral, loop: bench.peer.loop)
+        let l2cap = L2CAPConnection(link: second.connection, role: .peripheral, loop: bench.hci.loop)
         let third = try #require(bench.deviceSecurity.attach(second.connection, l2cap, ownAddress: .none))
         #expect(bench.link.isOpen && !second.isOpen && third.isOpen)
         second.end()
@@ -239,11 +240,11 @@ import Testing
     @Test func thePrivacyKnowsTheBondsAtEachMoment() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         let privacy = DevicePrivacy(
-            host: bench.peer.host,
-            loop: bench.peer.loop,
+            host: bench.hci.host,
+            loop: bench.hci.loop,
             random: RandomSource(seed: 3),
             identity: nil,
-            stackEvents: bench.peer.stackEvents
+            stackEvents: bench.hci.stackEvents
         )
         func known() -> [PrivatePeer] { bench.bonds.bonds.map { PrivatePeer($0) } }
         bench.deviceSecurity.privacy = privacy
@@ -261,8 +262,8 @@ import Testing
     }
 
     @Test func withoutAControllerNothingIsSent() {
-        let peer = ScriptedPeer()
-        let security = DeviceSecurity(loop: peer.loop, random: RandomSource(seed: 1), stackEvents: peer.stackEvents)
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
+        let security = DeviceSecurity(loop: bench.loop, random: RandomSource(seed: 1), stackEvents: bench.stackEvents)
         var answers: [String] = []
         security.send(Disconnect(handle: SecurityBench.handle, reason: .remoteUserTerminated)) {
             answers.append("\($0)")

@@ -66,7 +66,7 @@ enum ProtectedPDU: CaseIterable {
             server = GATTServer(database: database)
             let bearer = ATTBearer(
                 channel: bench.l2cap.register(.attribute, maximumPayload: 64),
-                loop: bench.peer.loop,
+                loop: bench.hci.loop,
                 preferredMTU: 64
             )
             session = server.attach(bearer)
@@ -81,13 +81,13 @@ enum ProtectedPDU: CaseIterable {
         }
 
         func encrypt() {
-            bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+            bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
             bench.change(1)
         }
 
         /// The number of PDUs that had an effect that only data of the encrypted peer may have.
         var effects: Int {
-            let answers = bench.peer.data.count { $0.bytes.count > 8 && $0.bytes[6] == 6 }
+            let answers = bench.hci.transport.sent.compactMap(\.securityCommand).count
             return reads + writes + values + listener.channels.count + answers
         }
 
@@ -100,16 +100,6 @@ enum ProtectedPDU: CaseIterable {
             writes += 1
             request.respond()
         }
-
-        func server(
-            _ server: GATTServer,
-            session: GATTServerSession,
-            didConfigure handle: UInt16,
-            from old: ClientConfiguration,
-            to new: ClientConfiguration
-        ) {}
-
-        func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
     }
 
     /// The link is encrypted after any octet of the PDU. By the time that the PDU is complete, the link is secure

@@ -29,7 +29,7 @@ final class LinkRecord {
     /// - Parameter isStaffed: Whether there is a user, who leaves every prompt open.
     init(_ bench: SecurityBench, isStaffed: Bool = true) {
         self.bench = bench
-        person = Person(Person.Slip(loop: bench.peer.loop))
+        person = Person(Person.Slip(loop: bench.hci.loop))
         owner = StandInOwner(of: bench.link)
         person.decide = { [unowned self] prompt in
             note("asked \(prompt)")
@@ -57,12 +57,12 @@ final class LinkRecord {
 
     /// The results since the last call.
     func take() -> String {
-        bench.peer.run(.milliseconds(1))
+        bench.hci.run(.milliseconds(1))
         let closed = person.closed.map { _ in "closed" }
         person.forget()
-        defer { (notes, bench.peer.commands, bench.peer.data) = ([], [], []) }
-        let commands = bench.peer.commands.map(Self.text)
-        let sent = bench.peer.data.compactMap(\.securityCommand).map { "SMP \($0.map(Self.hex).joined())" }
+        defer { (notes, bench.hci.transport.sent) = ([], []) }
+        let commands = bench.hci.transport.commands.map(Self.text)
+        let sent = bench.hci.transport.sent.compactMap(\.securityCommand).map { "SMP \($0.map(Self.hex).joined())" }
         return (commands + sent + notes + closed).joined(separator: ", ")
     }
 

@@ -58,7 +58,7 @@ import Testing
             let link = bench.link
             let bearer = ATTBearer(
                 channel: bench.l2cap.register(.attribute, maximumPayload: 23),
-                loop: bench.peer.loop,
+                loop: bench.hci.loop,
                 preferredMTU: 23
             )
             let client = GATTClient(bearer: bearer)
@@ -123,7 +123,7 @@ import Testing
     func aLinkPairsAsTheDeviceIsConfiguredNow(role: LERole) throws {
         let bench = try SecurityBench(role)
         let (security, manager) = (bench.deviceSecurity, bench.link.manager)
-        let person = Person(Person.Slip(loop: bench.peer.loop))
+        let person = Person(Person.Slip(loop: bench.hci.loop))
         security.configuration.ioCapability = .displayYesNo
         for number in 0..<32 {
             let code = number ^ number >> 1
@@ -172,11 +172,11 @@ import Testing
                 #expect(bench.link.level(after: ATTErrorCode(rawValue: code)) == wanted)
             }
             // An error unrelated to security starts nothing.
-            bench.peer.commands = []
+            bench.hci.transport.forgetCommands()
             var answers = 0
             bench.link.secure(after: .readNotPermitted) { answers += $0 == .untried ? 1 : 2 }
-            bench.peer.run()
-            #expect(answers == 1 && bench.peer.commands.isEmpty && bench.peer.data.isEmpty)
+            bench.hci.run()
+            #expect(answers == 1 && bench.hci.transport.commands.isEmpty && bench.hci.transport.data.isEmpty)
         }
     }
 
@@ -224,12 +224,12 @@ import Testing
         let (isBonded, byItself) = means
         let bench = try SecurityBench(.peripheral, bond: isBonded ? SecurityBench.bond() : nil, from: .none)
         bench.deviceSecurity.policy.encryptsBondedPeers = byItself
-        bench.peer.commands = []
-        bench.peer.inject(SecurityBench.connection(role, SecurityBench.address, ConnectionHandle(rawValue: 0x41)))
+        bench.hci.transport.forgetCommands()
+        bench.hci.inject(SecurityBench.connection(role, SecurityBench.address, ConnectionHandle(rawValue: 0x41)))
         let link = try #require(bench.links.all.last ?? nil)
         #expect((link.bond != nil) == isBonded)
         let begins = role == .central && isBonded && byItself
-        #expect(bench.peer.commands.count { $0 is LEEnableEncryption } == (begins ? 1 : 0))
+        #expect(bench.hci.transport.commands.count { $0 is LEEnableEncryption } == (begins ? 1 : 0))
         var results: [SecurityError?] = []
         for _ in 0..<2 { link.prepare { results.append($0.error) } }
         #expect(results == (begins ? [] : [nil, nil]))
@@ -328,7 +328,7 @@ import Testing
             let bench = try SecurityBench(.peripheral, from: .none)
             var event = SecurityBench.connection(.peripheral, address, ConnectionHandle(rawValue: 0x41))
             if let resolved { event.peerResolvableAddress = resolved }
-            bench.peer.inject(event)
+            bench.hci.inject(event)
             let link = try #require(bench.links.all.last ?? nil)
             var keys = SecurityBench.bond().keys
             keys.identityAddress = given

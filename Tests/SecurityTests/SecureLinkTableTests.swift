@@ -29,21 +29,21 @@ import Testing
             case .off: bench.change(0)
             case .onV2, .offV2:
                 let state = EncryptionState(rawValue: self == .onV2 ? 1 : 0)
-                bench.peer.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: state), keySize: 16))
+                bench.hci.inject(EncryptionChangeV2(EncryptionChange(handle: handle, state: state), keySize: 16))
             case .keyMissing: bench.change(0, .pinOrKeyMissing)
             case .silence: bench.change(0, .linkLayerResponseTimeout)
             case .failure: bench.change(1, .unspecifiedError)
             case .refreshed: link.encryptionRefreshed(.success)
             case .notRefreshed: link.encryptionRefreshed(.connectionTimeout)
-            case .expired: bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
+            case .expired: bench.hci.inject(AuthenticatedPayloadTimeoutExpired(handle: handle))
             case .keyRequest:
-                bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+                bench.hci.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
             case .otherKeyRequest:
-                bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 1))
+                bench.hci.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 1))
             case .end, .noEnd:
                 var event = DisconnectionComplete()
                 (event.status, event.handle) = (self == .end ? .success : .commandDisallowed, handle)
-                bench.peer.inject(event)
+                bench.hci.inject(event)
             case .secure: link.secure(.encrypted, completion: record.completion("secure"))
             case .pair: link.pair(completion: record.completion("paired"))
             case .prepare: link.prepare(record.completion("prepared"))
@@ -107,7 +107,7 @@ import Testing
             guard self == .encrypted else { return bench }
             if role == .peripheral {
                 let event = LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0)
-                bench.peer.inject(event)
+                bench.hci.inject(event)
             }
             bench.change(1)
             return bench

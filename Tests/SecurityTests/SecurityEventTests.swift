@@ -22,13 +22,13 @@ import Testing
     func encryptionThatNobodyAskedForRaisesNothing(role: LERole) throws {
         let bench = try SecurityBench(role)
         bench.change(1)
-        bench.peer.inject(
+        bench.hci.inject(
             EncryptionChangeV2(
                 EncryptionChange(handle: SecurityBench.handle, state: EncryptionState(rawValue: 1)),
                 keySize: 16
             )
         )
-        bench.peer.inject(EncryptionKeyRefreshComplete(status: .success, handle: SecurityBench.handle))
+        bench.hci.inject(EncryptionKeyRefreshComplete(status: .success, handle: SecurityBench.handle))
         #expect(!bench.link.linkSecurity.isEncrypted && !bench.protection.isEncrypted)
         #expect(bench.link.manager.encryption == nil)
     }
@@ -37,17 +37,17 @@ import Testing
     func aStrangersKeyRequestIsAnsweredWithNo() throws {
         let bench = try SecurityBench(.peripheral)
         for handle in [SecurityBench.handle, ConnectionHandle(rawValue: 0x99)] {
-            bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+            bench.hci.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
         }
         // The host itself rejects the event of a link that does not exist.
-        #expect(bench.peer.commands.count { $0 is LELongTermKeyRequestNegativeReply } == 1)
-        #expect(!bench.peer.commands.contains { $0 is LELongTermKeyRequestReply })
+        #expect(bench.hci.transport.commands.count { $0 is LELongTermKeyRequestNegativeReply } == 1)
+        #expect(!bench.hci.transport.commands.contains { $0 is LELongTermKeyRequestReply })
     }
 
     @Test("behaviour 6.11: a bonded peer is encrypted at once")
     func aBondedPeerIsEncryptedAtOnce() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
-        let command = try #require(bench.peer.commands.first as? LEEnableEncryption)
+        let command = try #require(bench.hci.transport.commands.first as? LEEnableEncryption)
         #expect(command.longTermKey.bytes == Self.key.littleEndianBytes && command.random == 0)
         var results: [Bool] = []
         bench.link.prepare { results.append($0.isSuccess) }
@@ -62,16 +62,16 @@ import Testing
 
     @Test func aPeripheralLeavesEncryptionToTheCentral() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
-        #expect(bench.peer.commands.isEmpty)
+        #expect(bench.hci.transport.commands.isEmpty)
     }
 
     @Test func aPeripheralAnswersWithTheBondsKey() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
-        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
-        let reply = try #require(bench.peer.commands.last as? LELongTermKeyRequestReply)
+        bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        let reply = try #require(bench.hci.transport.commands.last as? LELongTermKeyRequestReply)
         #expect(reply.longTermKey.bytes == Self.key.littleEndianBytes)
         #expect(!bench.link.linkSecurity.isEncrypted)
-        bench.peer.inject(
+        bench.hci.inject(
             EncryptionChangeV2(
                 EncryptionChange(handle: SecurityBench.handle, state: EncryptionState(rawValue: 1)),
                 keySize: 16
@@ -79,8 +79,8 @@ import Testing
         )
         #expect(bench.link.linkSecurity.isEncrypted)
         // The values of legacy pairing do not identify a Secure Connections key.
-        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 1, encryptedDiversifier: 0))
-        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 1, encryptedDiversifier: 0))
+        #expect(bench.hci.transport.commands.last is LELongTermKeyRequestNegativeReply)
     }
 
     @Test func aKeyThatThePeerDoesNotHaveIsNotReplaced() throws {
@@ -103,9 +103,9 @@ import Testing
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(0, .connectionTimeout)
         var result: Result<Void, SecurityError>?
-        bench.peer.refuses[LEEnableEncryption.opcode] = .commandDisallowed
+        bench.hci.controller.refuses[LEEnableEncryption.opcode] = .commandDisallowed
         bench.link.secure(.encrypted) { result = $0 }
-        bench.peer.run()
+        bench.hci.run()
         #expect(result?.error == .encryptionFailed)
     }
 
@@ -123,18 +123,18 @@ import Testing
         bench.change(1)
         // The host accepts changes that it has requested.
         let key = PacketBuffer(Self.key.littleEndianBytes)
-        bench.peer.host.send(
+        bench.hci.host.send(
             LEEnableEncryption(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0, longTermKey: key)
         )
-        bench.peer.run()
-        bench.peer.inject(EncryptionKeyRefreshComplete(status: status, handle: SecurityBench.handle))
+        bench.hci.run()
+        bench.hci.inject(EncryptionKeyRefreshComplete(status: status, handle: SecurityBench.handle))
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
     }
 
     @Test func aLinkWithoutAuthenticatedPacketsEnds() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.change(1)
-        bench.peer.inject(AuthenticatedPayloadTimeoutExpired(handle: SecurityBench.handle))
+        bench.hci.inject(AuthenticatedPayloadTimeoutExpired(handle: SecurityBench.handle))
         #expect(bench.disconnects.map(\.reason) == [.authenticationFailure])
     }
 
@@ -195,7 +195,7 @@ import Testing
         let irk = Key128(Block128(high: 3, low: 4))
         let (bond, addresses) = (privateBond(irk), addresses(irk))
         let bench = try SecurityBench(.peripheral, bond: bond, from: addresses[1])
-        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         bench.change(1)
         var replaced = 0
         let owner = bench.owner(of: bench.link)
@@ -203,14 +203,14 @@ import Testing
         #expect(bench.connect(addresses[0], 0x41) == nil)
         #expect(bench.disconnects.map(\.handle.rawValue) == [0x41] && replaced == 0)
         #expect(bench.link.linkSecurity.isEncrypted)
-        let refused = try #require(bench.peer.told.compactMap { $0 as? SecurityEvent }.last)
+        let refused = try #require(bench.hci.reported.compactMap { $0 as? SecurityEvent }.last)
         #expect(refused.link?.rawValue == 0x41 && refused.peer == bench.link.peer && refused.weight == .notice)
         let isRefusal = if case .secondLinkRefused = refused.kind { true } else { false }
         #expect(isRefusal, "\(refused)")
         // It gets no key, whatever it requests.
         let newcomer = ConnectionHandle(rawValue: 0x41)
-        bench.peer.inject(LELongTermKeyRequest(handle: newcomer, random: 0, encryptedDiversifier: 0))
-        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        bench.hci.inject(LELongTermKeyRequest(handle: newcomer, random: 0, encryptedDiversifier: 0))
+        #expect(bench.hci.transport.commands.last is LELongTermKeyRequestNegativeReply)
         // A stranger is not affected.
         #expect(bench.connect(BluetoothAddress(0xC000_0000_0099, kind: .randomDevice), 0x42) != nil)
     }
@@ -228,12 +228,12 @@ import Testing
         let newcomer = try #require(bench.connect(addresses[1], 0x41))
         #expect(bench.disconnects.map(\.handle) == [SecurityBench.handle] && replaced == 1 && failure == .linkLost)
         // Nothing happens on the old link any more, although it still exists.
-        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
-        #expect(bench.peer.commands.last is LELongTermKeyRequestNegativeReply)
+        bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        #expect(bench.hci.transport.commands.last is LELongTermKeyRequestNegativeReply)
         bench.change(1)
         #expect(!bench.link.linkSecurity.isEncrypted && bench.link.linkSecurity.hasKey)
         let handle = ConnectionHandle(rawValue: 0x41)
-        bench.peer.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
+        bench.hci.inject(LELongTermKeyRequest(handle: handle, random: 0, encryptedDiversifier: 0))
         bench.change(1, .success, handle)
         #expect(newcomer.linkSecurity.isEncrypted)
     }

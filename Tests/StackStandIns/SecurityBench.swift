@@ -1,5 +1,6 @@
 import BluetoothTypes
 import Bonds
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
@@ -10,7 +11,7 @@ import Security
 
 /// A host with one link, on a controller with arbitrary behaviour.
 package struct SecurityBench {
-    package let peer = ScriptedPeer()
+    package let hci = HostBench([.encryption, .extendedAdvertising])
     package let deviceSecurity: DeviceSecurity
     package let link: SecureLink
     package let l2cap: L2CAPConnection
@@ -32,26 +33,25 @@ package struct SecurityBench {
             random: RandomSource(seed: 1)
         )
         if let bond { try bonds.add(bond) }
-        peer.features = [.encryption, .extendedAdvertising]
-        peer.up()
+        hci.up()
         let security = DeviceSecurity(
-            loop: peer.loop,
+            loop: hci.loop,
             random: RandomSource(seed: 2),
             bonds: bonds,
-            stackEvents: peer.stackEvents
+            stackEvents: hci.stackEvents
         )
-        security.begin(on: peer.host, nil)
+        security.begin(on: hci.host, nil)
         self.deviceSecurity = security
         let links = Links()
-        let loop = peer.loop
-        peer.host.onConnection = { connection in
+        let loop = hci.loop
+        hci.host.onConnection = { connection in
             let l2capRole: L2CAPRole = role == .central ? .central : .peripheral
             let l2cap = L2CAPConnection(link: connection, role: l2capRole, loop: loop, servers: servers)
             let own = BluetoothAddress(0xC0FF_EE00_0001, kind: .publicDevice)
             links.all.append(security.attach(connection, l2cap, ownAddress: own))
             links.channels.append(l2cap)
         }
-        peer.inject(Self.connection(role, address))
+        hci.inject(Self.connection(role, address))
         guard let link = links.all.first ?? nil, let l2cap = links.channels.first else { throw NoLink() }
         (self.link, self.l2cap) = (link, l2cap)
         self.links = links
@@ -76,7 +76,7 @@ package struct SecurityBench {
 
     /// Makes another link, as peripheral.
     package func connect(_ address: BluetoothAddress, _ handle: UInt16) -> SecureLink? {
-        peer.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
+        hci.inject(Self.connection(.peripheral, address, ConnectionHandle(rawValue: handle)))
         return links.all.last ?? nil
     }
 
@@ -97,18 +97,18 @@ package struct SecurityBench {
     }
 
     package func change(_ state: UInt8, _ status: HCIStatus = .success, _ handle: ConnectionHandle = handle) {
-        peer.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
+        hci.inject(EncryptionChange(status: status, handle: handle, state: EncryptionState(rawValue: state)))
     }
 
-    /// Delivers a fragment of a PDU of the peer.
+    /// Delivers a fragment of a PDU of the hci.
     package func receive(_ fragment: some Sequence<UInt8>, isStart: Bool) {
         let payload = PacketBuffer(Array(fragment))
         let boundary: ACLPacket.Boundary = isStart ? .start : .continuation
-        peer.onReceive?(HCIPacket(ACLPacket(handle: Self.handle, boundary: boundary, payload: payload)))
-        peer.run(.milliseconds(1))
+        hci.transport.onReceive?(HCIPacket(ACLPacket(handle: Self.handle, boundary: boundary, payload: payload)))
+        hci.run(.milliseconds(1))
     }
 
-    package var disconnects: [Disconnect] { peer.commands.compactMap { $0 as? Disconnect } }
+    package var disconnects: [Disconnect] { hci.transport.commands.compactMap { $0 as? Disconnect } }
     package var protection: LinkSecurity { l2cap.linkSecurity }
 
     package static let key = Key128(Block128(high: 1, low: 2))

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import HCI
 import HCIHost
 import StackStandIns
@@ -10,11 +11,11 @@ import Testing
 /// The address of an advertising set.
 @Suite struct SetAddressTests {
     private func connection(_ role: LERole, _ address: BluetoothAddress) throws -> HCIConnection {
-        let peer = ScriptedPeer()
-        peer.up()
+        let bench = HostBench([.extendedAdvertising, .phy2M, .phyCoded])
+        bench.up()
         var made: HCIConnection?
-        peer.host.onConnection = { made = $0 }
-        peer.inject(SecurityBench.connection(role, address))
+        bench.host.onConnection = { made = $0 }
+        bench.inject(SecurityBench.connection(role, address))
         return try #require(made)
     }
 

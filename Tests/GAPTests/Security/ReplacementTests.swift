@@ -62,7 +62,7 @@ import Testing
     @Test func nobodyIsAskedAboutALinkThatIsGone() throws {
         let bench = try SecurityBench(.central, bond: SecurityBench.bond())
         bench.deviceSecurity.policy.lostBonds = .asked
-        let person = Person(Person.Slip(loop: bench.peer.loop))
+        let person = Person(Person.Slip(loop: bench.hci.loop))
         bench.deviceSecurity.prompter = person
         bench.link.prepare { _ in bench.link.end() }
         var errors: [SecurityError?] = []
@@ -131,15 +131,15 @@ import Testing
     /// A peripheral asks the central once, and the central may just encrypt.
     @Test func aPeripheralAsksForAPairingOnce() throws {
         let bench = try SecurityBench(.peripheral, bond: SecurityBench.bond())
-        let person = Person(Person.Slip(loop: bench.peer.loop))
+        let person = Person(Person.Slip(loop: bench.hci.loop))
         bench.deviceSecurity.prompter = person
         var results = 0
         bench.link.pair { _ in results += 1 }
-        bench.peer.run()
-        #expect(bench.peer.data.compactMap(\.securityCommand?.first) == [0x0B])
-        bench.peer.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
+        bench.hci.run()
+        #expect(bench.hci.transport.sent.compactMap(\.securityCommand?.first) == [0x0B])
+        bench.hci.inject(LELongTermKeyRequest(handle: SecurityBench.handle, random: 0, encryptedDiversifier: 0))
         bench.change(1)
-        bench.peer.run()
-        #expect(bench.link.linkSecurity.isEncrypted && bench.peer.data.count == 1 && results == 0)
+        bench.hci.run()
+        #expect(bench.link.linkSecurity.isEncrypted && bench.hci.transport.data.count == 1 && results == 0)
     }
 }

@@ -44,16 +44,6 @@ private final class SlowServer: GATTServerDelegate {
         writes.append(request)
         request.respond(nil)
     }
-
-    func server(
-        _ server: GATTServer,
-        session: GATTServerSession,
-        didConfigure handle: UInt16,
-        from old: ClientConfiguration,
-        to new: ClientConfiguration
-    ) {}
-
-    func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
 }
 
 /// Data sent in the clear to a device whose link is encrypted before they are processed, between two complete devices.

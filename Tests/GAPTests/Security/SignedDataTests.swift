@@ -79,15 +79,6 @@ import Testing
             written += request.writes.map(\.value.bytes)
             request.respond(nil)
         }
-
-        func server(
-            _ server: GATTServer,
-            session: GATTServerSession,
-            didConfigure handle: UInt16,
-            from old: ClientConfiguration,
-            to new: ClientConfiguration
-        ) {}
-        func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {}
     }
 
     @Test(

@@ -7,43 +7,25 @@ import Radio
 
 @testable import LinkLayer
 
-/// One end of an in-memory HCI transport: packets that enter here arrive at the other end shortly after.
-private final class Half: HCITransport {
-    var onReceive: ((HCIPacket) -> Void)?
-    var onClose: ((HCITransportError) -> Void)?
-    weak var other: Half?
-    private let loop: any EventLoop
-
-    init(loop: any EventLoop) { self.loop = loop }
-
-    func send(_ packet: HCIPacket) {
-        loop.execute { [weak self] in self?.other?.onReceive?(packet) }
-    }
-
-    func close() {}
-}
-
 /// A device with this package's own host on a virtual controller.
 final class HostedDevice {
     let host: HCIHost
     let controller: VirtualController
     private(set) var connections: [HCIConnection] = []
     private let world: LinkLayerWorld
-    private let halves: (Half, Half)
+    private let ends: (host: InMemoryTransport, controller: InMemoryTransport)
 
     init(_ world: LinkLayerWorld, number: UInt64, configuration: HCIHost.Configuration = .init()) {
         self.world = world
-        let (near, far) = (Half(loop: world.loop), Half(loop: world.loop))
-        (near.other, far.other) = (far, near)
-        halves = (near, far)
+        ends = InMemoryTransport.pair(loop: world.loop)
         host = HCIHost(
-            transport: near,
+            transport: ends.host,
             loop: world.loop,
             stackEvents: .log(Logger(label: "test")),
             configuration: configuration
         )
         controller = VirtualController(
-            transport: far,
+            transport: ends.controller,
             node: world.radio.add(),
             loop: world.loop,
             random: world.random.split(number),

@@ -1,4 +1,5 @@
 import BluetoothTypes
+import ControllerStandIns
 import Cryptography
 import EventLoops
 import HCI
@@ -7,20 +8,10 @@ import Testing
 
 @testable import LinkLayer
 
-/// The controller's end of a transport whose other end is a test.
-final class Line: HCITransport {
-    var onReceive: ((HCIPacket) -> Void)?
-    var onClose: ((HCITransportError) -> Void)?
-    var toHost: ((HCIPacket) -> Void)?
-
-    func send(_ packet: HCIPacket) { toHost?(packet) }
-    func close() {}
-}
-
 /// A host that sends raw commands and records what comes back.
 final class TestHost {
     let controller: VirtualController
-    private let line = Line()
+    private let line: TestTransport
     private let world: LinkLayerWorld
     private(set) var packets: [(at: Instant, packet: HCIPacket)] = []
     /// Whether it accepts the peer's connection parameter requests automatically.
@@ -43,6 +34,7 @@ final class TestHost {
             publicAddress: BluetoothAddress(0xC0FF_EE00_0000 + number, kind: .publicDevice)
         )
         configure(&configuration)
+        line = TestTransport(loop: world.loop)
         controller = VirtualController(
             transport: line,
             node: world.radio.add(at: position),
@@ -50,12 +42,12 @@ final class TestHost {
             random: world.random.split(number),
             configuration: configuration
         )
-        line.toHost = { [unowned self] in take($0) }
+        line.onSend = { [unowned self] in receive($0) }
     }
 
     var address: BluetoothAddress { controller.configuration.publicAddress }
 
-    private func take(_ packet: HCIPacket) {
+    private func receive(_ packet: HCIPacket) {
         packets.append((world.loop.now, packet))
         if packet.kind == .acl, let data = try? ACLPacket(reading: packet.bytes) { onData?(data) }
         guard packet.kind == .event, let event = try? EventPacket(reading: packet.bytes) else { return }
@@ -167,7 +159,10 @@ final class TestHost {
         send(LESetEventMask(mask: LEEventMask(rawValue: .max).subtracting(Self.newestForms).union(forms)))
     }
 
-    func forget() { packets.removeAll() }
+    func forget() {
+        packets.removeAll()
+        line.sent.removeAll()
+    }
 }
 
 /// A radio channel and the hosts on it.

@@ -1,0 +1,103 @@
+import BluetoothTypes
+import EventLoops
+import HCI
+import HCIHost
+
+/// A host, a scripted controller, and everything the host reported.
+package final class HostBench {
+    package let loop = VirtualEventLoop()
+    package let transport: TestTransport
+    package let controller: ScriptedController
+    package let host: HCIHost
+    package let stackEvents: StackEventSink
+    package private(set) var states: [HCIHost.State] = []
+    package private(set) var connections: [HCIConnection] = []
+    package private(set) var failures: [HCIStatus] = []
+    package private(set) var disconnections: [(handle: UInt16, reason: HCIStatus)] = []
+
+    /// The events of the stack reported so far.
+    package var reported: [any StackEvent] { reports.events }
+
+    private final class Reports {
+        var events: [any StackEvent] = []
+    }
+
+    private let reports = Reports()
+
+    package init(configuration: HCIHost.Configuration = .init()) {
+        transport = TestTransport(loop: loop)
+        controller = ScriptedController(transport)
+        stackEvents = StackEventSink(wants: { _ in true }, take: { [reports] in reports.events.append($0) })
+        host = HCIHost(transport: transport, loop: loop, stackEvents: stackEvents, configuration: configuration)
+        host.onStateChange = { [unowned self] in states.append($0) }
+        host.onConnection = { [unowned self] in connections.append($0) }
+        host.onConnectionFailed = { [unowned self] in failures.append($0) }
+        host.onDisconnection = { [unowned self] in disconnections.append(($0.handle.rawValue, $1)) }
+    }
+
+    /// A bench whose controller supports these LE features.
+    package convenience init(_ features: LEFeatures) {
+        self.init()
+        controller.leFeatures = features
+    }
+
+    /// Brings the host up and forgets what it sent for that.
+    package func up() {
+        host.start()
+        run()
+        transport.sent = []
+    }
+
+    package func run(_ duration: Duration = .milliseconds(100)) {
+        loop.run(for: duration)
+    }
+
+    package func inject(_ event: some HCIEvent) {
+        transport.inject(HCIPacket(event))
+        run(.milliseconds(1))
+    }
+
+    package func inject(_ kind: HCIPacket.Kind, _ bytes: PacketBuffer) {
+        transport.inject(HCIPacket(kind, bytes))
+        run(.milliseconds(1))
+    }
+
+    @discardableResult
+    package func connect(_ handle: UInt16, role: LERole = .central) -> HCIConnection? {
+        inject(Self.connectionComplete(handle, role: role))
+        return host.connection(ConnectionHandle(rawValue: handle))
+    }
+
+    package static func connectionComplete(
+        _ handle: UInt16,
+        role: LERole = .central,
+        status: HCIStatus = .success
+    ) -> LEEnhancedConnectionComplete {
+        LEEnhancedConnectionComplete(
+            status: status,
+            handle: ConnectionHandle(rawValue: handle),
+            role: role,
+            peerAddress: BluetoothAddress(0xC000_0000_0000 + UInt64(handle), kind: .randomDevice),
+            interval: 24,
+            latency: 0,
+            supervisionTimeout: 72,
+            centralClockAccuracy: .ppm50
+        )
+    }
+
+    package func completed(_ entries: (UInt16, UInt16)...) {
+        inject(
+            NumberOfCompletedPackets(
+                entries: entries.map { CompletedPackets(handle: ConnectionHandle(rawValue: $0.0), count: $0.1) }
+            )
+        )
+    }
+
+    package var information: ControllerInformation? {
+        if case .ready(let information) = host.state { information } else { nil }
+    }
+
+    package var error: HCIHostError? {
+        if case .failed(let error) = host.state { error } else { nil }
+    }
+}
