@@ -303,14 +303,14 @@ let package = Package(
             "CoreBluetooth",
             [
                 "BluetoothTypes", "BluetoothService", "EventLoops", "SampleMessages", "ServiceMessages",
-                .product(name: "Logging", package: "swift-log"),
+                "ServiceStandIns", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         tests(
             "CoreBluetoothExtras",
             [
                 "BluetoothService", "BluetoothSimulation", "CoreBluetooth", "EventLoops", "Radio", "ServiceMessages",
-                "TestBasics",
+                "ServiceStandIns", "TestBasics",
             ]
         ),
         // An app that is compiled as most still are.
@@ -400,6 +400,13 @@ let package = Package(
             name: "ControllerStandIns",
             dependencies: ["BluetoothTypes", "EventLoops", "HCI", "HCIHost"],
             path: "Tests/ControllerStandIns",
+            swiftSettings: settings
+        ),
+        // A service that only records requests, for tests of what apps import.
+        .target(
+            name: "ServiceStandIns",
+            dependencies: ["CoreBluetooth", "EventLoops", "ServiceMessages"],
+            path: "Tests/ServiceStandIns",
             swiftSettings: settings
         ),
         .target(

@@ -1,4 +1,5 @@
 import Logging
+import ServiceStandIns
 import Synchronization
 
 /// The lines that the module logs, for all tests of the process. Tests run in parallel, so each looks for a line that
@@ -26,5 +27,13 @@ enum CapturedLog {
         func log(event: LogEvent) {
             CapturedLog.lines.withLock { $0.append("\(event.message)") }
         }
+    }
+}
+
+extension StandInService {
+    /// A service for the managers of a test that also reads ``CapturedLog``.
+    static func logged() -> StandInService {
+        CapturedLog.start()
+        return StandInService()
     }
 }

@@ -2,11 +2,12 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// An app in the central role with a peripheral, and all its delegate callbacks.
 final class CentralApp: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
-    let service = FakeService()
+    let service = StandInService.logged()
     let queue = DispatchQueue(label: "app")
     let peer = UUID()
     private(set) var manager: CBCentralManager!

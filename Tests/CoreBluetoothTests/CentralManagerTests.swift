@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 @Suite struct CentralManagerTests {
@@ -124,7 +125,7 @@ import Testing
 
     @Test("behaviour 1.16: the power alert option reaches the service")
     func powerAlertOption() {
-        let service = FakeService()
+        let service = StandInService.logged()
         let keys = [CBCentralManagerOptionShowPowerAlertKey: false as Any]
         let managers = service.run {
             [
@@ -149,7 +150,7 @@ import Testing
         ]
     )
     func authorizationNeedsNoManager(permission: AppPermission, authorization: CBManagerAuthorization) {
-        let service = FakeService()
+        let service = StandInService.logged()
         service.answer(SystemInfo(hasExtendedScanAndConnect: false, permission: permission))
         service.run {
             #expect(CBManager.authorization == authorization && CBCentralManager.authorization == authorization)
@@ -165,7 +166,7 @@ import Testing
         #expect(!CBCentralManager.supports(.extendedScanAndConnect))
         #expect(!CBCentralManager.supports(.channelSounding))
         #expect(CBCentralManager.supports([]))
-        let service = FakeService()
+        let service = StandInService.logged()
         for isThere in [false, true] {
             service.answer(SystemInfo(hasExtendedScanAndConnect: isThere, permission: .allowedAlways))
             service.run {
@@ -329,7 +330,7 @@ import Testing
             var child: CBPeripheralManager?
             func centralManagerDidUpdateState(_ central: CBCentralManager) { child = CBPeripheralManager() }
         }
-        let service = FakeService()
+        let service = StandInService.logged()
         let parent = Parent()
         let manager = service.run { CBCentralManager(delegate: parent, queue: DispatchQueue(label: "app")) }
         service.deliver(.stateChanged(.poweredOn))
@@ -339,7 +340,7 @@ import Testing
 
     @Test("behaviour 13.5: a manager does not retain its delegate")
     func delegatesAreWeak() {
-        let service = FakeService()
+        let service = StandInService.logged()
         var app: CentralApp? = CentralApp()
         let manager = service.run { CBCentralManager(delegate: app, queue: DispatchQueue(label: "app")) }
         #expect(manager.delegate != nil)
@@ -349,7 +350,7 @@ import Testing
 
     @Test("behaviour 13.6: releasing a manager ends its work")
     func theManagersEndIsTheEndOfItsWork() {
-        let service = FakeService()
+        let service = StandInService.logged()
         let queue = DispatchQueue(label: "app")
         let peer = UUID()
         var manager: CBCentralManager? = service.run { CBCentralManager(delegate: nil, queue: queue) }

@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Synchronization
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     /// An app with a channel whose streams run in the run loop of a separate thread.
     private final class StreamApp: NSObject, CBPeripheralManagerDelegate, StreamDelegate, @unchecked Sendable {
         // Safe: mutable state is in a mutex, or set before the thread starts.
-        let service = FakeService()
+        let service = StandInService.logged()
         let id = ChannelID(5)
         private(set) var manager: CBPeripheralManager!
         private(set) var channel: CBL2CAPChannel!

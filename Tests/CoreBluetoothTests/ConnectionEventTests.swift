@@ -3,6 +3,7 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// Features for apps on phones: connection events of other apps, ANCS authorization, BR/EDR and ranging.
@@ -120,7 +121,7 @@ import Testing
 
     @Test("behaviour 10.1: a restore identifier reaches the service, and nothing is restored")
     func restoreIdentifiersReachTheService() {
-        let service = FakeService()
+        let service = StandInService.logged()
         let central = service.run {
             CBCentralManager(
                 delegate: nil,

@@ -3,11 +3,12 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// An app in the peripheral role, and all its delegate callbacks.
 final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
-    let service = FakeService()
+    let service = StandInService.logged()
     let queue = DispatchQueue(label: "app")
     private(set) var manager: CBPeripheralManager!
     var calls: [String] = []
@@ -696,7 +697,7 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
 
     @Test("behaviour 13.6: releasing a peripheral manager closes its connection to the service")
     func theManagersEndClosesIt() {
-        let service = FakeService()
+        let service = StandInService.logged()
         var manager: CBPeripheralManager? = service.run { CBPeripheralManager() }
         #expect(manager?.isAdvertising == false)
         manager = nil

@@ -3,12 +3,13 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// Apps use the objects from any thread while events arrive on the queue (behaviour 13.4).
 @Suite struct ThreadTests {
     @Test func objectsComeAndGoOnManyThreads() {
-        let service = FakeService()
+        let service = StandInService.logged()
         let queue = DispatchQueue(label: "app")
         let manager = service.run { CBCentralManager(delegate: nil, queue: queue) }
         service.deliver(.stateChanged(.poweredOn))

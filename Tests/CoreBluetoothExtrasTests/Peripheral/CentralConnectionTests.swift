@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import Radio
 import ServiceMessages
+import ServiceStandIns
 import Synchronization
 import TestBasics
 import Testing
@@ -170,7 +171,7 @@ import Testing
 
     @Test("behaviour 15.15: a call that fails without power leaves no earlier call for the same central waiting")
     func powerGoesBetweenCalls() async throws {
-        let (service, notes, gate) = (ScriptedService(), Lines(), PowerGate())
+        let (service, notes, gate) = (StandInService(), Lines(), PowerGate())
         let manager = service.manager(delegate: gate)
         service.deliver(.stateChanged(.poweredOn))
         let stream = manager.centralConnections

@@ -4,6 +4,7 @@ import CoreBluetooth
 import EventLoops
 import Foundation
 import ServiceMessages
+import ServiceStandIns
 import Synchronization
 import TestBasics
 import Testing
@@ -83,7 +84,7 @@ import Testing
 
     @Test("behaviours 7.16, 7.17: each start of advertising has its own result, in whatever order they arrive")
     func starts() async {
-        let (service, notes) = (ScriptedService(), Lines())
+        let (service, notes) = (StandInService(), Lines())
         let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
         // One call of the callback API, and then two async calls.
@@ -102,7 +103,7 @@ import Testing
 
     @Test("behaviour 1.13: a result from before the loss of power completes no later call")
     func oldAnswers() async {
-        let (service, notes) = (ScriptedService(), Lines())
+        let (service, notes) = (StandInService(), Lines())
         let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
         Task { await notes.end("old") { _ = try await manager.publishChannel(withEncryption: false) } }

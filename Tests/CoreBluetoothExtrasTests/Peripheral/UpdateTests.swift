@@ -5,6 +5,7 @@ import EventLoops
 import Foundation
 import Radio
 import ServiceMessages
+import ServiceStandIns
 import Synchronization
 import TestBasics
 import Testing
@@ -65,7 +66,7 @@ import Testing
         "behaviours 1.13, 15.11: the power ends pending updates and subscriptions, even without further events of the service"
     )
     func power() async throws {
-        let (service, notes) = (ScriptedService(), Lines())
+        let (service, notes) = (StandInService(), Lines())
         let manager = service.manager()
         service.deliver(.stateChanged(.poweredOn))
         let (characteristic, id) = try publish(by: manager, service)
@@ -84,7 +85,7 @@ import Testing
 
     private func publish(
         by manager: CBPeripheralManager,
-        _ service: ScriptedService
+        _ service: StandInService
     ) throws -> (CBMutableCharacteristic, LocalAttributeID) {
         let characteristic = CBMutableCharacteristic(
             type: CBUUID(string: "1235"),
@@ -103,7 +104,7 @@ import Testing
         "behaviour 7.43: a refused delegate gets its callback even while calls use all credits, one by one"
     )
     func turns() async throws {
-        let (service, delegate) = (ScriptedService(), Hearer())
+        let (service, delegate) = (StandInService(), Hearer())
         let manager = service.manager(delegate: delegate)
         service.deliver(.stateChanged(.poweredOn))
         let (characteristic, _) = try publish(by: manager, service)

@@ -3,12 +3,13 @@ import BluetoothTypes
 import CoreBluetooth
 import SampleMessages
 import ServiceMessages
+import ServiceStandIns
 import Testing
 
 /// The walkthroughs run to completion, so every delegate method in them has the name that the API calls.
 @Suite struct WalkthroughTests {
     @Test func central() {
-        let service = FakeService()
+        let service = StandInService.logged()
         let queue = DispatchQueue(label: "app")
         let app = service.run { CentralWalkthrough(queue: queue) }
         let peer = PeerInfo(identifier: UUID(), name: "Heart")
@@ -57,7 +58,7 @@ import Testing
     }
 
     @Test func peripheral() throws {
-        let service = FakeService()
+        let service = StandInService.logged()
         let app = service.run { PeripheralWalkthrough(queue: DispatchQueue(label: "app")) }
         let central = CentralInfo(identifier: UUID(), maximumUpdateLength: 20)
         service.deliver(.stateChanged(.poweredOn))

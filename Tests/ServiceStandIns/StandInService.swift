@@ -1,12 +1,11 @@
-import BluetoothService
 import CoreBluetooth
+import Dispatch
 import EventLoops
-import SampleMessages
 import ServiceMessages
 import Synchronization
 
 /// A service that does nothing by itself: it records requests, and the test decides on the responses and their timing.
-final class FakeService: ServiceConnection {
+package final class StandInService: ServiceConnection {
     private struct Manager {
         let role: ManagerRole
         let options: ManagerOptions
@@ -26,11 +25,9 @@ final class FakeService: ServiceConnection {
 
     private let state = Mutex(State())
 
-    init() {
-        CapturedLog.start()
-    }
+    package init() {}
 
-    func openManager(
+    package func openManager(
         _ role: ManagerRole,
         options: ManagerOptions,
         queue: any CallbackQueue,
@@ -44,19 +41,19 @@ final class FakeService: ServiceConnection {
         }
     }
 
-    func closeManager(_ manager: ManagerID) {
+    package func closeManager(_ manager: ManagerID) {
         state.withLock { $0.closed.append(manager) }
     }
 
-    func send(_ request: Request, from manager: ManagerID) {
+    package func send(_ request: Request, from manager: ManagerID) {
         state.withLock { $0.requests.append(request) }
     }
 
-    func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
+    package func callBack(_ manager: ManagerID, _ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.managers[manager] }?.queue.async(body)
     }
 
-    func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
+    package func ask(_ query: Query, from manager: ManagerID) -> Result<Reply, ServiceError> {
         state.withLock {
             $0.queries.append(query)
             return switch query {
@@ -73,7 +70,7 @@ final class FakeService: ServiceConnection {
 
     /// Delivers an event to a manager, by default the latest one, on its queue. Returns when the app's code has
     /// returned.
-    func deliver(_ event: Event, to manager: ManagerID? = nil) {
+    package func deliver(_ event: Event, to manager: ManagerID? = nil) {
         let target = state.withLock { state in (manager ?? state.opened.last).flatMap { state.managers[$0] } }
         guard let target else { return }
         let returned = DispatchSemaphore(value: 0)
@@ -85,46 +82,49 @@ final class FakeService: ServiceConnection {
     }
 
     /// Delivers a channel event as the service does: synchronously, on this thread.
-    func tell(_ event: ChannelEvent, of channel: ChannelID) {
+    package func tell(_ event: ChannelEvent, of channel: ChannelID) {
         let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
         target?.handler(.channel(channel, event))
     }
 
     /// Enqueues an event for the latest manager without waiting.
-    func post(_ event: Event) {
+    package func post(_ event: Event) {
         let target = state.withLock { state in state.opened.last.flatMap { state.managers[$0] } }
         target?.queue.async { target?.handler(event) }
     }
 
+    /// The requests that ``takeRequests()`` has not returned yet.
+    package var requests: [Request] { state.withLock { $0.requests } }
+
     /// Removes and returns the requests since the last call.
-    func takeRequests() -> [Request] {
+    package func takeRequests() -> [Request] {
         state.withLock { state in
             defer { state.requests = [] }
             return state.requests
         }
     }
 
-    func answer(peripherals: [PeerInfo]) {
+    package func answer(peripherals: [PeerInfo]) {
         state.withLock { $0.peripherals = peripherals }
     }
 
-    func answer(_ info: SystemInfo) {
+    package func answer(_ info: SystemInfo) {
         state.withLock { $0.info = info }
     }
 
-    var queries: [Query] { state.withLock { $0.queries } }
-    var opened: [ManagerID] { state.withLock { $0.opened } }
-    var closed: [ManagerID] { state.withLock { $0.closed } }
-    var options: [ManagerOptions] {
+    package var queries: [Query] { state.withLock { $0.queries } }
+    package var opened: [ManagerID] { state.withLock { $0.opened } }
+    package var closed: [ManagerID] { state.withLock { $0.closed } }
+    package var options: [ManagerOptions] {
         state.withLock { state in state.opened.compactMap { state.managers[$0]?.options } }
     }
-    var queue: DispatchQueue? {
+    package var queue: DispatchQueue? {
         let queue = state.withLock { state in state.opened.last.flatMap { state.managers[$0]?.queue } }
         return (queue as? AppQueue)?.queue
     }
 
     /// Runs `body` as an app that uses this service.
-    func run<R>(_ body: () throws -> R) rethrows -> R {
+    package func run<R>(_ body: () throws -> R) rethrows -> R {
         try ServiceLocator.$current.withValue(self, operation: body)
     }
 }
