@@ -9,12 +9,6 @@ import Testing
 
 /// Processes that end while the service preserves their managers.
 @Suite struct CrashAtLaunchTests {
-    private final class LaunchLog: AppLauncher {
-        private(set) var launches: [RestoreIdentifiers] = []
-
-        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) { launches.append(managers) }
-    }
-
     private let launcher = LaunchLog()
 
     /// A phone whose app is subscribed, and crashes.
@@ -22,7 +16,7 @@ import Testing
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
         _ = apps.phone.manager(.peripheral, of: apps.centralApp, restoring: "other")
-        apps.phone.system.launcher = launcher
+        launcher.serve(apps.phone.system)
         apps.centralApp.happened(.ended(.crashed))
         return apps
     }
@@ -47,7 +41,7 @@ import Testing
         #expect(kept(apps) == both && apps.phone.system.links.all.count == 1)
         let before = launcher.launches.count
         apps.measure([2])
-        #expect(before == (isOpenedByHand ? 0 : 1) && launcher.launches.dropFirst(before) == [both])
+        #expect(before == (isOpenedByHand ? 0 : 1) && launcher.launches.dropFirst(before).map(\.managers) == [both])
         apps.launchCentral()
         apps.world.run(.zero)
         let values = apps.central.take().compactMap(\.value)

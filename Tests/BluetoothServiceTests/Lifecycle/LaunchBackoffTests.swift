@@ -8,29 +8,14 @@ import Testing
 
 /// Apps whose processes repeatedly end early.
 @Suite struct LaunchBackoffTests {
-    private final class LaunchLog: AppLauncher {
-        var isBroken = false
-        private(set) var count = 0
-        private weak var system: BluetoothSystem?
-
-        init(_ system: BluetoothSystem) {
-            self.system = system
-        }
-
-        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
-            count += 1
-            if isBroken { system?.launchEnded(app) }
-        }
-    }
-
     private let identity = AppIdentity(name: "com.example.Collector")
 
     /// A phone whose app is subscribed and whose process has crashed after running for a long time.
     private func sleepingApp() throws -> (LivingApps, LaunchLog) {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
-        let launcher = LaunchLog(apps.phone.system)
-        apps.phone.system.launcher = launcher
+        let launcher = LaunchLog()
+        launcher.serve(apps.phone.system)
         apps.world.run(.seconds(60))
         apps.centralApp.happened(.ended(.crashed))
         return (apps, launcher)
@@ -99,18 +84,18 @@ import Testing
         var crashes = 0
         for value in UInt8(1)...200 {
             apps.measure([value])
-            guard !isBroken, launcher.count > crashes else { continue }
+            guard !isBroken, launcher.launches.count > crashes else { continue }
             crashes += 1
             crash(apps)
         }
         // Twice at once, and then after 1, 3, 7, 15 and 31 s.
-        #expect(launcher.count == 7)
+        #expect(launcher.launches.count == 7)
         let kept = status(apps)
         #expect(kept?.earlyEnds == 7 && (kept?.launchPauseSeconds ?? 0) > 20)
         #expect(kept?.line.contains("ended early 7 times in a row, not launched again for ") == true)
         // Queued events launch the app when the pause is over; no further event is necessary.
         apps.world.run(.seconds(32))
-        #expect(launcher.count == 8)
+        #expect(launcher.launches.count == 8)
         apps.launchCentral()
         apps.world.run(.zero)
         #expect(apps.central.take().compactMap(\.value) == (UInt8(1)...200).map { .success([$0]) })
@@ -120,11 +105,11 @@ import Testing
     func anAppThatCrashesWithItsManagers() throws {
         let (apps, launcher) = try sleepingApp()
         for number in 1...50 {
-            let before = launcher.count
+            let before = launcher.launches.count
             apps.measure([UInt8(number)])
-            if launcher.count > before { crash(apps, makesManager: true) }
+            if launcher.launches.count > before { crash(apps, makesManager: true) }
         }
-        #expect(launcher.count == 5 && status(apps)?.earlyEnds == 5)
+        #expect(launcher.launches.count == 5 && status(apps)?.earlyEnds == 5)
     }
 
     @Test(
@@ -137,17 +122,17 @@ import Testing
             crash(apps)
             apps.world.run(.seconds(8))
         }
-        #expect(launcher.count == 3 && status(apps)?.earlyEnds == 3 && status(apps)?.launchPauseSeconds == nil)
+        #expect(launcher.launches.count == 3 && status(apps)?.earlyEnds == 3 && status(apps)?.launchPauseSeconds == nil)
         #expect(status(apps)?.line.hasSuffix("ended early 3 times in a row") == true)
         apps.measure([4])
         crash(apps, after: .seconds(10), makesManager: true)
-        #expect(launcher.count == 4 && status(apps)?.earlyEnds == nil)
+        #expect(launcher.launches.count == 4 && status(apps)?.earlyEnds == nil)
         // The system reclaimed its memory, which does not count as an early end.
         apps.measure([5])
         apps.launchCentral()
         apps.centralApp.happened(.ended(.removedFromMemory))
         apps.measure([6])
-        #expect(launcher.count == 6 && status(apps)?.earlyEnds == nil)
+        #expect(launcher.launches.count == 6 && status(apps)?.earlyEnds == nil)
     }
 
     @Test("behaviours 10.16, 10.25: the user clears the pause by opening or quitting the app")
@@ -161,19 +146,19 @@ import Testing
         apps.measure([2])
         crash(apps)
         apps.measure([3])
-        let before = launcher.count
+        let before = launcher.launches.count
         #expect((status(apps)?.launchPauseSeconds ?? 0) > 200)
         apps.launchCentral()
         apps.world.run(.seconds(11))
         #expect(apps.phone.system.apps.preservation.relaunches.state(of: identity) == nil)
         apps.centralApp.happened(.ended(.crashed))
         apps.measure([4])
-        #expect(launcher.count == before + 1)
+        #expect(launcher.launches.count == before + 1)
         apps.launchCentral()
         apps.centralApp.happened(.ended(.forceQuit))
         #expect(apps.phone.system.apps.preservation.relaunches.state(of: identity) == nil)
         apps.world.run(.seconds(700))
-        #expect(launcher.count == before + 1)
+        #expect(launcher.launches.count == before + 1)
     }
 
     @Test("behaviour 10.25: pending launches are dropped with the app's state, and a stopped system launches nothing")
@@ -186,7 +171,7 @@ import Testing
         apps.measure([3])
         apps.phone.system.setPower(false)
         apps.world.run(.seconds(700))
-        #expect(launcher.count == 2 && apps.phone.system.apps.preservation.apps.isEmpty)
+        #expect(launcher.launches.count == 2 && apps.phone.system.apps.preservation.apps.isEmpty)
 
         let (others, log) = try sleepingApp()
         for value in UInt8(1)...2 {

@@ -10,14 +10,6 @@ import Testing
 
 /// The state of an app's managers that outlives its process, as the service sees it.
 @Suite struct PreservationTests {
-    private final class Launcher: AppLauncher {
-        var launches: [(app: String, managers: RestoreIdentifiers)] = []
-
-        func launch(_ app: AppIdentity, restoring managers: RestoreIdentifiers) {
-            launches.append((app.name, managers))
-        }
-    }
-
     private func restored(_ events: [Event]) -> RestoredCentral? {
         events.lazy.compactMap { if case .central(.willRestore(let state)) = $0 { state } else { nil } }.first
     }
@@ -121,8 +113,8 @@ import Testing
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
         _ = apps.phone.manager(.peripheral, of: apps.centralApp, restoring: "other")
-        let launcher = Launcher()
-        apps.phone.system.launcher = launcher
+        let launcher = LaunchLog()
+        launcher.serve(apps.phone.system)
         apps.centralApp.happened(.ended(.removedFromMemory))
         apps.world.run(.seconds(60))
         #expect(launcher.launches.isEmpty)
@@ -143,8 +135,8 @@ import Testing
     func anAppThatRunsIsNotLaunched() throws {
         let apps = LivingApps(central: .central, restores: true)
         try apps.subscribe()
-        let launcher = Launcher()
-        apps.phone.system.launcher = launcher
+        let launcher = LaunchLog()
+        launcher.serve(apps.phone.system)
         apps.centralApp.happened(.ended(.crashed))
         let opened = apps.phone.app("Collector", .central)
         apps.measure([1])
