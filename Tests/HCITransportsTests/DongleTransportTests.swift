@@ -7,40 +7,9 @@ import Testing
 @testable import HCITransports
 
 @Suite struct DongleTransportTests {
-    /// The kernel's end of the connection.
-    private final class Kernel: OctetLine {
-        var onReceive: (([UInt8]) -> Void)?
-        var onClose: ((HCITransportError) -> Void)?
-        let place = "dongle"
-        var heard: [UInt8] = []
-        var isOpen = true
-
-        func send(_ octets: PacketBuffer) { heard += octets.bytes }
-        func close() { isOpen = false }
-
-        /// Requests a packet from an endpoint.
-        func read(_ endpoint: UInt8, _ sequence: UInt8) {
-            onReceive?(
-                [0, 0, 0, 1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, endpoint] + [0, 0, 0, 0, 0, 0, 0, 64]
-                    + [UInt8](repeating: 0, count: 20)
-            )
-        }
-
-        /// The numbers of the completed transfers, in order.
-        var ended: [UInt8] {
-            var (numbers, rest) = ([UInt8](), heard[...])
-            while rest.count >= 48 {
-                let header = Array(rest.prefix(48))
-                numbers.append(header[7])
-                rest = rest.dropFirst(48 + Int(header[27]))
-            }
-            return numbers
-        }
-    }
-
     @Test("events are delayed as configured and stay in order, and data do not wait for them")
     func eventsComeLate() {
-        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let (loop, kernel) = (VirtualEventLoop(), TestLine())
         let dongle = DongleTransport(kernel, behaviour: .init(eventDelay: .milliseconds(20)), loop: loop)
         for sequence in 1...2 as ClosedRange<UInt8> { kernel.read(1, sequence) }
         kernel.read(2, 3)
@@ -54,7 +23,7 @@ import Testing
         #expect(kernel.ended == [3, 1])
         loop.run(for: .milliseconds(5))
         #expect(kernel.ended == [3, 1, 2])
-        #expect(kernel.heard.suffix(3) == [0x10, 1, 9])
+        #expect(kernel.octets.suffix(3) == [0x10, 1, 9])
     }
 
     /// A control transfer that sends octets to the dongle.
@@ -68,7 +37,7 @@ import Testing
 
     @Test("a muted dongle accepts commands without answering until its port is reset and configured again")
     func aDongleFallsMuteUntilItIsReset() {
-        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let (loop, kernel) = (VirtualEventLoop(), TestLine())
         let dongle = DongleTransport(kernel, behaviour: .init(muteAfter: 2), loop: loop)
         var (commands, moods) = (0, [Bool]())
         dongle.onReceive = { _ in commands += 1 }
@@ -81,20 +50,20 @@ import Testing
         kernel.read(1, 1)
         dongle.send(HCIPacket(.event, [0x3E, 0]))
         // The transfers of the commands have completed, the read has not.
-        #expect(kernel.heard.count == 4 * 48)
+        #expect(kernel.octets.count == 4 * 48)
         // Selecting no configuration is not a reset.
         kernel.onReceive?(Self.control([0, 9, 0, 0, 0, 0, 0, 0]))
         #expect(moods == [true])
         kernel.onReceive?(Self.configure)
         #expect(moods == [true, false])
         dongle.send(HCIPacket(.event, [0x3E, 0]))
-        #expect(kernel.heard.count == 6 * 48 + 50 && kernel.heard.suffix(2) == [0x3E, 0])
+        #expect(kernel.octets.count == 6 * 48 + 50 && kernel.octets.suffix(2) == [0x3E, 0])
         for _ in 0..<10 { kernel.onReceive?(Self.command) }
         #expect(commands == 12 && moods.count == 2)
     }
 
     @Test func whatIsNoRequestUnplugsTheDongle() {
-        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let (loop, kernel) = (VirtualEventLoop(), TestLine())
         let dongle = DongleTransport(kernel, loop: loop)
         var ends: [HCITransportError] = []
         dongle.onClose = { ends.append($0) }
@@ -104,7 +73,7 @@ import Testing
     }
 
     @Test func eventsThatWaitAreBounded() {
-        let (loop, kernel) = (VirtualEventLoop(), Kernel())
+        let (loop, kernel) = (VirtualEventLoop(), TestLine())
         let dongle = DongleTransport(kernel, behaviour: .init(eventDelay: .seconds(1)), loop: loop)
         for number in 1...UInt8.max { kernel.read(1, number) }
         for _ in 0..<10_000 { dongle.send(HCIPacket(.event, [0x3E, 0])) }
@@ -112,5 +81,27 @@ import Testing
         #expect(kernel.ended.count == 255)
         dongle.close()
         #expect(!kernel.isOpen)
+    }
+}
+
+/// The kernel's end of the connection.
+extension TestLine {
+    /// Requests a packet from an endpoint.
+    fileprivate func read(_ endpoint: UInt8, _ sequence: UInt8) {
+        onReceive?(
+            [0, 0, 0, 1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, endpoint] + [0, 0, 0, 0, 0, 0, 0, 64]
+                + [UInt8](repeating: 0, count: 20)
+        )
+    }
+
+    /// The numbers of the completed transfers, in order.
+    fileprivate var ended: [UInt8] {
+        var (numbers, rest) = ([UInt8](), octets[...])
+        while rest.count >= 48 {
+            let header = Array(rest.prefix(48))
+            numbers.append(header[7])
+            rest = rest.dropFirst(48 + Int(header[27]))
+        }
+        return numbers
     }
 }

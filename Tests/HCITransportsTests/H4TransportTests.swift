@@ -6,53 +6,41 @@ import Testing
 
 /// HCI packets on an octet stream.
 @Suite struct H4TransportTests {
-    /// An octet stream whose other end is the test.
-    private final class Wire: OctetLine {
-        var onReceive: (([UInt8]) -> Void)?
-        var onClose: ((HCITransportError) -> Void)?
-        let place = "wire"
-        private(set) var sent: [PacketBuffer] = []
-        private(set) var isOpen = true
-
-        func send(_ octets: PacketBuffer) { sent.append(octets) }
-        func close() { isOpen = false }
-    }
-
     private static let stream: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00, 0x02, 0x40, 0x20, 0x01, 0x00, 0xAA]
 
     @Test func packetsGoOutWithTheirType() {
-        let wire = Wire()
-        let transport = H4Transport(wire)
+        let line = TestLine()
+        let transport = H4Transport(line)
         transport.send(HCIPacket(Reset()))
         transport.send(HCIPacket(ACLPacket(handle: .init(rawValue: 0x40), boundary: .start, payload: [7, 8])))
-        #expect(wire.sent == [[0x01, 0x03, 0x0C, 0x00], [0x02, 0x40, 0x20, 0x02, 0x00, 7, 8]])
+        #expect(line.sent == [[0x01, 0x03, 0x0C, 0x00], [0x02, 0x40, 0x20, 0x02, 0x00, 7, 8]])
         transport.close()
         transport.send(HCIPacket(Reset()))
-        #expect(wire.sent.count == 2 && !wire.isOpen)
+        #expect(line.sent.count == 2 && !line.isOpen)
     }
 
     @Test func packetsComeInWhereverTheStreamIsCut() {
         for cut in 0...Self.stream.count {
-            let wire = Wire()
-            let transport = H4Transport(wire)
+            let line = TestLine()
+            let transport = H4Transport(line)
             var received: [HCIPacket] = []
             transport.onReceive = { received.append($0) }
-            wire.onReceive?(Array(Self.stream[..<cut]))
-            wire.onReceive?(Array(Self.stream[cut...]))
+            line.onReceive?(Array(Self.stream[..<cut]))
+            line.onReceive?(Array(Self.stream[cut...]))
             #expect(received.map(\.kind) == [.event, .acl] && received.last?.bytes == [0x40, 0x20, 0x01, 0x00, 0xAA])
         }
     }
 
     @Test("AB-H02: an unknown packet type closes the transport with a typed error, after the packets before it")
     func anUnknownPacketTypeIsAnErrorInItsPlace() {
-        let wire = Wire()
-        let transport = H4Transport(wire)
+        let line = TestLine()
+        let transport = H4Transport(line)
         var (received, closures): ([HCIPacket], [HCITransportError]) = ([], [])
         transport.onReceive = { received.append($0) }
         transport.onClose = { closures.append($0) }
-        wire.onReceive?([0x01, 0x03, 0x0C, 0x00, 9, 1, 2])
-        wire.onReceive?([0x01, 0x03, 0x0C, 0x00])
-        #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])] && !wire.isOpen)
+        line.onReceive?([0x01, 0x03, 0x0C, 0x00, 9, 1, 2])
+        line.onReceive?([0x01, 0x03, 0x0C, 0x00])
+        #expect(received == [HCIPacket(.command, [0x03, 0x0C, 0x00])] && !line.isOpen)
         #expect(closures == [.malformed(PacketError(.value(9), at: "H4 packet type"))])
     }
 
@@ -61,12 +49,12 @@ import Testing
         let noise: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x09, 0xFF, 0x02, 0x04, 0x0E]
         for cut in 0...(noise + Self.stream).count {
             let all = noise + Self.stream
-            let wire = Wire()
-            let transport = H4Transport(wire, isResynchronizing: true)
+            let line = TestLine()
+            let transport = H4Transport(line, isResynchronizing: true)
             var received: [HCIPacket] = []
             transport.onReceive = { received.append($0) }
-            wire.onReceive?(Array(all[..<cut]))
-            wire.onReceive?(Array(all[cut...]))
+            line.onReceive?(Array(all[..<cut]))
+            line.onReceive?(Array(all[cut...]))
             #expect(received.map(\.kind) == [.event, .acl], "cut at \(cut)")
         }
     }

@@ -82,23 +82,6 @@ import Testing
         #expect(read == all)
     }
 
-    /// An octet stream to a controller that understands a single rate.
-    private final class Wire: OctetLine {
-        var onReceive: (([UInt8]) -> Void)?
-        var onClose: ((HCITransportError) -> Void)?
-        let place = "wire"
-        var rate = 0
-        var (understands, answer): (Int, [UInt8]) = (0, [])
-        private(set) var asked: [PacketBuffer] = []
-
-        func send(_ octets: PacketBuffer) {
-            asked.append(octets)
-            onReceive?(rate == understands ? answer : [0xFE, 0x00, 0xC0, 0x81])
-        }
-
-        func close() {}
-    }
-
     private static let resetDone: [UInt8] = [0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00]
 
     @Test(
@@ -108,21 +91,24 @@ import Testing
     func aRateIsFound(isThreeWire: Bool) {
         for understood in [115_200, 3_000_000, 7] {
             let loop = VirtualEventLoop()
-            let wire = Wire()
-            wire.understands = understood
-            wire.answer = isThreeWire ? SLIPFrames.sync.bytes : Self.resetDone
+            let line = TestLine()
+            let answer = isThreeWire ? SLIPFrames.sync.bytes : Self.resetDone
+            var current = 0
+            line.onSend = { [unowned line] _ in
+                line.onReceive?(current == understood ? answer : [0xFE, 0x00, 0xC0, 0x81])
+            }
             var found: [Int?] = []
             // This machine does not support one of the rates.
             let set = { (rate: Int) -> Bool in
-                wire.rate = rate
+                current = rate
                 return rate != 921_600
             }
-            _ = RateProbe(wire, rates: SerialOptions.probed, isThreeWire: isThreeWire, loop: loop, set: set) {
+            _ = RateProbe(line, rates: SerialOptions.probed, isThreeWire: isThreeWire, loop: loop, set: set) {
                 found.append($0)
             }
             loop.run(for: .seconds(20))
             #expect(found == [understood == 7 ? nil : understood])
-            #expect(wire.asked.count == (understood == 115_200 ? 1 : understood == 7 ? 7 : 3))
+            #expect(line.sent.count == (understood == 115_200 ? 1 : understood == 7 ? 7 : 3))
         }
     }
 
