@@ -32,32 +32,28 @@ import Testing
         }
     }
 
-    /// Two bonded devices, one of which advertises, and the address that it shows.
-    private struct Pair {
-        let world: GAPWorld
-        let watch: AirWatch
-        let device: GAPDevice
-        let other: GAPDevice
+    /// Bonded devices, one of which advertises, and the address that it shows.
+    private struct AdvertisingPair {
+        let pair: PrivatePair
         let role: Peripheral
         let shown: BluetoothAddress
+        var world: GAPWorld { pair.world }
+        var device: GAPDevice { pair.device }
+        var other: GAPDevice { pair.other }
 
         init(_ mode: PrivacyMode) throws {
-            world = GAPWorld(mode.commands)
-            watch = AirWatch(world.radio)
-            device = world.privateDevice(mode)
-            other = world.privateDevice(mode)
-            try device.bond(with: other)
-            role = Peripheral(device.access)
+            pair = try PrivatePair(mode)
+            role = Peripheral(pair.device.access)
             role.enter(AddressOfTheMomentTests.undirected)
-            world.run(.seconds(1))
-            shown = try #require(watch.of(device.node, .advertising).last?.own)
-            #expect(device.isOwn(shown))
+            pair.world.run(.seconds(1))
+            shown = try #require(pair.watch.of(pair.device.node, .advertising).last?.own)
+            #expect(pair.device.isOwn(shown))
         }
     }
 
     @Test(arguments: PrivacyMode.allCases, Procedure.allCases)
     func aBondedPeerIsMeantByTheAddressThatItShowsNow(mode: PrivacyMode, procedure: Procedure) throws {
-        let pair = try Pair(mode)
+        let pair = try AdvertisingPair(mode)
         let central = Central(pair.other.access)
         var result: Result<AccessLink, GAPError>?
         procedure.begin(central, pair.shown) { result = $0 }
@@ -81,7 +77,7 @@ import Testing
         arguments: PrivacyMode.allCases
     )
     func whoCallsAPeerThatIsThereAlreadyLearnsItAtOnce(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try AdvertisingPair(mode)
         let stolen = pair.shown
         // The peer has a new address by now: no controller knows that it has a link to it.
         pair.world.run(GAPTimer.privateAddressInterval + .seconds(1))

@@ -14,20 +14,18 @@ import Testing
     private static let data = AdvertisingData([.localName(.init("Harald"))])
     private static let other = Key128(Block128(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210))
 
-    /// Two bonded devices whose hosts generate and resolve the addresses; the second one advertises.
-    private struct Pair {
-        let world = GAPWorld(.extended)
-        let device: GAPDevice
-        let peer: GAPDevice
+    /// Bonded devices whose hosts generate and resolve the addresses. The other device advertises to this one.
+    private struct AdvertisingPair {
+        let pair: PrivatePair
         let role: Peripheral
+        var device: GAPDevice { pair.device }
+        var peer: GAPDevice { pair.other }
         var privacy: DevicePrivacy { device.access.privacy }
         var identity: BluetoothAddress { peer.identity.address }
 
         init() throws {
-            device = world.privateDevice(.hostExtended)
-            peer = world.privateDevice(.hostExtended)
-            try device.bond(with: peer)
-            role = Peripheral(peer.access)
+            pair = try PrivatePair(.hostExtended)
+            role = Peripheral(pair.other.access)
             role.enter(.init(.general, .undirected, data: PrivacyRuleTests.data))
         }
     }
@@ -48,7 +46,7 @@ import Testing
 
     /// A replaced key was not the peer's, and neither is the address it resolved (Core Vol 3 Part C 10.8.2.3, AB-G03).
     @Test func whereAPeerWasHeardIsForgottenWithItsKey() throws {
-        let pair = try Pair()
+        let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         let heard = try #require(pair.privacy.recentAddress(of: pair.identity))
         #expect(pair.peer.isOwn(heard) && pair.privacy.peer(at: heard)?.identity == pair.identity)
@@ -62,20 +60,20 @@ import Testing
 
     /// After a while the peer may show another address.
     @Test func whereAPeerWasHeardIsOfNoUseAfterAWhile() throws {
-        let pair = try Pair()
+        let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         #expect(pair.privacy.recentAddress(of: pair.identity) != nil)
-        pair.world.run(PeerAddresses.recentTime)
+        pair.device.world.run(PeerAddresses.recentTime)
         #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
     }
 
     /// A peer is advertised to at the address of its last link, as long as its key stays the same.
     @Test func whereAPeerWasLinkedIsForgottenWithItsKey() throws {
-        let pair = try Pair()
+        let pair = try AdvertisingPair()
         let central = Central(pair.device.access)
         var result: Result<AccessLink, GAPError>?
         central.connect(to: pair.identity, within: .seconds(10)) { result = $0 }
-        pair.world.run { result != nil }
+        pair.device.world.run { result != nil }
         let link = try #require(try result?.get())
         let shown = link.connection.peerAddress.plain
         pair.device.noteThatItResolves(pair.peer)

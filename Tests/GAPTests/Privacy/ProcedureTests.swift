@@ -19,33 +19,10 @@ import Testing
     private static let nobody = BluetoothAddress(0xC0_0000_0000_09, kind: .randomDevice)
     private static let undirected = Peripheral.Mode(.general, .undirected, data: data)
 
-    /// Two bonded devices with private addresses.
-    private struct Pair {
-        let world: GAPWorld
-        let watch: AirWatch
-        let device: GAPDevice
-        let other: GAPDevice
-
-        init(_ mode: PrivacyMode, areBonded: Bool = true) throws {
-            world = GAPWorld(mode.commands)
-            watch = AirWatch(world.radio)
-            device = world.privateDevice(mode)
-            other = world.privateDevice(mode)
-            if areBonded { try device.bond(with: other) }
-        }
-
-        /// Expects that neither device has shown its identity on the air.
-        func expectNoIdentityOnAir(_ place: SourceLocation = #_sourceLocation) {
-            for (one, node) in [(device, device.node), (other, other.node)] {
-                #expect(!watch.hasSent(one.identity.address, node), sourceLocation: place)
-            }
-        }
-    }
-
     // MARK: Broadcast, observation, discovery
 
     private func expectBroadcast(_ mode: PrivacyMode, _ advertisement: AdvertisingConfiguration) throws -> [Sighting] {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let broadcaster = Broadcaster(pair.device.access)
         broadcaster.send(advertisement)
         let heard = try pair.other.hear()
@@ -80,7 +57,7 @@ import Testing
         [AdvertisingConfiguration.Address.device, .nonResolvablePrivate]
     )
     func activeObservationWithAPrivateAddress(mode: PrivacyMode, address: AdvertisingConfiguration.Address) throws {
-        let pair = try Pair(mode, areBonded: false)
+        let pair = try PrivatePair(mode, areBonded: false)
         let stranger = pair.world.device()
         let broadcaster = Broadcaster(stranger.access)
         broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
@@ -99,7 +76,7 @@ import Testing
         arguments: PrivacyMode.allCases
     )
     func activeObservationWithPrivateAddressesOnBothSides(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let broadcaster = Broadcaster(pair.device.access)
         broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try pair.other.hear(ScanSettings(isActive: true))
@@ -111,7 +88,7 @@ import Testing
 
     @Test("GAP/DISC/RPA/BV-01: a bonded device is discovered by its identity", arguments: PrivacyMode.allCases)
     func aBondedDeviceIsDiscoveredByItsIdentity(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
         let discovery = DiscoveryProcedure(pair.other.access)
@@ -126,7 +103,7 @@ import Testing
 
     /// Lets one device advertise and the other one connect to it.
     private func connect(
-        _ pair: Pair,
+        _ pair: PrivatePair,
         _ advertised: Peripheral.Mode,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
     ) throws -> AccessLink {
@@ -159,7 +136,7 @@ import Testing
         _ mode: PrivacyMode,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
     ) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         _ = try connect(pair, Self.undirected, begin)
         pair.expectNoIdentityOnAir()
     }
@@ -170,7 +147,7 @@ import Testing
         _ mode: PrivacyMode,
         _ begin: (Central, BluetoothAddress, @escaping Central.Completion) -> Void
     ) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         pair.device.noteThatItResolves(pair.other)
         let target = pair.other.identity.address
         _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), begin)
@@ -209,7 +186,7 @@ import Testing
         arguments: [PrivacyMode.hostLegacy, .hostExtended]
     )
     func directedToTheAddressThatThePeerHadLast(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         pair.device.noteThatItResolves(pair.other)
         try connect(pair, Self.undirected, Self.direct).terminate()
         pair.world.run(.seconds(1))
@@ -225,7 +202,7 @@ import Testing
         arguments: PrivacyMode.allCases
     )
     func aPeerThatResolvesNothingIsCalledByItsIdentity(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(.init(.none, .directed(pair.other.identity.address, isHighDutyCycle: false)))
         pair.world.run(.seconds(1))
@@ -302,8 +279,10 @@ import Testing
     // MARK: Reconnection
 
     /// Connects twice with more than an address lifetime in between, and returns the addresses on the air.
-    private func reconnect(_ mode: PrivacyMode) throws -> (pair: Pair, first: AirWatch.Seen, second: AirWatch.Seen) {
-        let pair = try Pair(mode)
+    private func reconnect(_ mode: PrivacyMode) throws -> (
+        pair: PrivatePair, first: AirWatch.Seen, second: AirWatch.Seen
+    ) {
+        let pair = try PrivatePair(mode)
         let link = try connect(pair, Self.undirected, Self.direct)
         let first = try #require(pair.watch.of(pair.other.node, .initiating).last)
         link.terminate()
@@ -354,7 +333,7 @@ import Testing
 
     @Test("GAP/PRIV/CONN/BV-12: an unresolvable address belongs to a stranger", arguments: PrivacyMode.allCases)
     func anAddressThatNobodyKnowsIsAStrangers(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let stranger = pair.world.privateDevice(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
@@ -370,7 +349,7 @@ import Testing
     }
 
     /// A device with an earlier address of the central of a bonded pair.
-    private func impostor(of pair: Pair) throws -> GAPDevice {
+    private func impostor(of pair: PrivatePair) throws -> GAPDevice {
         try connect(pair, Self.undirected, Self.direct).terminate()
         pair.world.run(.seconds(1))
         let stolen = try #require(pair.watch.of(pair.other.node, .initiating).last?.own)
@@ -379,7 +358,7 @@ import Testing
     }
 
     /// Lets a device advertise and the impostor connect to it.
-    private func connect(_ impostor: GAPDevice, to device: GAPDevice, _ pair: Pair) throws {
+    private func connect(_ impostor: GAPDevice, to device: GAPDevice, _ pair: PrivatePair) throws {
         let since = pair.world.loop.now
         let role = Peripheral(device.access)
         role.enter(Self.undirected)
@@ -395,7 +374,7 @@ import Testing
     /// A replayed address of a connected peer gains neither the peer's identity nor its link.
     @Test("AB-G03: a device that replays the address of a connected peer is refused", arguments: PrivacyMode.allCases)
     func whoRepeatsTheAddressOfAPeerThatIsThereIsRefused(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let impostor = try impostor(of: pair)
         _ = try connect(pair, Self.undirected, Self.direct)
         pair.world.run(.seconds(1))
@@ -415,7 +394,7 @@ import Testing
         arguments: PrivacyMode.allCases.filter { $0 != .controllerLegacy }
     )
     func whoRepeatsAnAddressDoesNotKeepThePeerOut(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let impostor = try impostor(of: pair)
         try connect(impostor, to: pair.device, pair)
         #expect(pair.device.access.links.count == 1 && impostor.endReasons.isEmpty)
@@ -436,7 +415,7 @@ import Testing
     /// name, but has no key.
     @Test("AB-G03: a replayed address proves nothing", arguments: PrivacyMode.allCases)
     func aRepeatedAddressIsNoProof(mode: PrivacyMode) throws {
-        let pair = try Pair(mode)
+        let pair = try PrivatePair(mode)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
         pair.world.run(.seconds(1))
