@@ -65,20 +65,20 @@ import Testing
     @Test(
         "AB-C03, AB-C06: invalid requests for channels have no effect on an app",
         arguments: [
-            (0x17, le(0) + le(100) + le(100) + le(1) + le(0x41)),
-            (0x17, le(0x80) + le(100) + le(100) + le(1)),
-            (0x17, le(0x80) + le(100) + le(100) + le(1) + (0x41...0x46).flatMap { le($0) }),
-            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + le(0x41)),
-            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x3F)),
-            (0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + [0x42]),
-            (0x14, le(0) + le(0x41) + le(100) + le(100) + le(1)),
-            (0x14, le(0x81) + le(0x41) + le(100) + le(100) + le(1)),
-            (0x14, le(0x100) + le(0x41) + le(100) + le(100) + le(1)),
-            (0x14, le(0x80) + le(0x05) + le(100) + le(100) + le(1)),
-            (0x14, le(0x80) + le(0x41) + le(22) + le(100) + le(1)),
-        ] as [(UInt8, [UInt8])]
+            ("PSM 0", 0x17, le(0) + le(100) + le(100) + le(1) + le(0x41)),
+            ("no channel", 0x17, le(0x80) + le(100) + le(100) + le(1)),
+            ("six channels", 0x17, le(0x80) + le(100) + le(100) + le(1) + (0x41...0x46).flatMap { le($0) }),
+            ("one channel twice", 0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + le(0x41)),
+            ("a fixed channel", 0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x3F)),
+            ("half a channel", 0x17, le(0x80) + le(100) + le(100) + le(1) + le(0x41) + [0x42]),
+            ("PSM 0, one channel", 0x14, le(0) + le(0x41) + le(100) + le(100) + le(1)),
+            ("unpublished PSM", 0x14, le(0x81) + le(0x41) + le(100) + le(100) + le(1)),
+            ("PSM outside of the range", 0x14, le(0x100) + le(0x41) + le(100) + le(100) + le(1)),
+            ("the signalling channel", 0x14, le(0x80) + le(0x05) + le(100) + le(100) + le(1)),
+            ("MTU below 23", 0x14, le(0x80) + le(0x41) + le(22) + le(100) + le(1)),
+        ] as [(String, UInt8, [UInt8])]
     )
-    func requestsForChannelsThatCannotBe(code: UInt8, fields: [UInt8]) throws {
+    func requestsForChannelsThatCannotBe(fault: String, code: UInt8, fields: [UInt8]) throws {
         let peer = RawPeer(.peripheral)
         let psm = try peer.connectToPublisher()
         try #require(psm == 0x80)
@@ -95,12 +95,15 @@ import Testing
     @Test(
         "AB-C04, AB-C05: invalid reconfigurations and unsolicited responses leave an app's channel unchanged",
         arguments: [
-            (0x19, le(10) + le(100) + le(0x41)), (0x19, le(100) + le(10) + le(0x41)),
-            (0x19, le(200) + le(200) + le(0x99)), (0x19, le(200) + le(200) + (0x41...0x46).flatMap { le($0) }),
-            (0x1A, [0]), (0x1A, le(0)), (0x15, le(0x50)), (0x18, le(100)), (0x07, le(0x41)), (0x01, le(0)),
-        ] as [(UInt8, [UInt8])]
+            ("MTU of 10", 0x19, le(10) + le(100) + le(0x41)), ("MPS of 10", 0x19, le(100) + le(10) + le(0x41)),
+            ("unknown channel", 0x19, le(200) + le(200) + le(0x99)),
+            ("six channels", 0x19, le(200) + le(200) + (0x41...0x46).flatMap { le($0) }),
+            ("half a reconfigure response", 0x1A, [0]), ("reconfigure response", 0x1A, le(0)),
+            ("half a connection response", 0x15, le(0x50)), ("half an enhanced connection response", 0x18, le(100)),
+            ("disconnection response", 0x07, le(0x41)), ("command reject", 0x01, le(0)),
+        ] as [(String, UInt8, [UInt8])]
     )
-    func answersToNothing(code: UInt8, fields: [UInt8]) throws {
+    func answersToNothing(fault: String, code: UInt8, fields: [UInt8]) throws {
         let peer = RawPeer(.peripheral)
         let (cid, id) = try peer.open(try peer.connectToPublisher(), isEnhanced: true)
         _ = peer.signal(code, 77, fields)

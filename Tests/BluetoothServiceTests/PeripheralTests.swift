@@ -16,16 +16,17 @@ import Testing
     @Test(
         "behaviours 7.4, 7.7, 7.10: invalid services are refused, including the system's own",
         arguments: [
-            (0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),  // behaviour 7.10
-            (0x1801, 0x02, 1, false, .uuidNotAllowed),
-            (0x1234, 0x0A, 3, true, .invalidParameters),  // behaviour 7.4: a fixed value and writable
-            (0x1234, 0x12, 1, true, .invalidParameters),
-            (0x1234, 0x02, 3, true, .invalidParameters),
-            (0x1234, 0x01, 1, false, .invalidParameters),  // behaviour 7.7: broadcast
-            (0x1234, 0x80, 1, false, .invalidParameters),
-        ] as [(UInt16, UInt16, UInt8, Bool, ServiceError.CoreCode)]
+            ("7.10: Generic Access", 0x1800, 0x02, 1, false, ServiceError.CoreCode.uuidNotAllowed),
+            ("7.10: Generic Attribute", 0x1801, 0x02, 1, false, .uuidNotAllowed),
+            ("7.4: a fixed value, writable", 0x1234, 0x0A, 3, true, .invalidParameters),
+            ("7.4: a fixed value, notified", 0x1234, 0x12, 1, true, .invalidParameters),
+            ("7.4: a fixed value with permission to write", 0x1234, 0x02, 3, true, .invalidParameters),
+            ("7.7: broadcast", 0x1234, 0x01, 1, false, .invalidParameters),
+            ("7.7: extended properties", 0x1234, 0x80, 1, false, .invalidParameters),
+        ] as [(String, UInt16, UInt16, UInt8, Bool, ServiceError.CoreCode)]
     )
     func whatCannotBePublished(
+        fault: String,
         uuid: UInt16,
         properties: UInt16,
         permissions: UInt8,
@@ -53,11 +54,13 @@ import Testing
     @Test(
         "behaviour 7.8: only descriptors that describe can be published",
         arguments: [
-            (0x2900, false), (0x2901, true), (0x2902, false), (0x2903, false), (0x2904, true), (0x2905, false),
-            (0x2907, false), (0x1234, false),
-        ] as [(UInt16, Bool)]
+            ("extended properties", 0x2900, false), ("user description", 0x2901, true),
+            ("client configuration", 0x2902, false), ("server configuration", 0x2903, false), ("format", 0x2904, true),
+            ("aggregate format", 0x2905, false), ("external report reference", 0x2907, false),
+            ("unassigned", 0x1234, false),
+        ] as [(String, UInt16, Bool)]
     )
-    func onlyDescriptorsThatDescribeArePublished(uuid: UInt16, isPublished: Bool) throws {
+    func onlyDescriptorsThatDescribeArePublished(name: String, uuid: UInt16, isPublished: Bool) throws {
         let manager = TestWorld().device("Strap").manager(.peripheral)
         var service = Example.heartRate
         service.characteristics[0].descriptors = [LocalDescriptor(uuid: BluetoothUUID(uuid), value: [0, 0])]
@@ -116,7 +119,7 @@ import Testing
     func includedServicesComeFirstAndGoLast() throws {
         let world = TestWorld()
         let manager = world.device("Strap").manager(.peripheral)
-        let inner = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
+        let inner = Example.emptyBattery
         let outer = LocalService(
             id: LocalAttributeID(2),
             uuid: 0x180D,

@@ -90,10 +90,11 @@ import Testing
 
     @Test(
         arguments: [
-            (0x13, 0x13, true), (0x12, 0x12, true), (0x10, 0x10, false), (0x15, 0x15, false),
-        ] as [(UInt16, UInt16, Bool)]
+            ("ADV_IND", 0x13, 0x13, true), ("ADV_SCAN_IND", 0x12, 0x12, true), ("ADV_NONCONN_IND", 0x10, 0x10, false),
+            ("ADV_DIRECT_IND", 0x15, 0x15, false),
+        ] as [(String, UInt16, UInt16, Bool)]
     )
-    func legacyPDUsOfASet(properties: UInt16, reported: UInt16, isScannable: Bool) throws {
+    func legacyPDUsOfASet(name: String, properties: UInt16, reported: UInt16, isScannable: Bool) throws {
         let world = LinkLayerWorld()
         let (advertiser, scanner) = (world.host(), world.host(at: 1))
         let hasData = properties != 0x15

@@ -68,12 +68,13 @@ import Testing
     // Core Vol 6 Part B 2.1.2.
     @Test(
         arguments: [
-            (0x8E89_BED6, false), (0x8E89_BED7, false), (0x0000_0000, false), (0x5555_5555, false),
-            (0xFFFF_0000, false),
-            (0x7171_7171, false), (0x5065_4BB1, true),
-        ] as [(UInt32, Bool)]
+            ("advertising", 0x8E89_BED6, false), ("one bit from advertising", 0x8E89_BED7, false),
+            ("32 equal bits", 0x0000_0000, false), ("more than 24 transitions", 0x5555_5555, false),
+            ("more than six equal bits", 0xFFFF_0000, false), ("four equal octets", 0x7171_7171, false),
+            ("random", 0x5065_4BB1, true),
+        ] as [(String, UInt32, Bool)]
     )
-    func accessAddresses(address: UInt32, isValid: Bool) {
+    func accessAddresses(name: String, address: UInt32, isValid: Bool) {
         #expect(AccessAddress.isValid(address) == isValid)
     }
 

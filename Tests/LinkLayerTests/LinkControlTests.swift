@@ -189,11 +189,12 @@ import Testing
 
     @Test(
         arguments: [
-            (24, 40, 0, 9), (40, 24, 0, 300), (5, 24, 0, 300), (24, 3_201, 0, 300), (24, 40, 500, 300),
-            (24, 40, 100, 300),
-        ] as [(UInt16, UInt16, UInt16, UInt16)]
+            ("timeout below 100 ms", 24, 40, 0, 9), ("minimum above the maximum", 40, 24, 0, 300),
+            ("interval below 7.5 ms", 5, 24, 0, 300), ("interval above 4 s", 24, 3_201, 0, 300),
+            ("latency above 499", 24, 40, 500, 300), ("timeout below two effective intervals", 24, 40, 100, 300),
+        ] as [(String, UInt16, UInt16, UInt16, UInt16)]
     )
-    func impossibleParametersAreRefused(min: UInt16, max: UInt16, latency: UInt16, timeout: UInt16) {
+    func impossibleParametersAreRefused(fault: String, min: UInt16, max: UInt16, latency: UInt16, timeout: UInt16) {
         var machine = Self.machine(.central)
         var pdu = ConnectionParameterRequest()
         (pdu.intervalMin, pdu.intervalMax, pdu.latency, pdu.timeout) = (min, max, latency, timeout)

@@ -120,14 +120,43 @@ private let respondingTrain: PeriodicSyncIndication = {
     }
 
     // Core Vol 6 Part B 2.4.2: octets of data after each opcode.
-    @Test(arguments: [
-        (0x00, 11), (0x01, 7), (0x02, 1), (0x03, 22), (0x04, 12), (0x05, 0), (0x06, 0), (0x07, 1), (0x08, 8),
-        (0x09, 8), (0x0A, 0), (0x0B, 0), (0x0C, 5), (0x0D, 1), (0x0E, 8), (0x0F, 23), (0x10, 23), (0x11, 2), (0x12, 0),
-        (0x13, 0), (0x14, 8), (0x15, 8), (0x16, 2), (0x17, 2), (0x18, 4),
-        (0x19, 2), (0x1C, 34), (0x1D, 1), (0x1E, 1), (0x26, 10), (0x27, 10),
-    ])
-    func lengthsOfControlPDUs(opcode: UInt8, length: Int) throws {
-        let pdu = try #require(controlPDUs.first { $0.opcode.rawValue == opcode })
+    @Test(
+        arguments: [
+            (.connectionUpdateInd, 11),
+            (.channelMapInd, 7),
+            (.terminateInd, 1),
+            (.encReq, 22),
+            (.encRsp, 12),
+            (.startEncReq, 0),
+            (.startEncRsp, 0),
+            (.unknownRsp, 1),
+            (.featureReq, 8),
+            (.featureRsp, 8),
+            (.pauseEncReq, 0),
+            (.pauseEncRsp, 0),
+            (.versionInd, 5),
+            (.rejectInd, 1),
+            (.peripheralFeatureReq, 8),
+            (.connectionParamReq, 23),
+            (.connectionParamRsp, 23),
+            (.rejectExtInd, 2),
+            (.pingReq, 0),
+            (.pingRsp, 0),
+            (.lengthReq, 8),
+            (.lengthRsp, 8),
+            (.phyReq, 2),
+            (.phyRsp, 2),
+            (.phyUpdateInd, 4),
+            (.minUsedChannelsInd, 2),
+            (.periodicSyncInd, 34),
+            (.clockAccuracyReq, 1),
+            (.clockAccuracyRsp, 1),
+            (.subrateReq, 10),
+            (.subrateInd, 10),
+        ] as [(ControlOpcode, Int)]
+    )
+    func lengthsOfControlPDUs(opcode: ControlOpcode, length: Int) throws {
+        let pdu = try #require(controlPDUs.first { $0.opcode == opcode })
         #expect(pdu.encoded().count == 1 + length)
     }
 

@@ -200,11 +200,19 @@ import Testing
     @Test(
         "AB-L04: impossible subrate parameters end the link",
         arguments: [
-            (0, 0, 0, 400), (501, 0, 0, 3_200), (10, 50, 0, 3_200), (5, 0, 5, 400), (5, 0, 0, 9), (5, 0, 0, 3_201),
-            (5, 0, 0, 30), (UInt16.max, UInt16.max, 0, 400),
-        ] as [(UInt16, UInt16, UInt16, UInt16)]
+            ("factor 0", 0, 0, 0, 400), ("factor above 500", 501, 0, 0, 3_200),
+            ("factor times latency above 500", 10, 50, 0, 3_200), ("continuation not below the factor", 5, 0, 5, 400),
+            ("timeout below 100 ms", 5, 0, 0, 9), ("timeout above 32 s", 5, 0, 0, 3_201),
+            ("timeout of two effective intervals", 5, 0, 0, 30), ("maxima", UInt16.max, UInt16.max, 0, 400),
+        ] as [(String, UInt16, UInt16, UInt16, UInt16)]
     )
-    func whatCannotBeEndsTheLink(factor: UInt16, latency: UInt16, continuation: UInt16, timeout: UInt16) {
+    func whatCannotBeEndsTheLink(
+        fault: String,
+        factor: UInt16,
+        latency: UInt16,
+        continuation: UInt16,
+        timeout: UInt16
+    ) {
         var pdu = SubrateIndication()
         (pdu.factor, pdu.latency, pdu.continuation, pdu.timeout) = (factor, latency, continuation, timeout)
         var machine = machine(.peripheral)

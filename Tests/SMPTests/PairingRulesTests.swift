@@ -247,13 +247,19 @@ import Testing
     @Test(
         "AB-S11: a distributed identity that is not permanent is rejected",
         arguments: [
-            (0x0000_0000_0001, 0, true), (0xC000_0000_0001, 0, true), (0xC000_0000_0001, 1, true),
-            (0xFFFF_FFFF_FFFE, 1, true), (0x4000_0000_0001, 1, false), (0x0000_0000_0001, 1, false),
-            (0x8000_0000_0001, 1, false), (0xC000_0000_0001, 2, false), (0xC000_0000_0001, 3, false),
-            (0x0000_0000_0001, 2, false),
-        ] as [(UInt64, UInt8, Bool)]
+            ("public", 0x0000_0000_0001, 0, true), ("public, like a static one", 0xC000_0000_0001, 0, true),
+            ("lowest static", 0xC000_0000_0001, 1, true), ("highest static", 0xFFFF_FFFF_FFFE, 1, true),
+            ("resolvable private", 0x4000_0000_0001, 1, false), ("non-resolvable private", 0x0000_0000_0001, 1, false),
+            ("reserved random", 0x8000_0000_0001, 1, false), ("static of kind 2", 0xC000_0000_0001, 2, false),
+            ("static of kind 3", 0xC000_0000_0001, 3, false), ("public of kind 2", 0x0000_0000_0001, 2, false),
+        ] as [(String, UInt64, UInt8, Bool)]
     )
-    func an_identity_that_does_not_last_is_rejected(value: UInt64, kind: UInt8, isTaken: Bool) throws {
+    func an_identity_that_does_not_last_is_rejected(
+        name: String,
+        value: UInt64,
+        kind: UInt8,
+        isAccepted: Bool
+    ) throws {
         for liar in Self.both {
             var bench = PairingBench(
                 initiator: LegacyPairingTests.configuration(.noInputNoOutput),
@@ -266,8 +272,8 @@ import Testing
             }
             bench.pair()
             let victim = bench[liar.other]
-            #expect((victim.error == .refused(.keyRejected)) == !isTaken)
-            guard isTaken else { continue }
+            #expect((victim.error == .refused(.keyRejected)) == !isAccepted)
+            guard isAccepted else { continue }
             let address = try #require(victim.result?.keys.identityAddress)
             #expect(address.value == value && address.kind.isRandom == (kind == 1))
         }

@@ -212,16 +212,18 @@ extension SecurityManagerTests {
     /// 2.4.6).
     @Test(
         arguments: [
-            (0x00, .displayYesNo, .whenPeerOffersNothingElse, false, false),
-            (0x04, .displayYesNo, .whenPeerOffersNothingElse, true, false),
-            (0x08, .displayYesNo, .whenPeerOffersNothingElse, false, true),
-            (0x0C, .displayYesNo, .whenPeerOffersNothingElse, true, true),
-            (0xF3, .displayYesNo, .whenPeerOffersNothingElse, false, false),
-            (0x0C, .noInputNoOutput, .whenPeerOffersNothingElse, false, true),
-            (0x0C, .displayYesNo, .only, true, false), (0x0C, .noInputNoOutput, .only, false, false),
-        ] as [(UInt8, IOCapability, PairingConfiguration.Legacy, Bool, Bool)]
+            ("nothing", 0x00, .displayYesNo, .whenPeerOffersNothingElse, false, false),
+            ("MITM", 0x04, .displayYesNo, .whenPeerOffersNothingElse, true, false),
+            ("LESC", 0x08, .displayYesNo, .whenPeerOffersNothingElse, false, true),
+            ("MITM and LESC", 0x0C, .displayYesNo, .whenPeerOffersNothingElse, true, true),
+            ("all other bits", 0xF3, .displayYesNo, .whenPeerOffersNothingElse, false, false),
+            ("MITM and LESC, without a user", 0x0C, .noInputNoOutput, .whenPeerOffersNothingElse, false, true),
+            ("MITM and LESC, of a legacy device", 0x0C, .displayYesNo, .only, true, false),
+            ("MITM and LESC, of a legacy device without a user", 0x0C, .noInputNoOutput, .only, false, false),
+        ] as [(String, UInt8, IOCapability, PairingConfiguration.Legacy, Bool, Bool)]
     )
     func a_wish_of_the_peripheral_is_met_as_far_as_it_can_be(
+        wish: String,
         bits: UInt8,
         capability: IOCapability,
         legacy: PairingConfiguration.Legacy,
@@ -235,9 +237,10 @@ extension SecurityManagerTests {
         bench.central.delay = nil
         bench.peripheral.link.inject([0x0B, bits], on: 6)
         bench.run(.zero)
-        let wish = try #require(bench.central.manager.machine.waiters.first)
+        let waiter = try #require(bench.central.manager.machine.waiters.first)
         let level = SecurityLevel(isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections)
-        #expect(wish.number == nil && wish.level == level)
+        #expect(waiter.number == nil)
+        #expect(waiter.level == level, "\(wish)")
         #expect(bench.central.takeSent().first?.code == .pairingRequest)
     }
 

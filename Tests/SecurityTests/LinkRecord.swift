@@ -62,7 +62,7 @@ final class LinkRecord {
         person.forget()
         defer { (notes, bench.hci.transport.sent) = ([], []) }
         let commands = bench.hci.transport.commands.map(Self.text)
-        let sent = bench.hci.transport.sent.compactMap(\.securityCommand).map { "SMP \($0.map(Self.hex).joined())" }
+        let sent = bench.hci.transport.sent.compactMap(\.securityCommand).map(Self.text)
         return (commands + sent + notes + closed).joined(separator: ", ")
     }
 
@@ -102,34 +102,53 @@ final class LinkRecord {
         }
     }
 
-    private static func hex(_ octet: UInt8) -> String { (octet < 16 ? "0" : "") + String(octet, radix: 16) }
+    /// The Security Manager commands that a link sends unprompted, as this package's default configuration fills them.
+    private static func text(_ command: [UInt8]) -> String {
+        switch command {
+        case [0x01, 0x04, 0x00, 0x0D, 0x10, 0x03, 0x03]: "Pairing Request"
+        case [0x0B, 0x0D]: "Security Request"
+        default: "SMP \(command)"
+        }
+    }
+
+    private static func isOwnKey(_ key: PacketBuffer) -> Bool { key.bytes == SecurityBench.key.littleEndianBytes }
 
     private static func text(_ command: any HCICommand) -> String {
         switch command {
-        case let command as Disconnect: "end \(command.reason.rawValue)"
+        case let command as Disconnect: "end: \(text(command.reason))"
         case let command as LEEnableEncryption:
-            "encrypt \(command.handle.rawValue == 0x40) \(command.longTermKey.bytes == SecurityBench.key.littleEndianBytes)"
-        case let command as LELongTermKeyRequestReply:
-            "key \(command.longTermKey.bytes == SecurityBench.key.littleEndianBytes)"
+            command.handle == SecurityBench.handle && isOwnKey(command.longTermKey) ? "encrypt" : "encrypt wrongly"
+        case let command as LELongTermKeyRequestReply: isOwnKey(command.longTermKey) ? "key" : "wrong key"
         case is LELongTermKeyRequestNegativeReply: "no key"
         default: type(of: command).name
         }
     }
 
+    private static func text(_ reason: HCIStatus) -> String {
+        switch reason {
+        case .authenticationFailure: "authentication failure"
+        case .remoteUserTerminated: "remote user"
+        default: "\(reason)"
+        }
+    }
+
     private static func text(_ security: LinkSecurity) -> String {
-        let flags: [(Bool, String)] = [
-            (security.isEncrypted, "E"), (security.isAuthenticated, "A"), (security.isSecureConnections, "S"),
-            (security.hasKey, "key"), (security.isAuthorized, "authorized"), (security.isSecureConnectionsOnly, "only"),
-        ]
-        return (flags.filter(\.0).map(\.1) + ["\(security.encryption?.keySize ?? 16)"]).joined(separator: " ")
+        words([
+            (security.isEncrypted, "encrypted"), (security.isAuthenticated, "authenticated"),
+            (security.isSecureConnections, "LESC"), (security.hasKey, "key"), (security.isAuthorized, "authorized"),
+            (security.isSecureConnectionsOnly, "only"), (security.encryption?.keySize ?? 16 != 16, "short"),
+        ])
+    }
+
+    private static func words(_ flags: [(Bool, String)]) -> String {
+        flags.contains(where: \.0) ? flags.filter(\.0).map(\.1).joined(separator: " ") : "none"
     }
 
     /// The security as reported to L2CAP, where a key counts even if it is not in use.
     private static func channelText(_ security: LinkSecurity) -> String {
-        let flags: [(Bool, String)] = [
-            (security.isEncrypted, "E"), (security.usableKey?.isAuthenticated ?? false, "A"),
-            (security.usableKey != nil, "key"),
-        ]
-        return (flags.filter(\.0).map(\.1) + ["\(security.usableKey?.keySize ?? 16)"]).joined(separator: " ")
+        words([
+            (security.isEncrypted, "encrypted"), (security.usableKey?.isAuthenticated ?? false, "authenticated"),
+            (security.usableKey != nil, "key"), (security.usableKey?.keySize ?? 16 != 16, "short"),
+        ])
     }
 }

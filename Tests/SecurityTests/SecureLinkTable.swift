@@ -1,292 +1,294 @@
 /// The results of every event on a link, as ``LinkRecord`` formats them: the initial state, then a line for each event
 /// with its results and, after the last arrow, the new state if it has changed.
+///
+/// A state is what holds of the link, its security, and its security as L2CAP sees it. LESC is LE Secure Connections.
 enum SecureLinkTable {
     static let central = """
         central, stranger
-        open; 16; 16
-        notRefreshed: end 5, changed -> open; key 16; 16
-        expired: end 5, changed -> open; key 16; 16
+        open; none; none
+        notRefreshed: end: authentication failure, changed -> open; key; none
+        expired: end: authentication failure, changed -> open; key; none
         keyRequest: no key
         otherKeyRequest: no key
-        end: ; 16; 16
-        secure: SMP 0104000d100303 -> open pairing; 16; 16
-        pair: SMP 0104000d100303 -> open pairing; 16; 16
+        end: ; none; none
+        secure: Pairing Request -> open pairing; none; none
+        pair: Pairing Request -> open pairing; none; none
         prepare: prepared
-        authorize: changed -> open; authorized 16; 16
+        authorize: changed -> open; authorized; none
         forget: no bond
         removal: no bond
-        giveWay: end 19, changed, replaced -> ; key 16; 16
-        loss: end 5, changed -> open; key 16; 16
-        disconnect: end 19, changed -> open; key 16; 16
-        permission: may true -> open pairing; 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true -> open pairing; 16; 16
-        bonding: changed, bond changed, bonded -> open known bond; key 16; key 16
-        pairing: paired -> open paired without; 16; 16
-        badBonding: thrown true
+        giveWay: end: remote user, changed, replaced -> ; key; none
+        loss: end: authentication failure, changed -> open; key; none
+        disconnect: end: remote user, changed -> open; key; none
+        permission: may pair -> open pairing; none; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair -> open pairing; none; none
+        bonding: changed, bond changed, bonded -> open known bond; key; key
+        pairing: paired -> open paired without; none; none
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost
-        replacement: answer refuse -> open refused; 16; 16
-        lostReplacement: asked confirmReplacement -> open prompt; 16; 16
+        replacement: answer refuse -> open refused; none; none
+        lostReplacement: asked confirmReplacement -> open prompt; none; none
         nothing: on off onV2 offV2 keyMissing silence failure refreshed noEnd noStore
         central, bonded
-        open known bond; key 16; A key 16
-        on: changed -> open known bond; E A S key 16; E A key 16
-        onV2: changed -> open known bond; E A S key 16; E A key 16
-        keyMissing: bond changed, lost, failed: key lost -> open known lost bond; key 16; A key 16
+        open known bond; key; authenticated key
+        on: changed -> open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        onV2: changed -> open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        keyMissing: bond changed, lost, failed: key lost -> open known lost bond; key; authenticated key
         silence: failed: no answer
         failure: failed: not encrypted
-        refreshed: changed -> open known bond; E A S key 16; E A key 16
-        notRefreshed: end 5, failed: no answer
-        expired: end 5
+        refreshed: changed -> open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        notRefreshed: end: authentication failure, failed: no answer
+        expired: end: authentication failure
         keyRequest: no key
         otherKeyRequest: no key
-        end: failed: gone -> known bond; key 16; A key 16
-        authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
-        removal: open known; key 16; A key 16
-        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
-        giveWay: end 19, failed: gone, replaced -> known bond; key 16; A key 16
-        loss: end 5
-        disconnect: end 19
-        permission: may true -> open pairing known bond; key 16; A key 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true, changed -> open known bond; E A S key 16; E A key 16
-        bonding: thrown true
-        pairing: paired -> open paired without known bond; key 16; A key 16
-        badBonding: thrown true
+        end: failed: gone -> known bond; key; authenticated key
+        authorize: changed -> open known bond; key authorized; authenticated key
+        forget: end: authentication failure, changed, failed: forgotten, bond changed -> open; key; none
+        removal: open known; key; authenticated key
+        noStore: end: authentication failure, changed, failed: forgotten -> open; key; none
+        giveWay: end: remote user, failed: gone, replaced -> known bond; key; authenticated key
+        loss: end: authentication failure
+        disconnect: end: remote user
+        permission: may pair -> open pairing known bond; key; authenticated key
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair, changed -> open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        bonding: keys refused
+        pairing: paired -> open paired without known bond; key; authenticated key
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
-        lostKey: bond changed, lost, failed: key lost -> open known lost bond; key 16; A key 16
-        replacement: bond changed, lost, answer refuse -> open refused known lost bond; key 16; A key 16
-        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; key 16; A key 16
+        lostKey: bond changed, lost, failed: key lost -> open known lost bond; key; authenticated key
+        replacement: bond changed, lost, answer refuse -> open refused known lost bond; key; authenticated key
+        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; key; authenticated key
         nothing: off offV2 noEnd secure pair prepare
         central, encrypted
-        open known bond; E A S key 16; E A key 16
-        off: end 5, changed -> open known bond; key 16; A key 16
-        offV2: end 5, changed -> open known bond; key 16; A key 16
-        notRefreshed: end 5, changed -> open known bond; key 16; A key 16
-        expired: end 5, changed -> open known bond; key 16; A key 16
+        open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        off: end: authentication failure, changed -> open known bond; key; authenticated key
+        offV2: end: authentication failure, changed -> open known bond; key; authenticated key
+        notRefreshed: end: authentication failure, changed -> open known bond; key; authenticated key
+        expired: end: authentication failure, changed -> open known bond; key; authenticated key
         keyRequest: no key
         otherKeyRequest: no key
-        end: known bond; E A S key 16; E A key 16
+        end: known bond; encrypted authenticated LESC key; encrypted authenticated key
         secure: secure
-        pair: SMP 0104000d100303 -> open pairing known bond; E A S key 16; E A key 16
+        pair: Pairing Request -> open pairing known bond; encrypted authenticated LESC key; encrypted authenticated key
         prepare: prepared
-        authorize: changed -> open known bond; E A S key authorized 16; E A key 16
-        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
-        removal: open known; E A S key 16; E A key 16
-        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
-        giveWay: end 19, changed, replaced -> known bond; key 16; A key 16
-        loss: end 5, changed -> open known bond; key 16; A key 16
-        disconnect: end 19, changed -> open known bond; key 16; A key 16
-        permission: may true -> open pairing known bond; E A S key 16; E A key 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true -> open pairing known bond; E A S key 16; E A key 16
-        bonding: thrown true
-        pairing: paired -> open paired without known bond; E A S key 16; E A key 16
-        badBonding: thrown true
+        authorize: changed -> open known bond; encrypted authenticated LESC key authorized; encrypted authenticated key
+        forget: end: authentication failure, changed, failed: forgotten, bond changed -> open; key; none
+        removal: open known; encrypted authenticated LESC key; encrypted authenticated key
+        noStore: end: authentication failure, changed, failed: forgotten -> open; key; none
+        giveWay: end: remote user, changed, replaced -> known bond; key; authenticated key
+        loss: end: authentication failure, changed -> open known bond; key; authenticated key
+        disconnect: end: remote user, changed -> open known bond; key; authenticated key
+        permission: may pair -> open pairing known bond; encrypted authenticated LESC key; encrypted authenticated key
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair -> open pairing known bond; encrypted authenticated LESC key; encrypted authenticated key
+        bonding: keys refused
+        pairing: paired -> open paired without known bond; encrypted authenticated LESC key; encrypted authenticated key
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
-        lostKey: bond changed, lost, failed: key lost -> open known lost bond; E A S key 16; E A key 16
-        replacement: bond changed, lost, answer refuse -> open refused known lost bond; E A S key 16; E A key 16
-        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; E A S key 16; E A key 16
+        lostKey: bond changed, lost, failed: key lost -> open known lost bond; encrypted authenticated LESC key; encrypted authenticated key
+        replacement: bond changed, lost, answer refuse -> open refused known lost bond; encrypted authenticated LESC key; encrypted authenticated key
+        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; encrypted authenticated LESC key; encrypted authenticated key
         nothing: on onV2 keyMissing silence failure refreshed noEnd
         central, ending
-        end 5, changed -> open known bond; key 16; A key 16
-        off: end 5
-        notRefreshed: end 5
-        expired: end 5
+        end: authentication failure, changed -> open known bond; key; authenticated key
+        off: end: authentication failure
+        notRefreshed: end: authentication failure
+        expired: end: authentication failure
         keyRequest: no key
         otherKeyRequest: no key
-        secure: encrypt true true
+        secure: encrypt
         prepare: prepared
-        authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
+        authorize: changed -> open known bond; key authorized; authenticated key
+        forget: end: authentication failure, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized; none
         removal: no bond
-        giveWay: end 19, replaced -> ; key authorized 16; 16
-        disconnect: end 19
-        permission: may true -> pairing; key authorized 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may false -> has to wait
-        bonding: thrown false -> has to wait
-        pairing: paired -> paired without; key authorized 16; 16
-        badBonding: thrown false
+        giveWay: end: remote user, replaced -> ; key authorized; none
+        disconnect: end: remote user
+        permission: may pair -> pairing; key authorized; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may not pair -> has to wait
+        bonding: not stored -> has to wait
+        pairing: paired -> paired without; key authorized; none
+        badBonding: not stored
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
-        replacement: answer refuse -> refused paired without; key authorized 16; 16 -> has to wait
-        lostReplacement: refused paired without prompt; key authorized 16; 16 -> has to wait
+        replacement: answer refuse -> refused paired without; key authorized; none -> has to wait
+        lostReplacement: refused paired without prompt; key authorized; none -> has to wait
         central, over
-         -> known bond; E A S key 16; E A key 16
+         -> known bond; encrypted authenticated LESC key; encrypted authenticated key
         keyRequest: no key
         otherKeyRequest: no key
         secure: not secure: gone
         pair: not paired: gone
         prepare: prepared
-        authorize: changed -> known bond; key authorized 16; A key 16
-        forget: bond changed -> known; key authorized 16; A key 16
+        authorize: changed -> known bond; key authorized; authenticated key
+        forget: bond changed -> known; key authorized; authenticated key
         removal: no bond
-        disconnect: end 19, changed -> known; key authorized 16; 16
-        permission: may true -> pairing known; key authorized 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may false -> has to wait
-        bonding: thrown false -> has to wait
-        pairing: paired -> paired without known; key authorized 16; 16
-        badBonding: thrown false
+        disconnect: end: remote user, changed -> known; key authorized; none
+        permission: may pair -> pairing known; key authorized; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may not pair -> has to wait
+        bonding: not stored -> has to wait
+        pairing: paired -> paired without known; key authorized; none
+        badBonding: not stored
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
-        replacement: answer refuse -> refused paired without known; key authorized 16; 16 -> has to wait
-        lostReplacement: refused paired without prompt known; key authorized 16; 16 -> has to wait
+        replacement: answer refuse -> refused paired without known; key authorized; none -> has to wait
+        lostReplacement: refused paired without prompt known; key authorized; none -> has to wait
         """
 
     static let peripheral = """
         peripheral, stranger
-        open; 16; 16
-        notRefreshed: end 5, changed -> open; key 16; 16
-        expired: end 5, changed -> open; key 16; 16
+        open; none; none
+        notRefreshed: end: authentication failure, changed -> open; key; none
+        expired: end: authentication failure, changed -> open; key; none
         keyRequest: no key
         otherKeyRequest: no key
-        end: ; 16; 16
-        secure: SMP 0b0d
-        pair: SMP 0b0d
+        end: ; none; none
+        secure: Security Request
+        pair: Security Request
         prepare: prepared
-        authorize: changed -> open; authorized 16; 16
+        authorize: changed -> open; authorized; none
         forget: no bond
         removal: no bond
-        giveWay: end 19, changed, replaced -> ; key 16; 16
-        loss: end 5, changed -> open; key 16; 16
-        disconnect: end 19, changed -> open; key 16; 16
-        permission: may true -> open pairing; 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true -> open pairing; 16; 16
-        bonding: changed, bond changed, bonded -> open known bond; key 16; key 16
-        pairing: paired -> open paired without; 16; 16
-        badBonding: thrown true
+        giveWay: end: remote user, changed, replaced -> ; key; none
+        loss: end: authentication failure, changed -> open; key; none
+        disconnect: end: remote user, changed -> open; key; none
+        permission: may pair -> open pairing; none; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair -> open pairing; none; none
+        bonding: changed, bond changed, bonded -> open known bond; key; key
+        pairing: paired -> open paired without; none; none
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost
-        replacement: answer refuse -> open refused; 16; 16
-        lostReplacement: asked confirmReplacement -> open prompt; 16; 16
+        replacement: answer refuse -> open refused; none; none
+        lostReplacement: asked confirmReplacement -> open prompt; none; none
         nothing: on off onV2 offV2 keyMissing silence failure refreshed noEnd noStore
         peripheral, bonded
-        open known bond; key 16; A key 16
-        notRefreshed: end 5
-        expired: end 5
-        keyRequest: key true
+        open known bond; key; authenticated key
+        notRefreshed: end: authentication failure
+        expired: end: authentication failure
+        keyRequest: key
         otherKeyRequest: no key
-        end: known bond; key 16; A key 16
-        secure: SMP 0b0d
-        pair: SMP 0b0d
+        end: known bond; key; authenticated key
+        secure: Security Request
+        pair: Security Request
         prepare: prepared
-        authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
-        removal: open known; key 16; A key 16
-        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
-        giveWay: end 19, replaced -> known bond; key 16; A key 16
-        loss: end 5
-        disconnect: end 19
-        permission: may true -> open pairing known bond; key 16; A key 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true -> open pairing known bond; key 16; A key 16
-        bonding: thrown true
-        pairing: paired -> open paired without known bond; key 16; A key 16
-        badBonding: thrown true
+        authorize: changed -> open known bond; key authorized; authenticated key
+        forget: end: authentication failure, changed, failed: forgotten, bond changed -> open; key; none
+        removal: open known; key; authenticated key
+        noStore: end: authentication failure, changed, failed: forgotten -> open; key; none
+        giveWay: end: remote user, replaced -> known bond; key; authenticated key
+        loss: end: authentication failure
+        disconnect: end: remote user
+        permission: may pair -> open pairing known bond; key; authenticated key
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair -> open pairing known bond; key; authenticated key
+        bonding: keys refused
+        pairing: paired -> open paired without known bond; key; authenticated key
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
-        lostKey: bond changed, lost, failed: key lost -> open known lost bond; key 16; A key 16
-        replacement: bond changed, lost, answer refuse -> open refused known lost bond; key 16; A key 16
-        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; key 16; A key 16
+        lostKey: bond changed, lost, failed: key lost -> open known lost bond; key; authenticated key
+        replacement: bond changed, lost, answer refuse -> open refused known lost bond; key; authenticated key
+        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; key; authenticated key
         nothing: on off onV2 offV2 keyMissing silence failure refreshed noEnd
         peripheral, encrypted
-        open known bond; E A S key 16; E A key 16
-        off: end 5, changed -> open known bond; key 16; A key 16
-        offV2: end 5, changed -> open known bond; key 16; A key 16
-        notRefreshed: end 5, changed -> open known bond; key 16; A key 16
-        expired: end 5, changed -> open known bond; key 16; A key 16
-        keyRequest: key true
+        open known bond; encrypted authenticated LESC key; encrypted authenticated key
+        off: end: authentication failure, changed -> open known bond; key; authenticated key
+        offV2: end: authentication failure, changed -> open known bond; key; authenticated key
+        notRefreshed: end: authentication failure, changed -> open known bond; key; authenticated key
+        expired: end: authentication failure, changed -> open known bond; key; authenticated key
+        keyRequest: key
         otherKeyRequest: no key
-        end: known bond; E A S key 16; E A key 16
+        end: known bond; encrypted authenticated LESC key; encrypted authenticated key
         secure: secure
-        pair: SMP 0b0d
+        pair: Security Request
         prepare: prepared
-        authorize: changed -> open known bond; E A S key authorized 16; E A key 16
-        forget: end 5, changed, failed: forgotten, bond changed -> open; key 16; 16
-        removal: open known; E A S key 16; E A key 16
-        noStore: end 5, changed, failed: forgotten -> open; key 16; 16
-        giveWay: end 19, changed, replaced -> known bond; key 16; A key 16
-        loss: end 5, changed -> open known bond; key 16; A key 16
-        disconnect: end 19, changed -> open known bond; key 16; A key 16
-        permission: may true -> open pairing known bond; E A S key 16; E A key 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may true -> open pairing known bond; E A S key 16; E A key 16
-        bonding: thrown true
-        pairing: paired -> open paired without known bond; E A S key 16; E A key 16
-        badBonding: thrown true
+        authorize: changed -> open known bond; encrypted authenticated LESC key authorized; encrypted authenticated key
+        forget: end: authentication failure, changed, failed: forgotten, bond changed -> open; key; none
+        removal: open known; encrypted authenticated LESC key; encrypted authenticated key
+        noStore: end: authentication failure, changed, failed: forgotten -> open; key; none
+        giveWay: end: remote user, changed, replaced -> known bond; key; authenticated key
+        loss: end: authentication failure, changed -> open known bond; key; authenticated key
+        disconnect: end: remote user, changed -> open known bond; key; authenticated key
+        permission: may pair -> open pairing known bond; encrypted authenticated LESC key; encrypted authenticated key
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may pair -> open pairing known bond; encrypted authenticated LESC key; encrypted authenticated key
+        bonding: keys refused
+        pairing: paired -> open paired without known bond; encrypted authenticated LESC key; encrypted authenticated key
+        badBonding: keys refused
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
-        lostKey: bond changed, lost, failed: key lost -> open known lost bond; E A S key 16; E A key 16
-        replacement: bond changed, lost, answer refuse -> open refused known lost bond; E A S key 16; E A key 16
-        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; E A S key 16; E A key 16
+        lostKey: bond changed, lost, failed: key lost -> open known lost bond; encrypted authenticated LESC key; encrypted authenticated key
+        replacement: bond changed, lost, answer refuse -> open refused known lost bond; encrypted authenticated LESC key; encrypted authenticated key
+        lostReplacement: bond changed, lost, asked confirmReplacement -> open prompt known lost bond; encrypted authenticated LESC key; encrypted authenticated key
         nothing: on onV2 keyMissing silence failure refreshed noEnd
         peripheral, ending
-        end 5, changed -> open known bond; key 16; A key 16
-        off: end 5
-        notRefreshed: end 5
-        expired: end 5
-        keyRequest: key true
+        end: authentication failure, changed -> open known bond; key; authenticated key
+        off: end: authentication failure
+        notRefreshed: end: authentication failure
+        expired: end: authentication failure
+        keyRequest: key
         otherKeyRequest: no key
-        secure: SMP 0b0d
+        secure: Security Request
         prepare: prepared
-        authorize: changed -> open known bond; key authorized 16; A key 16
-        forget: end 5, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized 16; 16
+        authorize: changed -> open known bond; key authorized; authenticated key
+        forget: end: authentication failure, changed, not secure: forgotten, not paired: forgotten, failed: forgotten, bond changed -> open; key authorized; none
         removal: no bond
-        giveWay: end 19, replaced -> ; key authorized 16; 16
-        disconnect: end 19
-        permission: may true -> pairing; key authorized 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may false -> has to wait
-        bonding: thrown false -> has to wait
-        pairing: paired -> paired without; key authorized 16; 16
-        badBonding: thrown false
+        giveWay: end: remote user, replaced -> ; key authorized; none
+        disconnect: end: remote user
+        permission: may pair -> pairing; key authorized; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may not pair -> has to wait
+        bonding: not stored -> has to wait
+        pairing: paired -> paired without; key authorized; none
+        badBonding: not stored
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
-        replacement: answer refuse -> refused paired without; key authorized 16; 16 -> has to wait
-        lostReplacement: refused paired without prompt; key authorized 16; 16 -> has to wait
+        replacement: answer refuse -> refused paired without; key authorized; none -> has to wait
+        lostReplacement: refused paired without prompt; key authorized; none -> has to wait
         peripheral, over
-         -> known bond; E A S key 16; E A key 16
+         -> known bond; encrypted authenticated LESC key; encrypted authenticated key
         keyRequest: no key
         otherKeyRequest: no key
         secure: not secure: gone
         pair: not paired: gone
         prepare: prepared
-        authorize: changed -> known bond; key authorized 16; A key 16
-        forget: bond changed -> known; key authorized 16; A key 16
+        authorize: changed -> known bond; key authorized; authenticated key
+        forget: bond changed -> known; key authorized; authenticated key
         removal: no bond
-        disconnect: end 19, changed -> known; key authorized 16; 16
-        permission: may true -> pairing known; key authorized 16; 16
-        hastyPermission: may false -> has to wait
-        permissionAndOn: may false -> has to wait
-        bonding: thrown false -> has to wait
-        pairing: paired -> paired without known; key authorized 16; 16
-        badBonding: thrown false
+        disconnect: end: remote user, changed -> known; key authorized; none
+        permission: may pair -> pairing known; key authorized; none
+        hastyPermission: may not pair -> has to wait
+        permissionAndOn: may not pair -> has to wait
+        bonding: not stored -> has to wait
+        pairing: paired -> paired without known; key authorized; none
+        badBonding: not stored
         cancelledPairing: failed: the request was cancelled
         forgottenPairing: failed: forgotten
         failedPairing: failed: gone -> has to wait
         lostKey: failed: key lost -> has to wait
-        replacement: answer refuse -> refused paired without known; key authorized 16; 16 -> has to wait
-        lostReplacement: refused paired without prompt known; key authorized 16; 16 -> has to wait
+        replacement: answer refuse -> refused paired without known; key authorized; none -> has to wait
+        lostReplacement: refused paired without prompt known; key authorized; none -> has to wait
         """
 }

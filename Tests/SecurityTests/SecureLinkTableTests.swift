@@ -69,7 +69,7 @@ import Testing
             switch self {
             case .permission, .hastyPermission, .permissionAndOn:
                 if self == .hastyPermission { record.bench.deviceSecurity.pairingFailed(with: link.peer) }
-                record.note("may \(record.bench.deviceSecurity.mayPair(with: link.peer))")
+                record.note(record.bench.deviceSecurity.mayPair(with: link.peer) ? "may pair" : "may not pair")
                 link.securityManager(manager, perform: .askPermission)
                 if self == .permissionAndOn { record.bench.change(1) }
             case .bonding, .pairing, .badBonding:
@@ -78,7 +78,7 @@ import Testing
                     let keys = SecurityBench.bond(authenticated: false).keys
                     try link.store(keys, isBonding: self != .pairing)
                 } catch {
-                    record.note("thrown \(link.keysRefusal != nil)")
+                    record.note(link.keysRefusal == nil ? "not stored" : "keys refused")
                 }
             case .cancelledPairing: fail(link, .cancelled)
             case .forgottenPairing: fail(link, .forgotten)
