@@ -27,6 +27,19 @@ final class BearerFixture {
         bearer.onClose = { [weak self] in self?.closures.append($0) }
     }
 
+    /// A fixture whose L2CAP already listens.
+    static func listening() -> BearerFixture {
+        let fixture = BearerFixture()
+        fixture.loop.run(for: .zero)
+        return fixture
+    }
+
+    /// Delivers a fragment of an L2CAP PDU of the peer.
+    func receive(_ octets: [UInt8], isStart: Bool) {
+        link.onReceive?(PacketBuffer(octets), isStart)
+        loop.run(for: .zero)
+    }
+
     func serve() {
         bearer.onRequest = { [weak self] in
             self?.requests.append($0)

@@ -8,17 +8,7 @@ import Testing
 
 /// PDUs longer than this side accepts.
 @Suite struct OversizedTests {
-    let fixture = BearerFixture()
-
-    init() {
-        // L2CAP starts listening here.
-        fixture.loop.run(for: .zero)
-    }
-
-    private func receive(_ octets: [UInt8], isStart: Bool) {
-        fixture.link.onReceive?(PacketBuffer(octets), isStart)
-        fixture.loop.run(for: .zero)
-    }
+    let fixture = BearerFixture.listening()
 
     /// 518 octets on a channel that accepts 517, and 186 with an agreed MTU of 185, both fail immediately.
     @Test(arguments: [186, 517, 518, 600])
@@ -33,10 +23,10 @@ import Testing
                 [UInt8(truncatingIfNeeded: length), UInt8(length >> 8), 4, 0, 0x0B]
                 + [UInt8](repeating: 7, count: length - 1)
             if cut > 0 {
-                receive(Array(pdu[..<cut]), isStart: true)
-                receive(Array(pdu[cut...]), isStart: false)
+                fixture.receive(Array(pdu[..<cut]), isStart: true)
+                fixture.receive(Array(pdu[cut...]), isStart: false)
             } else {
-                receive(pdu, isStart: true)
+                fixture.receive(pdu, isStart: true)
             }
             #expect(fixture.results == [.failure(.oversizedResponse(.readResponse, length: length))], "cut at \(cut)")
             // The next request has been sent, and is answered.
@@ -50,9 +40,9 @@ import Testing
     @Test("AB-A05: an oversized PDU that does not answer the request causes no failure")
     func whatIsTooLongAndNoAnswerFailsNothing() {
         let long = [UInt8](repeating: 7, count: 600)
-        receive([0x59, 2, 4, 0], isStart: true)
+        fixture.receive([0x59, 2, 4, 0], isStart: true)
         fixture.read(1)
-        receive([0x0B] + long, isStart: false)
+        fixture.receive([0x0B] + long, isStart: false)
         for opcode: UInt8 in [0x09, 0x01, 0x0D, 0x1B, 0x23, 0x52, 0xD2, 0x1E] { fixture.exchange([opcode] + long) }
         #expect(fixture.results.isEmpty && fixture.sent() == [])
         fixture.exchange([0x0B, 7])

@@ -8,25 +8,15 @@ import Testing
 
 /// The moment at which a PDU began to arrive, and its consequences.
 @Suite struct ReceiptTests {
-    let fixture = BearerFixture()
-
-    init() {
-        // L2CAP starts listening here.
-        fixture.loop.run(for: .zero)
-    }
-
-    private func receive(_ octets: [UInt8], isStart: Bool) {
-        fixture.link.onReceive?(PacketBuffer(octets), isStart)
-        fixture.loop.run(for: .zero)
-    }
+    let fixture = BearerFixture.listening()
 
     /// Octets that begin before the request was sent do not answer it, wherever they are cut.
     @Test("AB-A10: a response begun before the request does not answer it", arguments: 1...5)
     func aResponseBegunBeforeTheRequestIsNoAnswer(cut: Int) {
         let forged: [UInt8] = [2, 0, 4, 0, 0x0B, 9]
-        receive(Array(forged[..<cut]), isStart: true)
+        fixture.receive(Array(forged[..<cut]), isStart: true)
         fixture.read(1)
-        receive(Array(forged[cut...]), isStart: false)
+        fixture.receive(Array(forged[cut...]), isStart: false)
         #expect(fixture.results.isEmpty)
         fixture.exchange([0x0B, 7])
         #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
@@ -45,9 +35,9 @@ import Testing
     @Test("AB-A10: a confirmation begun before the indication confirms nothing")
     func aConfirmationBegunBeforeTheIndicationConfirmsNothing() {
         var confirmed = 0
-        receive([1, 0, 4], isStart: true)
+        fixture.receive([1, 0, 4], isStart: true)
         #expect(fixture.bearer.indicate([1], of: 3) { _ in confirmed += 1 })
-        receive([0, 0x1E], isStart: false)
+        fixture.receive([0, 0x1E], isStart: false)
         #expect(confirmed == 0)
         fixture.exchange([0x1E])
         #expect(confirmed == 1)

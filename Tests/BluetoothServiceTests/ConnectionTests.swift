@@ -36,7 +36,7 @@ struct Pair {
 }
 
 @Suite struct ConnectionTests {
-    private let battery = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
+    private let battery = Example.emptyBattery
 
     @Test("GAP/CONN/TERM/BV-01: a whole session from scan to disconnection")
     func aSessionFromScanToGoodbye() throws {
@@ -262,21 +262,7 @@ struct Pair {
         let pair = try Pair()
         let relay = pair.phone.manager(.peripheral)
         let watch = pair.world.device("Watch").manager(.central)
-        let service = LocalService(
-            id: LocalAttributeID(9),
-            uuid: 0x180F,
-            isPrimary: true,
-            characteristics: [
-                LocalCharacteristic(
-                    id: LocalAttributeID(10),
-                    uuid: 0x2A19,
-                    properties: 2,
-                    permissions: 1,
-                    value: [77]
-                )
-            ]
-        )
-        try relay.publish(service, name: "Relay")
+        try relay.publish(Example.battery, name: "Relay")
         let found = try watch.find(0x180F)
         _ = try pair.connected()
         try watch.connect(found.identifier)

@@ -25,7 +25,7 @@ import Testing
             (near, far) = (world.device("Near"), world.device("Far"))
             apps = [near, far].map { $0.manager(.peripheral) }
             try apps[0].publish()
-            try apps[1].publish(LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true), name: "Far")
+            try apps[1].publish(Example.emptyBattery, name: "Far")
         }
 
         func scan(_ patience: Duration, _ services: [BluetoothUUID]? = [Example.service]) {

@@ -73,21 +73,7 @@ import Testing
         let central = air.world.manager(.central, on: phone)
         let relay = air.world.manager(.peripheral, on: phone)
         try sensor.publish()
-        let battery = LocalService(
-            id: LocalAttributeID(9),
-            uuid: 0x180F,
-            isPrimary: true,
-            characteristics: [
-                LocalCharacteristic(
-                    id: LocalAttributeID(10),
-                    uuid: 0x2A19,
-                    properties: 2,
-                    permissions: 1,
-                    value: [77]
-                )
-            ]
-        )
-        try relay.publish(battery, name: "Relay")
+        try relay.publish(Example.battery, name: "Relay")
         let strap = try central.find().identifier
         try central.connect(strap)
         _ = try central.explore(strap)

@@ -206,6 +206,18 @@ enum Example {
     static let controlPointID = LocalAttributeID(4)
     static let noteID = LocalAttributeID(5)
 
+    /// A service without characteristics.
+    static let emptyBattery = LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true)
+    /// A service with a fixed value.
+    static let battery = LocalService(
+        id: LocalAttributeID(9),
+        uuid: 0x180F,
+        isPrimary: true,
+        characteristics: [
+            LocalCharacteristic(id: LocalAttributeID(10), uuid: 0x2A19, properties: 2, permissions: 1, value: [77])
+        ]
+    )
+
     /// One characteristic of each kind: notified, fixed, readable and writable, dynamic.
     static let heartRate = LocalService(
         id: serviceID,

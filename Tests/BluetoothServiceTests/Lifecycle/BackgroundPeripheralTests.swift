@@ -62,7 +62,7 @@ import Testing
         let apps = LivingApps(sensor: .peripheral)
         try apps.sensor.publish()
         let other = apps.strap.manager(.peripheral, of: apps.strap.app("Other"))
-        try other.publish(LocalService(id: LocalAttributeID(1), uuid: 0x180F, isPrimary: true), name: "Battery")
+        try other.publish(Example.emptyBattery, name: "Battery")
         apps.sensorApp.happened(.left)
         apps.world.run(.seconds(1))
         let seen = try #require(advertised(by: apps.strap))

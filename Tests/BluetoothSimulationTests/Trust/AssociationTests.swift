@@ -35,9 +35,7 @@ import Testing
         if screen == .none { trust.sensor.person.behaves(.agrees(lookingAt: [])) }
         let alerts = trust.watchAlerts()
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         #expect(alerts.all.contains { $0.hasPrefix("Phone: \(onPhone)") }, "\(alerts.all)")
         #expect(onSensor.isEmpty || alerts.all.contains { $0.hasPrefix("Sensor: \(onSensor)") }, "\(alerts.all)")
         #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == (screen != .none))
@@ -129,9 +127,7 @@ import Testing
         #expect(configuration.ioCapability == .keyboardDisplay)
         #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == true && level?.keySize == 16 && level?.isAuthenticated == true)
     }
@@ -142,16 +138,12 @@ import Testing
             if !isPhone { configuration.pairing.legacy = .only }
         }
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
         #expect(level?.isSecureConnections == false && level?.isAuthenticated == true)
         // The bond is used on the next connection.
         try app.leave()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
     }
 
     @Test("behaviour 6.22: the person is notified of a key that is too short")

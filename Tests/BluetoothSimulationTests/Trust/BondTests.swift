@@ -45,9 +45,7 @@ import Testing
         let isEncrypted = trust.phone.withSystem { $0.links.all.first?.secured.linkSecurity.isEncrypted }
         #expect(isEncrypted == true)
         try app.leave()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         #expect(alerts.all.isEmpty)
     }
 
@@ -56,9 +54,7 @@ import Testing
         let (trust, _) = try bonded()
         let alerts = trust.watchAlerts()
         let other = try trust.app()
-        try other.visit()
-        other.read(Trust.email)
-        #expect(try other.expect("value").error == nil)
+        try other.pair()
         #expect(alerts.all.isEmpty)
     }
 
@@ -80,9 +76,7 @@ import Testing
         #expect(trust.sensorApp.log.isEmpty)
         // After the bond is removed, the two pair like strangers.
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         #expect(alerts.all.count == 2)
     }
 
@@ -123,9 +117,7 @@ import Testing
         #expect(trust.phone.pairedPeers.count == 1)
         trust.world.run(for: .seconds(2))
         trust.phone.forget(try #require(trust.phone.pairedPeers.first?.identifier))
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
     }
 
     @Test func forgettingADeviceEndsItsLink() throws {
@@ -228,17 +220,13 @@ import Testing
         }
         let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         try app.leave()
         trust.sensor.setPower(false)
         let secondApp = second.launch("second") { _ in TrustPeripheral() }
         trust.world.run(for: .milliseconds(200))
         second.person.behaves(.agrees(lookingAt: []))
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         #expect(trust.phone.pairedPeers.map(\.name) == ["Second"])
         #expect(trust.phone.person.notices.contains { $0.contains("was forgotten to make room") })
         withExtendedLifetime(secondApp) {}
@@ -251,9 +239,7 @@ import Testing
         }
         let second = trust.world.addDevice(named: "Second", options: DeviceOptions(pairingScreen: .none))
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let secondApp = second.launch("second") { _ in TrustPeripheral() }
         trust.world.run(for: .milliseconds(200))
         second.person.behaves(.agrees(lookingAt: []))
@@ -307,9 +293,7 @@ import Testing
         }
         let second = trust.world.addDevice(named: "Second")
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         try app.leave()
         trust.sensor.setPower(false)
         let secondApp = second.launch("second") { _ in TrustPeripheral() }

@@ -41,9 +41,7 @@ import Testing
     func whatABondKeepsOutlivesARestart() throws {
         let trust = TrustWorld()
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let identifier = try #require(app.identifier)
         try app.leave()
         try app.connect(known: identifier)

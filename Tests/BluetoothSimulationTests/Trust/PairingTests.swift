@@ -40,9 +40,7 @@ import Testing
         let trust = TrustWorld()
         let alerts = trust.watchAlerts()
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let all = alerts.all.sorted()
         #expect(all.count == 2 && all[0].hasPrefix("Phone: showsCode(\"") && all[1] == "Sensor: asksForCode", "\(all)")
         // The alerts disappear from both screens.
@@ -203,9 +201,7 @@ import Testing
         trust.seat(.agree)
         try app.leave()
         trust.world.run(for: .seconds(5))
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
     }
 
     @Test("behaviour 6.5: a wrong code is reported to the app as a refusal")

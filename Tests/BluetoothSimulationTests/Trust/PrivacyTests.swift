@@ -104,9 +104,7 @@ import Testing
     func aBondedPeerIsConnectedToByItsIdentifierWithoutAScan() throws {
         let trust = TrustWorld(phone: short, sensor: short)
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let identifier = try #require(app.identifier)
         try app.leave()
         trust.sensor.setPower(false)

@@ -75,9 +75,7 @@ import Testing
         let storage = loop.make { MemoryBondStorage() as any BondStorage }
         let trust = TrustWorld(loop: loop, phoneBonds: storage)
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let identifier = try #require(app.identifier)
         try app.leave()
         return (trust, storage, identifier)
@@ -145,9 +143,7 @@ import Testing
             if isPhone { configuration.store = .directory(directory) }
         }
         let app = try trust.app()
-        try app.visit()
-        app.read(Trust.email)
-        #expect(try app.expect("value").error == nil)
+        try app.pair()
         let identifier = try #require(app.identifier)
         try app.leave()
         trust.phone.withSystem { $0.stop() }

@@ -93,6 +93,13 @@ final class TrustCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelega
         try open()
     }
 
+    /// Visits the peripheral and reads the value that requires pairing, which the devices do unless they are bonded.
+    func pair() throws {
+        try visit()
+        read(Trust.email)
+        #expect(try expect("value").error == nil)
+    }
+
     func leave() throws {
         on { if let peripheral = $0.peripheral { $0.manager.cancelPeripheralConnection(peripheral) } }
         try expect("disconnected")

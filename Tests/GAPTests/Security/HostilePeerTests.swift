@@ -72,14 +72,7 @@ import Testing
         let clients = try (0..<2).map { _ in try SecureDevice(world, slip: slip, pairing: simple) }
         var links: [AccessLink] = []
         for client in clients {
-            let advertiser = Peripheral(server.device.access)
-            advertiser.enter(.init(.general, .undirected))
-            let role = Central(client.device.access)
-            var isConnected = false
-            role.connect(to: server.device.address, within: .seconds(10)) { isConnected = $0.isSuccess }
-            world.run { isConnected }
-            advertiser.leave()
-            world.run(.milliseconds(300))
+            client.connect(to: server)
             links.append(try #require(server.link))
             var isSecured = false
             try #require(client.link).secureLink.secure(.encrypted) { isSecured = $0.isSuccess }

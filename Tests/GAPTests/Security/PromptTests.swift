@@ -146,14 +146,7 @@ import Testing
         let waiting = Waiting()
         server.deviceSecurity.prompter = waiting
         for client in clients {
-            let advertiser = Peripheral(server.device.access)
-            advertiser.enter(.init(.general, .undirected))
-            let role = Central(client.device.access)
-            var isConnected = false
-            role.connect(to: server.device.address, within: .seconds(10)) { isConnected = $0.isSuccess }
-            world.run { isConnected }
-            advertiser.leave()
-            world.run(.milliseconds(300))
+            client.connect(to: server)
         }
         var results: [Bool] = []
         for client in clients {

@@ -94,6 +94,18 @@ final class SecureDevice: GATTServerDelegate {
         }
     }
 
+    /// Connects to `server` as a central. `server` advertises until then.
+    func connect(to server: SecureDevice) {
+        let advertiser = Peripheral(server.device.access)
+        advertiser.enter(.init(.general, .undirected))
+        let role = Central(device.access)
+        var isConnected = false
+        role.connect(to: server.device.address, within: .seconds(10)) { isConnected = $0.isSuccess }
+        device.world.run { isConnected }
+        advertiser.leave()
+        device.world.run(.milliseconds(300))
+    }
+
     /// Makes refused requests wait until the link is secure (behaviour 6.1).
     func securesByItself() {
         let link = link
@@ -108,14 +120,6 @@ final class SecureDevice: GATTServerDelegate {
     }
 
     func server(_ server: GATTServer, didReceiveWrite request: GATTWriteRequest) { request.respond(nil) }
-
-    func server(
-        _ server: GATTServer,
-        session: GATTServerSession,
-        didConfigure handle: UInt16,
-        from old: ClientConfiguration,
-        to new: ClientConfiguration
-    ) {}
 
     func server(_ server: GATTServer, isReadyToUpdate session: GATTServerSession) {
         genericAccess?.indicateKeyMaterial(on: server)
