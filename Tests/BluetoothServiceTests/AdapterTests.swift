@@ -53,7 +53,7 @@ import Testing
         exchange(for: 1)
         #expect(system.state == .poweredOn && system.bondedPeers.count == 1 && notices.isEmpty)
         exchange(for: 2)
-        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.peers.security.bonds == nil)
+        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.peers.deviceSecurity.bonds == nil)
         #expect(system.controllers.device?.privacy.peers.isEmpty == true)
         // Nor does the new controller use the identity of the old one.
         #expect(system.controllers.device?.privacy.identity?.key != own.key)

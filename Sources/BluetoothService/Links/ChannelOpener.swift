@@ -73,7 +73,7 @@ final class ChannelOpener {
                 }
             }
         case .secure(let refusal):
-            link.secured.secure(after: refusal) { [weak link, opening] outcome in
+            link.secureLink.secure(after: refusal) { [weak link, opening] outcome in
                 guard let link else { return finish(.failure(ServiceError(ChannelOpenError.closed))) }
                 switch outcome {
                 case .secured: Self.proceed(opening, .secured, to: psm, on: link, finish)

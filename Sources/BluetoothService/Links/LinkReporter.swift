@@ -30,12 +30,12 @@ final class LinkReporter {
         (facts.txPHY, facts.rxPHY) = (Int(connection.txPHY.rawValue), Int(connection.rxPHY.rawValue))
         (facts.maxTxOctets, facts.maxRxOctets) = (Int(connection.maxTxOctets), Int(connection.maxRxOctets))
         facts.mtu = link.maximumCommandLength + 3
-        if let encryption = link.secured.linkSecurity.encryption {
+        if let encryption = link.secureLink.linkSecurity.encryption {
             facts.isEncrypted = true
             facts.isAuthenticated = encryption.isAuthenticated
             facts.keySize = Int(encryption.keySize)
         }
-        facts.isBonded = link.secured.bond != nil
+        facts.isBonded = link.secureLink.bond != nil
         return facts
     }
 

@@ -162,7 +162,7 @@ extension PeerLink {
         client.cache = AttributeCache()
         host.peers.remember(nil, of: peer)
         servicesChanged(0x0001...0xFFFF)
-        guard tableIsBonded, let bond = secured.bond else { return done() }
+        guard tableIsBonded, let bond = secureLink.bond else { return done() }
         host.peers.note(bond.identifier) { $0.cache = nil }
         client.readDatabaseHash { _ in done() }
     }

@@ -104,7 +104,7 @@ final class PeerLink {
     var subject: Observation.Subject { Observation.Subject(peer: peer, link: connection.handle) }
 
     /// The security state of the link, and the bond with the peer.
-    var secured: SecureLink { link.secureLink }
+    var secureLink: SecureLink { link.secureLink }
 
     /// Whether procedures can no longer complete, because the attribute protocol or the whole link has ended.
     var isOver: Bool {
@@ -136,9 +136,9 @@ extension PeerLink {
     /// preparation fails (behaviour 6.11, AB-A10). On any other link, the preparation waits for the first packet of the
     /// peer (behaviour 3.41).
     func prepare(_ completion: @escaping (Result<Void, SecurityError>) -> Void) {
-        secured.prepare { [weak self] result in
+        secureLink.prepare { [weak self] result in
             guard let self, case .success = result else { return completion(result) }
-            guard secured.manager.encryption == nil else { return ready(completion) }
+            guard secureLink.manager.encryption == nil else { return ready(completion) }
             link.whenEstablished { [weak self] in self?.ready(completion) }
         }
     }
@@ -306,7 +306,7 @@ extension PeerLink {
             let before = host.peers[peer]?.name
             let name = String(decoding: value, as: UTF8.self)
             host.peers.setName(name, of: peer)
-            secured.name = name
+            secureLink.name = name
             guard name != before else { return }
             for user in users { user.emit(.nameChanged(name)) }
         }
@@ -330,14 +330,14 @@ extension PeerLink {
 extension PeerLink {
     /// Subscribes to security events of the link, and restores what the attribute protocol keeps for bonded peers.
     func followSecurity() {
-        secured.identifier = BondIdentifier(peer)
-        secured.name = host.peers[peer]?.name
-        secured.onEvent = { [weak self] in self?.handle($0) }
+        secureLink.identifier = BondIdentifier(peer)
+        secureLink.name = host.peers[peer]?.name
+        secureLink.onEvent = { [weak self] in self?.handle($0) }
         // After a refusal, or instead of a request that would be refused, the link is encrypted or the two devices
         // pair; only the user notices (behaviour 6.1).
-        client.onInsufficientSecurity = { [weak self] in self?.secured.secure(after: $0, completion: $1) }
+        client.onInsufficientSecurity = { [weak self] in self?.secureLink.secure(after: $0, completion: $1) }
         client.outOfSyncPolicy = .repeatIfUnchanged
-        if let record = secured.bond?.record { served?.restore(record) }
+        if let record = secureLink.bond?.record { served?.restore(record) }
     }
 
     private func handle(_ event: SecureLink.Event) {
@@ -353,14 +353,14 @@ extension PeerLink {
 
     /// Called when the peer has been bonded. Stores with the bond what the peer has configured so far.
     private func bonded() {
-        guard let identifier = secured.bond?.identifier, let record = served?.record else { return }
+        guard let identifier = secureLink.bond?.identifier, let record = served?.record else { return }
         host.peers.note(identifier) { $0.record = record }
         reporter.linkChanged()
     }
 
     private func tellOfLostBond() {
-        guard let bond = secured.bond else { return }
-        let isAsked = secured.lostBonds == .asked && host.peers.canAskUser
+        guard let bond = secureLink.bond else { return }
+        let isAsked = secureLink.lostBonds == .asked && host.peers.canAskUser
         host.observers.tell(.peerForgotUs(BondedPeer(bond), isAsked: isAsked))
     }
 
@@ -368,8 +368,8 @@ extension PeerLink {
         switch error {
         case .pairing(let failure): host.observers.tell(.pairingFailed(peer: label, failure))
         case .keysRefused:
-            let isFull = secured.bond == nil && host.peers.isFull
-            let reason = secured.keysRefusal.map { "\($0)" } ?? "\(error)"
+            let isFull = secureLink.bond == nil && host.peers.isFull
+            let reason = secureLink.keysRefusal.map { "\($0)" } ?? "\(error)"
             let full = "the maximum number of paired devices is reached; forget one that is not needed"
             host.observers.tell(.bondNotKept(reason: isFull ? full : reason))
         default: break
@@ -377,7 +377,7 @@ extension PeerLink {
     }
 
     /// The peer's name for the user, or else its address.
-    private var label: String { (host.peers[peer]?.name ?? secured.name)?.quotedName ?? "\(secured.peer)" }
+    private var label: String { (host.peers[peer]?.name ?? secureLink.name)?.quotedName ?? "\(secureLink.peer)" }
 }
 
 // MARK: - Security errors
@@ -415,7 +415,7 @@ extension PeerLink {
     /// then sent for it (behaviour 4.10). A peer without a database hash either indicates changes or never changes.
     func adoptCache(_ done: @escaping () -> Void) {
         let known = host.peers.knownTable(of: peer)
-        guard let bond = secured.bond else {
+        guard let bond = secureLink.bond else {
             client.cache = known?.found ?? AttributeCache()
             if known?.found != nil { database.values = known?.values ?? [:] }
             return done()
@@ -443,14 +443,14 @@ extension PeerLink {
     /// are discovered again.
     func keepCache() {
         guard let cache = client.cache, cache.services != nil else { return }
-        guard tableIsBonded, let bond = secured.bond else { return keepInMemory(cache) }
+        guard tableIsBonded, let bond = secureLink.bond else { return keepInMemory(cache) }
         host.peers.remember(KnownTable(values: database.values), of: peer)
         guard bond.cache != cache else { return }
         host.peers.note(bond.identifier) { $0.cache = cache }
     }
 
     private func keepInMemory(_ cache: AttributeCache) {
-        guard secured.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
+        guard secureLink.bond == nil, cache.isForGood, cache.count <= KnownTable.maximumAttributes else {
             host.peers.remember(nil, of: peer)
             return
         }
@@ -464,7 +464,7 @@ extension PeerLink {
     /// Pairs the link for a peer that requires this system's notifications, and then decides whether it gets them
     /// (behaviour 3.19).
     func authorizeNotifications(for user: Attachment) {
-        secured.pair { [weak self] result in
+        secureLink.pair { [weak self] result in
             guard let self else { return }
             let isPaired = if case .success = result { true } else { false }
             user.emit(.notificationsAuthorized(isPaired && host.configuration.sharesNotifications))

@@ -224,7 +224,7 @@ extension SharedLinks {
 extension SharedLinks {
     /// Returns the apps that are connected to the peer of a prompt, with their phases.
     func apps(of peer: PromptedPeer) -> [(app: AppIdentity, phase: AppPhase)] {
-        let link = all.first { $0.secured.number == peer.link }
+        let link = all.first { $0.secureLink.number == peer.link }
         return (link?.users ?? []).map { ($0.subject.app ?? AppIdentity(name: ""), $0.phase) }
     }
 }

@@ -21,7 +21,7 @@ final class Peers {
     /// Returns the host stack on the current controller, or nil if there is none.
     var device: () -> GenericAccess? = { nil }
     /// Decides when devices pair.
-    let security: DeviceSecurity
+    let deviceSecurity: DeviceSecurity
 
     private let keeper: BondKeeper
     private let loop: any EventLoop
@@ -54,7 +54,7 @@ final class Peers {
         let keeper = BondKeeper(configuration, storage: bonds, random: random, loop: loop)
         self.keeper = keeper
         table = PeerTable { keeper.secret("names of peers") }
-        security = DeviceSecurity(
+        deviceSecurity = DeviceSecurity(
             loop: loop,
             random: random,
             configuration: configuration.pairing,
@@ -62,10 +62,10 @@ final class Peers {
         )
         // As peripheral, Apple's systems only accept passkey entry, and ask the user when a central has lost its bond.
         if configuration.pairing.ioCapability == .keyboardDisplay {
-            security.policy.capabilityAsPeripheral = .keyboardOnly
+            deviceSecurity.policy.capabilityAsPeripheral = .keyboardOnly
         }
-        security.policy.lostBondsOfCentrals = .asked
-        security.onBondChange = { [weak self] _ in self?.followBonds() }
+        deviceSecurity.policy.lostBondsOfCentrals = .asked
+        deviceSecurity.onBondChange = { [weak self] _ in self?.followBonds() }
         keeper.onNotice = { [weak observers] in observers?.tell($0) }
     }
 }
@@ -213,7 +213,7 @@ extension Peers {
     var isFull: Bool { keeper.isFull }
 
     /// Whether the user can be asked about a pairing.
-    var canAskUser: Bool { security.prompter != nil }
+    var canAskUser: Bool { deviceSecurity.prompter != nil }
 
     /// The bonded peers, for the user's settings. They are not visible to apps (behaviour 6.10).
     var bondedPeers: [BondedPeer] { keeper.store?.bonds.map { BondedPeer($0) } ?? [] }
@@ -226,7 +226,7 @@ extension Peers {
     /// - Throws: ``BondError`` if the peer is unknown or the bonds cannot be changed. A peer that was bonded stays so.
     func forget(_ peer: UUID) throws(BondError) {
         guard keeper.store?.bond(BondIdentifier(peer)) != nil else { throw .unknown(BondIdentifier(peer)) }
-        try security.forget(BondIdentifier(peer))
+        try deviceSecurity.forget(BondIdentifier(peer))
     }
 
     /// Changes the saved data of a bonded peer. The change is written soon.
@@ -249,15 +249,15 @@ extension Peers {
     /// Closes the bonds, so that another system may open them.
     func closeBonds() {
         keeper.close()
-        security.bonds = nil
+        deviceSecurity.bonds = nil
         onBonds?(nil)
         followBonds()
     }
 
     /// Requests signing keys from centrals that pair from now on, because an app accepts signed writes.
     func wantSigningKeys() {
-        guard !security.configuration.wantedKeys.contains(.signing) else { return }
-        security.configuration.wantedKeys.insert(.signing)
+        guard !deviceSecurity.configuration.wantedKeys.contains(.signing) else { return }
+        deviceSecurity.configuration.wantedKeys.insert(.signing)
     }
 
     /// Updates the peers after the bonds changed. Bonds determine the identifiers of peers, and which private addresses
@@ -284,11 +284,11 @@ extension Peers {
     /// - Returns: The data to pass to the peer, or nil if there are no random numbers.
     func shareOutOfBand() -> OutOfBandData? {
         guard let own = OwnOutOfBandData(random: random) else { return nil }
-        security.offerOutOfBand(own)
+        deviceSecurity.offerOutOfBand(own)
         return own.shared
     }
 
     /// Sets the out-of-band data of a peer. The next pairing uses it, whatever the peer, and fails with a peer that
     /// does not have this data.
-    func expectOutOfBand(_ data: OutOfBandData) { security.expectOutOfBand(data) }
+    func expectOutOfBand(_ data: OutOfBandData) { deviceSecurity.expectOutOfBand(data) }
 }

@@ -198,7 +198,7 @@ extension BluetoothSystem: ControllersHost {
             loop: loop,
             random: random,
             identity: identity,
-            deviceSecurity: peers.security,
+            deviceSecurity: peers.deviceSecurity,
             channels: channels,
             privateAddressInterval: configuration.privacyInterval,
             stackEvents: observers.sink
@@ -364,8 +364,8 @@ extension BluetoothSystem {
 extension BluetoothSystem: PromptedSystem {
     /// Asks the user about pairing. Without a prompter every pairing prompt is refused (AB-A14). Not retained.
     package var prompter: (any PairingPrompter)? {
-        get { peers.security.prompter }
-        set { peers.security.prompter = newValue }
+        get { peers.deviceSecurity.prompter }
+        set { peers.deviceSecurity.prompter = newValue }
     }
 
     /// Returns the apps that are connected to the peer of a prompt, with their phases.

@@ -123,7 +123,7 @@ import Testing
     @Test("behaviour 6.7: the central offers keyboard and display, bonding, and Secure Connections")
     func whatTheCentralOffers() throws {
         let trust = TrustWorld()
-        let configuration = trust.phone.withSystem { $0.peers.security.configuration }
+        let configuration = trust.phone.withSystem { $0.peers.deviceSecurity.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)
         #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
         let app = try trust.app()

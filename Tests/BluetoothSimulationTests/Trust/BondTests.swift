@@ -42,7 +42,7 @@ import Testing
         let alerts = trust.watchAlerts()
         app.connect()
         try app.expect("connected")
-        let isEncrypted = trust.phone.withSystem { $0.links.all.first?.secured.linkSecurity.isEncrypted }
+        let isEncrypted = trust.phone.withSystem { $0.links.all.first?.secureLink.linkSecurity.isEncrypted }
         #expect(isEncrypted == true)
         try app.leave()
         try app.pair()
@@ -250,7 +250,7 @@ import Testing
         #expect(try other.expect("value").error == nil)
         #expect(try app.expect("disconnected").error != nil)
         #expect(trust.phone.pairedPeers.map(\.name) == ["Second"])
-        #expect(trust.phone.withSystem { $0.links.all.map(\.secured.linkSecurity.isEncrypted) } == [true])
+        #expect(trust.phone.withSystem { $0.links.all.map(\.secureLink.linkSecurity.isEncrypted) } == [true])
         withExtendedLifetime(secondApp) {}
     }
 
