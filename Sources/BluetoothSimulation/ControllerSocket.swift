@@ -53,7 +53,7 @@ final class ControllerSocket {
         )
         lines += 1
         current = (controller, line.controller)
-        let end = SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.take($0, $1, $2) }
+        let end = SnoopingTransport(line.host, end: .host, loop: loop) { [log] in log.record($0, $1, $2) }
         return interpose?(end) ?? end
     }
 

@@ -15,7 +15,7 @@ final class PacketLog {
         write?(writer.header)
     }
 
-    func take(_ packet: HCIPacket, _ direction: HCIDirection, _ instant: Instant) {
+    func record(_ packet: HCIPacket, _ direction: HCIDirection, _ instant: Instant) {
         switch direction {
         case .hostToController: toController += 1
         case .controllerToHost: toHost += 1

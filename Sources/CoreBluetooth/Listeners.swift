@@ -9,7 +9,7 @@ package final class Listeners<Update: Sendable>: Sendable {
 
     private struct State {
         var last: Registration = 0
-        var listeners: [(registration: Registration, take: @Sendable (Update) -> Void)] = []
+        var listeners: [(registration: Registration, receive: @Sendable (Update) -> Void)] = []
     }
 
     private let state = Mutex(State())
@@ -18,10 +18,10 @@ package final class Listeners<Update: Sendable>: Sendable {
 
     /// Adds a listener for all events from now on. Listeners are called in the order in which they were added.
     @discardableResult
-    package func add(_ take: @escaping @Sendable (Update) -> Void) -> Registration {
+    package func add(_ receive: @escaping @Sendable (Update) -> Void) -> Registration {
         state.withLock {
             $0.last += 1
-            $0.listeners.append(($0.last, take))
+            $0.listeners.append(($0.last, receive))
             return $0.last
         }
     }
@@ -33,7 +33,7 @@ package final class Listeners<Update: Sendable>: Sendable {
 
     /// Calls all listeners on the calling thread, in the order in which they were added.
     func tell(_ update: Update) {
-        for listener in state.withLock({ $0.listeners }) { listener.take(update) }
+        for listener in state.withLock({ $0.listeners }) { listener.receive(update) }
     }
 }
 

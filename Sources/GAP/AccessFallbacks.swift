@@ -70,7 +70,7 @@ final class AccessFallbacks {
         tell(fallback, isTrial: false)
         access.host.memory.note(fallback, of: controller)
         var controller = controller
-        controller.take(controller.fallbacks.union([fallback]))
+        controller.apply(controller.fallbacks.union([fallback]))
         access.renewed(controller)
     }
 

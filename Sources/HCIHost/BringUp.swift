@@ -43,7 +43,7 @@ struct BringUp {
     private var step = Step.reset
     // The host buffers to announce; nil leaves host flow control off.
     private var hostBuffers: HostBuffers?
-    private var hostSizeTaken = false
+    private var hostSizeAccepted = false
     /// Returns the recorded and trial fallbacks of a controller. Called after its version has been read.
     var fallbacks: (ControllerInformation) -> Set<ControllerFallback> = { _ in [] }
     /// Whether the controller has reported that it supports no advertising set.
@@ -63,7 +63,7 @@ struct BringUp {
     }
 
     private mutating func reset(at place: String) -> Action {
-        (information, step, hostSizeTaken) = (ControllerInformation(place: place), .reset, false)
+        (information, step, hostSizeAccepted) = (ControllerInformation(place: place), .reset, false)
         return .send(Reset())
     }
 
@@ -71,9 +71,9 @@ struct BringUp {
     mutating func handle(_ answer: Result<any HCIResponse, HCICommandError>) -> Action {
         switch answer {
         case .success(let response):
-            information.take(response)
+            information.apply(response)
             if step == .hostFlowControl, let hostBuffers { information.noteHostFlow(hostBuffers) }
-            if step == .hostBufferSize { hostSizeTaken = true }
+            if step == .hostBufferSize { hostSizeAccepted = true }
         case .failure(let error):
             if case .host(let error) = error { return .fail(error) }
             if step.isNeeded { return .fail(error.asHostError) }
@@ -103,7 +103,7 @@ struct BringUp {
     /// until it is reset. Questions about advertising sets count as extended commands (Core Vol 4 Part E 3.1.1).
     private var usesExtendedCommands: Bool {
         var expected = information
-        expected.take(fallbacks(information))
+        expected.apply(fallbacks(information))
         return expected.supportsExtendedAdvertising
     }
 
@@ -119,7 +119,7 @@ struct BringUp {
     /// Returns the command of a host flow control step. The three commands are used together or not at all.
     private func hostCommand(_ step: Step) -> (any HCICommand)? {
         guard let hostBuffers, Self.hostFlowControlCommands.allSatisfy(information.supports) else { return nil }
-        if step == .hostFlowControl { return hostSizeTaken ? SetControllerToHostFlowControl(kinds: 1) : nil }
+        if step == .hostFlowControl { return hostSizeAccepted ? SetControllerToHostFlowControl(kinds: 1) : nil }
         return HostBufferSize(aclLength: hostBuffers.packetLength, aclCount: hostBuffers.packetCount)
     }
 

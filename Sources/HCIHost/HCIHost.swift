@@ -173,7 +173,7 @@ package final class HCIHost {
         case .fail(let error): settle(.failed(resetCause.map { .resetFailed(after: $0, cause: error) } ?? error))
         case .ready(var information):
             if let limit = transport.maximumACLPayload { information.limitPackets(to: limit) }
-            information.take(fallbacks(of: information))
+            information.apply(fallbacks(of: information))
             resetCause = nil
             _ = table.reset(
                 packetSize: information.aclBufferSize,
@@ -289,7 +289,7 @@ package final class HCIHost {
         issue(command) { [weak self] result in
             switch result {
             case .failure: self?.table.noteRefusal(of: command)
-            case .success: self?.watcher.noteTaken(command)
+            case .success: self?.watcher.noteAccepted(command)
             }
             completion(result)
         }

@@ -22,9 +22,9 @@ final class LinkWatcher {
     }
 
     /// Starts the time-out that an accepted command entails.
-    func noteTaken(_ command: some HCICommand) {
+    func noteAccepted(_ command: some HCICommand) {
         let now = loop.now
-        table.noteTaken(command)
+        table.noteAccepted(command)
         switch command {
         case is LECreateConnection, is LEExtendedCreateConnection, is LEExtendedCreateConnectionV2: watch(.connecting)
         case is LECreateConnectionCancel: watch(.cancelled(at: now))

@@ -68,11 +68,11 @@ package final class ControllerTransport: HCITransport {
 
     private func open(_ choice: USBChoice, finder: USBFinder) {
         let loop = loop
-        let taken = LoopBoundCompletion<Result<USBFinder.Taken, USBError>>(
+        let claimed = LoopBoundCompletion<Result<USBFinder.Claimed, USBError>>(
             { [self] result in
                 opened(
-                    result.map { taken in
-                        USBTransport(taken, reset: { finder.reset(.place(taken.device.place)) }, loop: loop)
+                    result.map { claimed in
+                        USBTransport(claimed, reset: { finder.reset(.place(claimed.device.place)) }, loop: loop)
                     }
                     .mapError { .unreachable(address: "\(choice)", reason: $0.description) }
                 )
@@ -81,14 +81,14 @@ package final class ControllerTransport: HCITransport {
         )
         // Blocks while a driver loads firmware.
         SideQueue.run {
-            let result = Result { () throws(USBError) in try finder.take(choice) }
-            loop.submit { taken.call(result) }
+            let result = Result { () throws(USBError) in try finder.claim(choice) }
+            loop.submit { claimed.call(result) }
         }
     }
 
     private func open(_ choice: AdapterChoice) {
         let (loop, finder) = (loop, finder.kernel)
-        let taken = LoopBoundCompletion<Result<AdapterFinder.Taken, UserChannelError>>(
+        let claimed = LoopBoundCompletion<Result<AdapterFinder.Claimed, UserChannelError>>(
             { [self] result in
                 switch result {
                 case .failure(let error):
@@ -108,8 +108,8 @@ package final class ControllerTransport: HCITransport {
         )
         // Blocks while a driver loads firmware.
         SideQueue.run {
-            let result = Result { () throws(UserChannelError) in try finder.take(choice) }
-            loop.submit { taken.call(result) }
+            let result = Result { () throws(UserChannelError) in try finder.claim(choice) }
+            loop.submit { claimed.call(result) }
         }
     }
 

@@ -161,7 +161,7 @@ extension VirtualController: LinkOwner {
     }
 
     func link(_ link: Link, heardOf train: PeriodicSyncIndication) {
-        take(train, from: link)
+        receive(train, from: link)
     }
 
     func linkIsSilent(_ link: Link) {

@@ -24,7 +24,7 @@ extension VirtualController {
     }
 
     /// Handles a periodic advertising train transferred by a link's peer.
-    func take(_ pdu: PeriodicSyncIndication, from link: Link) {
+    func receive(_ pdu: PeriodicSyncIndication, from link: Link) {
         let rules = link.transferRules
         guard rules.mode != .ignore, let phy = pdu.phy.single, supportedPHYs.isSuperset(of: pdu.phy)
         else { return }

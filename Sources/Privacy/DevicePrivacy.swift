@@ -388,10 +388,10 @@ extension DevicePrivacy {
 
     /// Updates the resolving list. Called while the radio is quiet.
     private func workOnList() {
-        take(list.steps[...])
+        perform(list.steps[...])
     }
 
-    private func take(_ steps: ArraySlice<ResolvingListPlan.Step>) {
+    private func perform(_ steps: ArraySlice<ResolvingListPlan.Step>) {
         guard let step = steps.first else {
             connector?.reviewRoutes()
             return handle(.done)
@@ -401,7 +401,7 @@ extension DevicePrivacy {
             guard let self, self.epoch == epoch else { return }
             if let error { stackEvents.tell(PrivacyEvent.listRefused(error)) }
             list.finished(step, isDone: error == nil)
-            take(steps.dropFirst())
+            perform(steps.dropFirst())
         }
     }
 

@@ -42,7 +42,7 @@ struct AirConditions {
     private var noiseRises: [Double] = []
 
     /// Applies the configuration that all nodes share.
-    mutating func take(_ configuration: Radio.Configuration) {
+    mutating func apply(_ configuration: Radio.Configuration) {
         let general = AirQuality(lossRate: configuration.lossRate, corruptionRate: configuration.corruptionRate)
         byChannel = (0..<UInt8(RadioChannel.count)).map { configuration.channelQuality[$0] ?? general }
         let floor = configuration.propagation.noiseFloor

@@ -31,7 +31,7 @@ public final class Radio {
 
     /// The settings that all nodes share. May be changed while frames are on the air.
     public var configuration: Configuration {
-        didSet { takeConfiguration() }
+        didSet { applyConfiguration() }
     }
     /// Called with every frame at its first bit, wherever it is sent and whichever node it is for.
     public var onTransmission: ((SniffedFrame) -> Void)?
@@ -63,12 +63,12 @@ public final class Radio {
         propagation = configuration.propagation
         listeners = Array(repeating: [], count: RadioChannel.count)
         active = Array(repeating: [], count: RadioChannel.count)
-        takeConfiguration()
+        applyConfiguration()
     }
 
-    private func takeConfiguration() {
+    private func applyConfiguration() {
         propagation = configuration.propagation
-        conditions.take(configuration)
+        conditions.apply(configuration)
         guard !configuration.interference.isEmpty else { return interference.removeAll() }
         let seed = interferenceSeed ?? random.next()
         interferenceSeed = seed

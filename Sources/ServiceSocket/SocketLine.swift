@@ -113,7 +113,7 @@ final class SocketLine: MessageLine {
     private func received(_ octets: PacketBuffer) {
         let messages: [PacketBuffer]
         do throws(FrameParser.TooLong) {
-            messages = try parser.take(octets)
+            messages = try parser.parse(octets)
         } catch {
             return lost(.malformed("it has \(error.length) octets"))
         }

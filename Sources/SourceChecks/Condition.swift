@@ -19,14 +19,14 @@ struct Condition {
         self.depth = depth
     }
 
-    private mutating func takes(_ text: String) -> Bool {
+    private mutating func consumes(_ text: String) -> Bool {
         guard place < tokens.count, tokens[place].is(text) else { return false }
         place += 1
         return true
     }
 
     /// Consumes an operator of two equal characters.
-    private mutating func takesTwice(_ sign: String) -> Bool {
+    private mutating func consumesTwice(_ sign: String) -> Bool {
         guard place + 1 < tokens.count, tokens[place].is(sign), tokens[place + 1].is(sign) else { return false }
         place += 2
         return true
@@ -34,7 +34,7 @@ struct Condition {
 
     private mutating func either() -> Bool? {
         var value = both()
-        while takesTwice("|") {
+        while consumesTwice("|") {
             let other = both()
             value = value == true || other == true ? true : value == false && other == false ? false : nil
         }
@@ -43,7 +43,7 @@ struct Condition {
 
     private mutating func both() -> Bool? {
         var value = one()
-        while takesTwice("&") {
+        while consumesTwice("&") {
             let other = one()
             value = value == false || other == false ? false : value == true && other == true ? true : nil
         }
@@ -52,7 +52,7 @@ struct Condition {
 
     private mutating func one() -> Bool? {
         var isNegated = false
-        while takes("!") { isNegated.toggle() }
+        while consumes("!") { isNegated.toggle() }
         let value = plain()
         return isNegated ? value.map { !$0 } : value
     }
@@ -62,7 +62,7 @@ struct Condition {
         if tokens[place].is("(") { return group() }
         let name = tokens[place].text
         place += 1
-        guard takes("(") else { return name == "true" ? true : name == "false" ? false : nil }
+        guard consumes("(") else { return name == "true" ? true : name == "false" ? false : nil }
         let arguments = untilClosed()
         switch name {
         case "os": return arguments.first.map { $0.is("Linux") }

@@ -30,19 +30,19 @@ struct Tokenizer {
             case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"):
                 skipBlockComment()
             case UInt8(ascii: "\""):
-                takeString(pounds: 0)
+                consumeString(pounds: 0)
             case UInt8(ascii: "#"):
-                takePound()
+                consumePound()
             case UInt8(ascii: "@"):
-                takeWord(after: 1)
+                consumeWord(after: 1)
             case UInt8(ascii: "`"):
-                takeQuotedName()
+                consumeQuotedName()
             case _ where octet.isDigit:
-                take(.literal) { $0.isWord }
+                consume(.literal) { $0.isWord }
             case _ where octet.isWord:
-                takeWord(after: 0)
+                consumeWord(after: 0)
             default:
-                take(.sign, length: 1)
+                consume(.sign, length: 1)
             }
         }
     }
@@ -51,16 +51,16 @@ struct Tokenizer {
         place + distance < octets.count ? octets[place + distance] : nil
     }
 
-    private mutating func take(_ kind: Token.Kind, length: Int, line start: Int? = nil) {
+    private mutating func consume(_ kind: Token.Kind, length: Int, line start: Int? = nil) {
         let range = place..<min(place + length, octets.count)
         add(kind, String(decoding: octets[range], as: UTF8.self), range, line: start ?? line)
         place = range.upperBound
     }
 
-    private mutating func take(_ kind: Token.Kind, while isPart: (UInt8) -> Bool) {
+    private mutating func consume(_ kind: Token.Kind, while isPart: (UInt8) -> Bool) {
         var length = 0
         while let octet = peek(length), isPart(octet) { length += 1 }
-        take(kind, length: length)
+        consume(kind, length: length)
     }
 
     private mutating func add(_ kind: Token.Kind, _ text: String, _ range: Range<Int>, line: Int) {
@@ -69,13 +69,13 @@ struct Tokenizer {
     }
 
     /// Consumes a word whose first `start` bytes have been checked.
-    private mutating func takeWord(after start: Int) {
+    private mutating func consumeWord(after start: Int) {
         var length = start
         while let octet = peek(length), octet.isWord { length += 1 }
-        take(length == start && start > 0 ? .sign : .word, length: length)
+        consume(length == start && start > 0 ? .sign : .word, length: length)
     }
 
-    private mutating func takeQuotedName() {
+    private mutating func consumeQuotedName() {
         var length = 1
         while let octet = peek(length), octet.isWord { length += 1 }
         let text = String(decoding: octets[(place + 1)..<(place + length)], as: UTF8.self)
@@ -85,13 +85,13 @@ struct Tokenizer {
     }
 
     /// Consumes a directive, or a string that starts with number signs.
-    private mutating func takePound() {
+    private mutating func consumePound() {
         var pounds = 0
         while peek(pounds) == UInt8(ascii: "#") { pounds += 1 }
         if peek(pounds) == UInt8(ascii: "\"") {
-            takeString(pounds: pounds)
+            consumeString(pounds: pounds)
         } else {
-            takeWord(after: 1)
+            consumeWord(after: 1)
         }
     }
 
@@ -115,11 +115,11 @@ struct Tokenizer {
         } while depth > 0 && place < octets.count
     }
 
-    private mutating func takeString(pounds: Int) {
+    private mutating func consumeString(pounds: Int) {
         let start = line
         let end = StringEnd(octets: octets, place: place, pounds: pounds).end
         line += octets[place..<end].count { $0 == UInt8(ascii: "\n") }
-        take(.literal, length: end - place, line: start)
+        consume(.literal, length: end - place, line: start)
     }
 }
 

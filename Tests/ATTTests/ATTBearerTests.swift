@@ -47,7 +47,7 @@ final class BearerFixture {
         }
     }
 
-    func takeValues() {
+    func recordValues() {
         bearer.onNotification = { [weak self] handle, value, _ in
             self?.values.append([0x1B, UInt8(handle)] + value)
         }
@@ -121,7 +121,7 @@ final class BearerFixture {
         #expect(fixture.results.count == 3)
         #expect(!fixture.bearer.write([1], withoutResponseTo: 3))
         #expect(!fixture.bearer.notify([1], of: 3))
-        fixture.takeValues()
+        fixture.recordValues()
         #expect(fixture.exchange([0x0B, 1]).isEmpty)
         #expect(fixture.exchange([0x1D, 3, 0]).isEmpty)
         #expect(fixture.exchange([0x0A, 3, 0]).isEmpty)
@@ -189,7 +189,7 @@ final class BearerFixture {
     }
 
     @Test func valuesArriveInOrderAndIndicationsAreConfirmed() {
-        fixture.takeValues()
+        fixture.recordValues()
         #expect(fixture.exchange([0x1B, 3, 0, 1]).isEmpty)
         #expect(fixture.exchange([0x1D, 4, 0, 2]) == [[0x1E]])
         #expect(fixture.exchange([0x23, 5, 0, 1, 0, 7, 6, 0, 0, 0]).isEmpty)
@@ -198,7 +198,7 @@ final class BearerFixture {
 
     @Test("GATT/CL/GAI/BI-01: indications back to back are each confirmed")
     func indicationsBackToBackAreEachConfirmed() {
-        fixture.takeValues()
+        fixture.recordValues()
         fixture.peer.inject([0x1D, 4, 0, 1], on: 4)
         fixture.peer.inject([0x1D, 4, 0, 2], on: 4)
         #expect(fixture.sent() == [[0x1E], [0x1E]])
@@ -206,7 +206,7 @@ final class BearerFixture {
     }
 
     @Test func valuesAboveTheMTUAreDroppedAndStillConfirmed() {
-        fixture.takeValues()
+        fixture.recordValues()
         let long = [UInt8](repeating: 0, count: 21)
         #expect(fixture.exchange([0x1B, 3, 0] + long).isEmpty)
         #expect(fixture.exchange([0x1D, 3, 0] + long) == [[0x1E]])

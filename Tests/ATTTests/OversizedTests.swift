@@ -53,7 +53,7 @@ import Testing
     @Test("AB-A09: oversized requests and indications are answered nevertheless")
     func thePeerIsNotLeftWaiting() {
         fixture.serve()
-        fixture.takeValues()
+        fixture.recordValues()
         _ = fixture.sent()
         let long = [UInt8](repeating: 7, count: 600)
         #expect(fixture.exchange([0x1D, 3, 0] + long) == [[0x1E]])

@@ -26,16 +26,16 @@ import Testing
     @Test("steps 2, 3, 4: each further failure climbs one step, and only the last step is repeated")
     func stepsFollowEachOther() {
         var ladder = RecoveryLadder()
-        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .take(.reopen)])
+        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .apply(.reopen)])
         #expect(step(ladder) == 2 && ladder.handle(.ready) == [.startQuietTime])
         // The host makes its own attempts with the reopened transport; that is no step down.
         #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
         #expect(step(ladder) == 2)
-        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.resetDevice), .take(.resetDevice)])
+        #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.resetDevice), .apply(.resetDevice)])
         #expect(step(ladder) == 3 && ladder.handle(.deviceReset(.done)).isEmpty && step(ladder) == 3)
         #expect(
             ladder.handle(.failed(cause)) == [
-                .endQuietTime, took(.powerOff), .advise(cause), .take(.wait(.seconds(1))),
+                .endQuietTime, took(.powerOff), .advise(cause), .apply(.wait(.seconds(1))),
             ]
         )
         #expect(step(ladder) == 4)
@@ -52,7 +52,7 @@ import Testing
         #expect(
             ladder.handle(.deviceReset(.impossible)) == [
                 .tell(.skipped(.resetDevice)), .endQuietTime, took(.powerOff), .advise(cause),
-                .take(.wait(.seconds(1))),
+                .apply(.wait(.seconds(1))),
             ]
         )
     }
@@ -67,7 +67,7 @@ import Testing
             _ = ladder.handle(.ready)
             let actions = ladder.handle(.failed(cause))
             #expect(!actions.contains(.advise(cause)))
-            for case .take(.wait(let pause)) in actions { pauses.append(pause) }
+            for case .apply(.wait(let pause)) in actions { pauses.append(pause) }
         }
         #expect(pauses == [2, 4, 8, 16, 30, 30, 30, 30].map { Duration.seconds($0) })
     }
@@ -90,7 +90,7 @@ import Testing
         for event in [RecoveryLadder.Event.absent, .failed(away)] {
             var ladder = RecoveryLadder()
             for _ in 0..<3 { _ = ladder.handle(.failed(cause)) }
-            let next: [RecoveryLadder.Action] = event == .absent ? [] : [.take(.reopen)]
+            let next: [RecoveryLadder.Action] = event == .absent ? [] : [.apply(.reopen)]
             #expect(ladder.handle(event) == [.endQuietTime, .tell(.left(at: .powerOff))] + next)
             #expect(ladder.state == .well)
             #expect(ladder.handle(event) == [.endQuietTime] + next)
@@ -110,7 +110,7 @@ import Testing
     @Test func whatAControllerLacksNoStepGivesIt() {
         var ladder = RecoveryLadder()
         let lacking = HCIHostError.unsupportedController(reason: "it has no buffers for data")
-        for _ in 0..<3 { #expect(ladder.handle(.failed(lacking)) == [.take(.reopen)]) }
+        for _ in 0..<3 { #expect(ladder.handle(.failed(lacking)) == [.apply(.reopen)]) }
         #expect(ladder.state == .well)
     }
 

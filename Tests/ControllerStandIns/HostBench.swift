@@ -27,7 +27,7 @@ package final class HostBench {
     package init(configuration: HCIHost.Configuration = .init()) {
         transport = TestTransport(loop: loop)
         controller = ScriptedController(transport)
-        stackEvents = StackEventSink(wants: { _ in true }, take: { [reports] in reports.events.append($0) })
+        stackEvents = StackEventSink(wants: { _ in true }, receive: { [reports] in reports.events.append($0) })
         host = HCIHost(transport: transport, loop: loop, stackEvents: stackEvents, configuration: configuration)
         host.onStateChange = { [unowned self] in states.append($0) }
         host.onConnection = { [unowned self] in connections.append($0) }

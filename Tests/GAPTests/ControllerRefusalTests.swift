@@ -197,7 +197,7 @@ import Testing
             var information = try #require(bench.information)
             var lengths = LEReadMaximumDataLength.Response()
             (lengths.txOctets, lengths.txTime) = (251, 2_120)
-            information.take(lengths)
+            information.apply(lengths)
             connector.begin(OwnAddress(BluetoothAddress(1, kind: .randomDevice)), on: information)
             bench.controller.refuses[LESetDataLength.opcode] = status
             bench.inject(

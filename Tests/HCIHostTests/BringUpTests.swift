@@ -98,15 +98,15 @@ import Testing
             var without = information
             var commands = information.supportedCommands
             commands.remove(command)
-            without.take(ReadLocalSupportedCommands.Response(commands: commands))
+            without.apply(ReadLocalSupportedCommands.Response(commands: commands))
             #expect(!without.supportsExtendedAdvertising, "\(command.name)")
         }
         var without = information
         let features = information.leFeatures.subtracting(.extendedAdvertising)
-        without.take(LEReadLocalSupportedFeatures.Response(features: features))
+        without.apply(LEReadLocalSupportedFeatures.Response(features: features))
         #expect(!without.supportsExtendedAdvertising)
         without = information
-        without.take(LEReadNumberOfSupportedAdvertisingSets.Response(count: 0))
+        without.apply(LEReadNumberOfSupportedAdvertisingSets.Response(count: 0))
         #expect(!without.supportsExtendedAdvertising)
     }
 

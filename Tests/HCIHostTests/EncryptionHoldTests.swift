@@ -37,24 +37,24 @@ import Testing
     @Test("AB-L08: a central holds pairing keys for one interval and at most 100 ms; older ones arrived in the clear")
     func aCentralHoldsKeysForOneInterval() {
         var hold = central()
-        #expect(hold.take(packet(4), at: at(0)) == .deliver && hold.deadline == nil)
-        #expect(hold.take(key(8), at: at(1)) == .held && hold.take(key(9), at: at(2)) == .held)
-        #expect(hold.take(packet(4), at: at(3)) == .deliver)
-        #expect(hold.take(packet(4, isStart: false), at: at(3)) == .deliver)
+        #expect(hold.receive(packet(4), at: at(0)) == .deliver && hold.deadline == nil)
+        #expect(hold.receive(key(8), at: at(1)) == .held && hold.receive(key(9), at: at(2)) == .held)
+        #expect(hold.receive(packet(4), at: at(3)) == .deliver)
+        #expect(hold.receive(packet(4, isStart: false), at: at(3)) == .deliver)
         #expect(hold.deadline == at(31))
         #expect(hold.expire(at: at(31)) == [key(8)])
         #expect(hold.end() == [key(9)])
-        #expect(hold.take(key(8), at: at(40)) == .deliver)
+        #expect(hold.receive(key(8), at: at(40)) == .deliver)
         var slow = central(interval: 3_200)
-        #expect(slow.take(key(8), at: at(0)) == .held && slow.deadline == at(0) + EncryptionHold.centralLimit)
+        #expect(slow.receive(key(8), at: at(0)) == .held && slow.deadline == at(0) + EncryptionHold.centralLimit)
     }
 
     @Test("AB-L08: each of the five kinds of keys is held once at a central; a second one of its kind is not")
     func eachKeyWaitsOnce() {
         var hold = central()
         for code in 0x06...0x0A as ClosedRange<UInt8> {
-            #expect(hold.take(key(code), at: at(0)) == .held)
-            #expect(hold.take(key(code, 0xBB), at: at(0)) == .deliver)
+            #expect(hold.receive(key(code), at: at(0)) == .held)
+            #expect(hold.receive(key(code, 0xBB), at: at(0)) == .deliver)
         }
         #expect(hold.end().count == 5)
     }
@@ -64,7 +64,7 @@ import Testing
         var hold = central()
         // All other commands of the Security Manager, and reserved codes.
         for code in [0x00...0x05, 0x0B...0xFF] as [ClosedRange<UInt8>] {
-            for code in code { #expect(hold.take(key(code), at: at(0)) == .deliver) }
+            for code in code { #expect(hold.receive(key(code), at: at(0)) == .deliver) }
         }
         func changed(_ change: (inout [UInt8]) -> Void, _ boundary: ACLPacket.Boundary = .start) -> ACLPacket {
             var octets = key(8).payload.bytes
@@ -73,15 +73,17 @@ import Testing
         }
         // A first fragment, since what begins in the clear may end encrypted; then a continuation, other lengths, and
         // other channels.
-        for count in 1..<21 { #expect(hold.take(changed { $0.removeLast($0.count - count) }, at: at(0)) == .deliver) }
-        #expect(hold.take(changed({ _ in }, .continuation), at: at(0)) == .deliver)
-        #expect(hold.take(changed { $0.append(0) }, at: at(0)) == .deliver)
-        #expect(hold.take(changed { $0[0] = 16 }, at: at(0)) == .deliver)
-        #expect(hold.take(changed { $0[1] = 1 }, at: at(0)) == .deliver)
-        #expect(hold.take(changed { $0[2] = 4 }, at: at(0)) == .deliver)
-        #expect(hold.take(changed { $0[3] = 1 }, at: at(0)) == .deliver)
+        for count in 1..<21 {
+            #expect(hold.receive(changed { $0.removeLast($0.count - count) }, at: at(0)) == .deliver)
+        }
+        #expect(hold.receive(changed({ _ in }, .continuation), at: at(0)) == .deliver)
+        #expect(hold.receive(changed { $0.append(0) }, at: at(0)) == .deliver)
+        #expect(hold.receive(changed { $0[0] = 16 }, at: at(0)) == .deliver)
+        #expect(hold.receive(changed { $0[1] = 1 }, at: at(0)) == .deliver)
+        #expect(hold.receive(changed { $0[2] = 4 }, at: at(0)) == .deliver)
+        #expect(hold.receive(changed { $0[3] = 1 }, at: at(0)) == .deliver)
         #expect(hold.isEmpty)
-        #expect(hold.take(changed({ _ in }, .startNonFlushable), at: at(0)) == .held)
+        #expect(hold.receive(changed({ _ in }, .startNonFlushable), at: at(0)) == .held)
     }
 
     // MARK: Limits of a central's hold
@@ -206,11 +208,11 @@ import Testing
     func aPeripheralHoldsAllBehindItsKey() {
         var hold = EncryptionHold()
         hold.beginAsPeripheral()
-        for _ in 0..<EncryptionHold.maximumCount { #expect(hold.take(packet(4), at: at(0)) == .held) }
-        #expect(hold.take(packet(4), at: at(0)) == .tooMany)
+        for _ in 0..<EncryptionHold.maximumCount { #expect(hold.receive(packet(4), at: at(0)) == .held) }
+        #expect(hold.receive(packet(4), at: at(0)) == .tooMany)
         #expect(hold.deadline == at(0) + EncryptionHold.limit)
         #expect(hold.expire(at: at(1_000)) == nil && hold.isEmpty)
-        #expect(hold.take(packet(4), at: at(1_001)) == .held)
+        #expect(hold.receive(packet(4), at: at(1_001)) == .held)
         #expect(hold.end() == [packet(4)])
     }
 
@@ -267,7 +269,7 @@ import Testing
         var controller = ControllerInformation(place: place)
         var version = ReadLocalVersionInformation.Response()
         version.linkLayerSubversion = subversion
-        controller.take(version)
+        controller.apply(version)
         return controller
     }
 
@@ -286,7 +288,7 @@ import Testing
         // Earlier knowledge counts less than recent findings.
         let later = ControllerMemory()
         later.note(.noCodedPHY, of: controller(2, at: "other"))
-        later.take(memory.entries + later.entries)
+        later.adopt(memory.entries + later.entries)
         #expect(later.entries.count == 2 && later.fallbacks(of: controller(1)) == [.extendedCommands, .takesTurns])
         #expect(memory.fallbacks(of: controller(2)).isEmpty)
         #expect(memory.fallbacks(of: controller(1)).isEmpty && memory.entries.isEmpty && changes == 4)
@@ -298,7 +300,7 @@ import Testing
         #expect(memory.entries.count == ControllerMemory.maximumControllers)
         #expect(memory.entries.last?.device.place == "99")
         // Saved entries of any origin do not exceed the limit.
-        later.take(
+        later.adopt(
             memory.entries
                 + memory.entries.map { entry in
                     ControllerMemory.Entry(

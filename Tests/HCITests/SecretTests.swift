@@ -13,7 +13,7 @@ private struct KeyCollector: FieldCoder {
     var isReading: Bool { false }
     var remaining: Int { 0 }
 
-    private mutating func take(_ name: String, _ value: PacketBuffer) {
+    private mutating func record(_ name: String, _ value: PacketBuffer) {
         let marks = ["Key", "IRK", "CSRK", "PIN", "Random_Number", "Encrypted_Data", "Broadcast_Code"]
         guard !Self.harmless.contains(name), marks.contains(where: { name.contains($0) }) else { return }
         keys.append(value)
@@ -21,10 +21,10 @@ private struct KeyCollector: FieldCoder {
 
     mutating func field<T: FixedWidthInteger>(_ name: String, _ value: inout T) {}
     mutating func uint24(_ name: String, _ value: inout UInt32) {}
-    mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) { take(name, value) }
-    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) { take(name, value) }
-    mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) { take(name, value) }
-    mutating func rest(_ name: String, _ value: inout PacketBuffer) { take(name, value) }
+    mutating func bytes(_ name: String, _ value: inout PacketBuffer, count: Int) { record(name, value) }
+    mutating func secret(_ name: String, _ value: inout PacketBuffer, count: Int) { record(name, value) }
+    mutating func countedBytes(_ name: String, _ value: inout PacketBuffer) { record(name, value) }
+    mutating func rest(_ name: String, _ value: inout PacketBuffer) { record(name, value) }
     mutating func note(_ name: String, _ text: @autoclosure () -> String) {}
     mutating func begin(_ name: String) {}
     mutating func end() {}

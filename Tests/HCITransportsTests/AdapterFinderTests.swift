@@ -15,7 +15,7 @@ import Testing
 
     @Test func theKernelsOwnHostGivesUpAnAdapterFirst() throws {
         let kernel = StandInKernel([0: .init(isUp: true)])
-        let taken = try finder(kernel, try TemporaryDirectory.kernelFiles()).take(.number(0))
+        let taken = try finder(kernel, try TemporaryDirectory.kernelFiles()).claim(.number(0))
         #expect(taken.name == "hci0" && taken.place == "hci0")
         #expect(kernel.takeAsked() == ["down hci0", "bind hci0"])
         #expect(kernel.binding(of: taken.socket) == HCIBinding(adapter: 0, channel: 1))
@@ -41,7 +41,7 @@ import Testing
                 if isAtBind { $0.bindErrors = errors } else { $0.downErrors = errors }
             }
             let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
-            #expect(throws: error) { try finder.take(.number(0)) }
+            #expect(throws: error) { try finder.claim(.number(0)) }
             #expect(error.description.contains(advice))
             // The socket of the failed attempt is closed.
             #expect(kernel.takeAsked().contains("down hci0"))
@@ -81,19 +81,19 @@ import Testing
     @Test func aKernelWithoutBluetoothIsTold() throws {
         let kernel = StandInKernel(openError: EAFNOSUPPORT)
         let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
-        #expect(throws: UserChannelError.noBluetooth) { try finder.take(.first) }
+        #expect(throws: UserChannelError.noBluetooth) { try finder.claim(.first) }
         #expect(UserChannelError.noBluetooth.description.contains("in a container"))
     }
 
     @Test func aMachineWithoutAnAdapterIsTold() throws {
         let finder = finder(StandInKernel(), try TemporaryDirectory.kernelFiles())
-        #expect(throws: UserChannelError.noAdapters) { try finder.take(.number(0)) }
+        #expect(throws: UserChannelError.noAdapters) { try finder.claim(.number(0)) }
     }
 
     @Test func whatIsThereIsTold() throws {
         let finder = finder(StandInKernel([1: .init(), 3: .init()]), try TemporaryDirectory.kernelFiles())
         let error = UserChannelError.noSuchAdapter("hci0", known: ["hci1", "hci3"])
-        #expect(throws: error) { try finder.take(.number(0)) }
+        #expect(throws: error) { try finder.claim(.number(0)) }
         #expect(error.description == "there is no adapter hci0; available: hci1, hci3")
     }
 
@@ -102,24 +102,24 @@ import Testing
         let files = try TemporaryDirectory.kernelFiles()
         try files.write("bluetoothd\n", to: "417/comm")
         let finder = finder(kernel, files)
-        #expect(throws: UserChannelError.busy("hci0", .bluetoothd)) { try finder.take(.number(0)) }
+        #expect(throws: UserChannelError.busy("hci0", .bluetoothd)) { try finder.claim(.number(0)) }
         #expect(kernel.takeAsked() == [])
         // An adapter that bluetoothd has powered off is not in use.
         kernel.state.withLock { $0.adapters[0]?.isUp = false }
-        kernel.close(try finder.take(.number(0)).socket)
+        kernel.close(try finder.claim(.number(0)).socket)
         #expect(UserChannelError.busy("hci0", .bluetoothd).description.contains("systemctl stop bluetooth"))
     }
 
     @Test func whatAnotherProgramHasIsTold() throws {
         let kernel = StandInKernel([0: .init(isUp: true, isTaken: true)])
         let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
-        #expect(throws: UserChannelError.busy("hci0", .program)) { try finder.take(.number(0)) }
+        #expect(throws: UserChannelError.busy("hci0", .program)) { try finder.claim(.number(0)) }
     }
 
     @Test func anAdapterWhoseDriverIsAtWorkIsWaitedFor() throws {
         let kernel = StandInKernel([0: .init()])
         kernel.state.withLock { $0.bindErrors = [EBUSY, EBUSY] }
-        kernel.close(try finder(kernel, try TemporaryDirectory.kernelFiles()).take(.number(0)).socket)
+        kernel.close(try finder(kernel, try TemporaryDirectory.kernelFiles()).claim(.number(0)).socket)
         #expect(kernel.state.withLock { $0.paused } == 400)
     }
 
@@ -128,11 +128,11 @@ import Testing
             0: .init(address: 1, isUp: true, isTaken: true), 1: .init(address: 2), 2: .init(address: 3),
         ])
         let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
-        let first = try finder.take(.first)
-        let second = try finder.take(.first)
+        let first = try finder.claim(.first)
+        let second = try finder.claim(.first)
         #expect([first.name, second.name] == ["hci1", "hci2"])
         let reasons = (0...2).map { UserChannelError.busy("hci\($0)", .program) }
-        #expect(throws: UserChannelError.noneUsable(reasons)) { try finder.take(.first) }
+        #expect(throws: UserChannelError.noneUsable(reasons)) { try finder.claim(.first) }
         #expect(
             UserChannelError.noneUsable(reasons).description.hasPrefix(
                 "no adapter is usable: another program has exclusive access to hci0;"
@@ -146,9 +146,9 @@ import Testing
     func anAdapterIsFoundUnderItsNewNumber() throws {
         let kernel = StandInKernel([0: .init(address: 7)])
         let finder = finder(kernel, try TemporaryDirectory.kernelFiles())
-        kernel.close(try finder.take(.number(0)).socket)
+        kernel.close(try finder.claim(.number(0)).socket)
         kernel.state.withLock { $0.adapters = [0: .init(address: 9), 1: .init(address: 7)] }
-        let taken = try finder.take(.number(0))
+        let taken = try finder.claim(.number(0))
         #expect(taken.name == "hci1")
         kernel.close(taken.socket)
     }
@@ -160,12 +160,12 @@ import Testing
         let kernel = StandInKernel([0: .init(address: 9), 1: .init(address: 7, bus: 1)])
         let finder = finder(kernel, files)
         for choice in [AdapterChoice.address(address), .attachment("usb-1-2.3")] {
-            let taken = try finder.take(choice)
+            let taken = try finder.claim(choice)
             #expect(taken.name == "hci1" && taken.place == "hci:usb-1-2.3")
             kernel.close(taken.socket)
         }
         let error = UserChannelError.noSuchAdapter("hci:usb-9-9", known: ["hci0", "hci1"])
-        #expect(throws: error) { try finder.take(.attachment("usb-9-9")) }
+        #expect(throws: error) { try finder.claim(.attachment("usb-9-9")) }
     }
 
     /// Records what is kept, as text.
@@ -189,17 +189,17 @@ import Testing
             StandInKernel([0: .init(), 1: .init()]), try TemporaryDirectory.kernelFiles(), Keeper()
         )
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-        let first = try AdapterFinder(adapters, keeper: keeper).take(.number(1))
+        let first = try AdapterFinder(adapters, keeper: keeper).claim(.number(1))
         #expect(keeper.take() == ["keep \(first.socket)"])
         let controller = try #require(kernel.controller(of: 1))
         for octet in 0..<3 as Range<UInt8> { _ = Foundation.send(controller, [4, 0x10, 1, octet], 4, 0) }
         _ = kernel.takeAsked()
         let finder = AdapterFinder(adapters, kept: first.socket, keeper: keeper)
-        #expect(try finder.take(.first) == first)
+        #expect(try finder.claim(.first) == first)
         // It was not bound or kept anew, and has nothing to read.
         #expect(kernel.takeAsked().isEmpty && keeper.take().isEmpty)
         #expect(!kernel.wait(for: first.socket, milliseconds: 0))
-        let second = try finder.take(.first)
+        let second = try finder.claim(.first)
         #expect(second.name == "hci0" && keeper.take() == ["keep \(second.socket)"])
         for socket in [first.socket, second.socket] { kernel.close(socket) }
     }
@@ -213,10 +213,10 @@ import Testing
             StandInKernel([0: .init(), 1: .init()]), try TemporaryDirectory.kernelFiles(), Keeper()
         )
         let adapters = KernelAdapters(calls: kernel, sysfs: files.path, proc: files.path)
-        let kept = try adapter.map { try AdapterFinder(adapters).take(.number($0)).socket } ?? kernel.openSocket()
+        let kept = try adapter.map { try AdapterFinder(adapters).claim(.number($0)).socket } ?? kernel.openSocket()
         if adapter == 0 { shutdown(try #require(kernel.controller(of: 0)), Int32(SHUT_RDWR)) }
         _ = kernel.takeAsked()
-        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).take(.number(0))
+        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).claim(.number(0))
         #expect(taken.name == "hci0" && keeper.take() == ["forget", "keep \(taken.socket)"])
         #expect(kernel.takeAsked() == (adapter.map { ["close hci\($0)"] } ?? []) + ["down hci0", "bind hci0"])
         kernel.close(taken.socket)
@@ -229,7 +229,7 @@ import Testing
         let kept = try kernel.openSocket()
         // The raw channel, with which the kernel's own host keeps running (bind(2) of `AF_BLUETOOTH`).
         kernel.state.withLock { $0.bindings[kept] = HCIBinding(adapter: 0, channel: 0) }
-        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).take(.number(0))
+        let taken = try AdapterFinder(adapters, kept: kept, keeper: keeper).claim(.number(0))
         #expect(keeper.take() == ["forget", "keep \(taken.socket)"] && kernel.takeAsked().contains("bind hci0"))
         kernel.close(taken.socket)
     }

@@ -70,7 +70,7 @@ import Testing
             #expect(try ControllerAddress(text) == .usb(choice))
             #expect(ControllerAddress.usb(choice).description == text)
             let usb = StandInUSB([Self.other, hidden, Self.dongle])
-            #expect(try finder(usb).take(choice).device.place == place, "\(text)")
+            #expect(try finder(usb).claim(choice).device.place == place, "\(text)")
         }
         for text in [
             "usb:", "usb:x", "usb:1-", "usb:-1", "usb:1-2..3", "usb:12345:1", "usb:1:2:3", "usbx", "usb:1-2-3", "usb:٣",
@@ -82,44 +82,44 @@ import Testing
     @Test func oneThatIsPluggedInAgainIsKnownAgain() throws {
         let usb = StandInUSB([Self.dongle, Self.other])
         let finder = finder(usb)
-        #expect(try finder.take(.number(1)).device.place == "1-4.1")
+        #expect(try finder.claim(.number(1)).device.place == "1-4.1")
         // The first device is gone, and this one has a new address on its bus.
         var again = Self.other
         again.address = 99
         usb.state.withLock { $0.devices = [again] }
-        #expect(try finder.take(.number(1)).device.address == 99)
+        #expect(try finder.claim(.number(1)).device.address == 99)
     }
 
     @Test func whyNoneCanBeHadIsTold() throws {
         let usb = StandInUSB()
-        #expect(throws: USBError.noControllers) { try finder(usb).take(.first) }
+        #expect(throws: USBError.noControllers) { try finder(usb).claim(.first) }
         usb.state.withLock { $0.devices = [Self.dongle] }
         let missing = USBError.noSuchController(.number(3), known: ["usb:1-2 (1209:0b1e)"])
-        #expect(throws: missing) { try finder(usb).take(.number(3)) }
+        #expect(throws: missing) { try finder(usb).claim(.number(3)) }
         for (code, error) in [
             (USBCallError.access, USBError.noPermission(Self.dongle)), (.noDevice, .gone(Self.dongle)),
             (.busy, .busy(Self.dongle)),
             (.init(-1), .failed(asked: "opening it", of: Self.dongle, .init(-1))),
         ] {
             usb.state.withLock { $0.openErrors = [code] }
-            #expect(throws: error) { try finder(usb).take(.first) }
+            #expect(throws: error) { try finder(usb).claim(.first) }
         }
         #expect("\(USBError.noPermission(Self.dongle))".contains("harald install --udev"))
         usb.state.withLock { $0.listError = .noLibrary }
-        #expect(throws: USBError.noLibrary) { try finder(usb).take(.first) }
+        #expect(throws: USBError.noLibrary) { try finder(usb).claim(.first) }
         #expect("\(USBError.noLibrary)".contains("apt install libusb-1.0-0"))
         var poor = Self.dongle
         poor.endpoints.removeFirst()
-        #expect(throws: USBError.incomplete(poor)) { try finder(StandInUSB([poor])).take(.first) }
+        #expect(throws: USBError.incomplete(poor)) { try finder(StandInUSB([poor])).claim(.first) }
     }
 
     @Test func theNextIsTakenWhereTheFirstCannotBeHad() throws {
         let usb = StandInUSB([Self.dongle, Self.other])
         usb.state.withLock { $0.openErrors = [.busy] }
-        #expect(try finder(usb).take(.first).device.place == "1-4.1")
+        #expect(try finder(usb).claim(.first).device.place == "1-4.1")
         usb.state.withLock { $0.openErrors = [.busy, .access] }
         #expect(throws: USBError.noneUsable([.busy(Self.dongle), .noPermission(Self.other)])) {
-            try finder(usb).take(.first)
+            try finder(usb).claim(.first)
         }
     }
 
@@ -139,13 +139,13 @@ import Testing
         kernel.state.withLock { $0.manages = false }
         let usb = StandInUSB([Self.dongle], driven: [0])
         // The adapter has no address until it is ready, and it never becomes ready.
-        _ = try finder(usb, kernel, files).take(.first)
+        _ = try finder(usb, kernel, files).claim(.first)
         #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.maximumLooks) * USBFinder.pause)
         #expect(usb.takeAsked() == ["open 1-2", "detach 0", "claim 0"])
         // The management interface lists the adapter, so it is ready at the first look.
         kernel.state.withLock { ($0.manages, $0.paused) = (true, 0) }
         usb.state.withLock { $0.driven = [0] }
-        _ = try finder(usb, kernel, files).take(.first)
+        _ = try finder(usb, kernel, files).claim(.first)
         #expect(kernel.state.withLock { $0.paused } == 0)
     }
 
@@ -156,11 +156,11 @@ import Testing
         let kernel = StandInKernel([0: .init(bus: 1)])
         let usb = StandInUSB([Self.dongle], driven: [0])
         usb.state.withLock { $0.looksUntilDriven = 3 }
-        _ = try finder(usb, kernel, files).take(.first)
+        _ = try finder(usb, kernel, files).claim(.first)
         #expect(usb.takeAsked() == ["open 1-2", "detach 0", "claim 0"])
         kernel.state.withLock { $0.paused = 0 }
         usb.state.withLock { $0.looksUntilDriven = 1_000 }
-        _ = try finder(usb, kernel, files).take(.first)
+        _ = try finder(usb, kernel, files).claim(.first)
         #expect(usb.takeAsked() == ["open 1-2", "claim 0"])
         #expect(kernel.state.withLock { $0.paused } == UInt32(USBFinder.driverLooks) * USBFinder.pause)
     }
@@ -171,7 +171,7 @@ import Testing
         let usb = StandInUSB([Self.dongle], driven: [0])
         let kernel = StandInKernel([0: .init(bus: 1, isUp: true, isTaken: true)])
         let error = USBError.held(Self.dongle, .busy("hci0", .program))
-        #expect(throws: error) { try finder(usb, kernel, files).take(.first) }
+        #expect(throws: error) { try finder(usb, kernel, files).claim(.first) }
         #expect(usb.takeAsked() == ["open 1-2", "close"])
         #expect(usb.state.withLock { $0.driven } == [0])
     }
@@ -196,7 +196,7 @@ import Testing
         let (ends, ended) = AsyncStream<Result<String, USBError>>.makeStream()
         let (resets, reset) = AsyncStream<DeviceReset>.makeStream()
         Thread.detachNewThread {
-            ended.yield(Result { () throws(USBError) in try finder.take(.first).device.place })
+            ended.yield(Result { () throws(USBError) in try finder.claim(.first).device.place })
         }
         for await _ in waits { break }
         Thread.detachNewThread { reset.yield(finder.reset(.first)) }
@@ -221,7 +221,7 @@ import Testing
         )
         // The device is available again.
         kernel.state.withLock { $0.manages = true }
-        #expect(try finder.take(.first).device == Self.dongle)
+        #expect(try finder.claim(.first).device == Self.dongle)
     }
 
     @Test("of several matching devices, the last one opened is reset")
@@ -230,7 +230,7 @@ import Testing
         let finder = finder(usb)
         #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-2")
         usb.state.withLock { $0.openErrors = [.busy] }
-        #expect(try finder.take(.first).device == Self.other)
+        #expect(try finder.claim(.first).device == Self.other)
         _ = usb.takeAsked()
         #expect(finder.reset(.first) == .done && usb.takeAsked().first == "open 1-4.1")
         guard case .failed(let reason) = finder.reset(.place("7-7")) else { return #expect(Bool(false)) }
@@ -241,16 +241,16 @@ import Testing
         let usb = StandInUSB([Self.dongle], driven: [0])
         usb.state.withLock { $0.claimErrors = [.busy] }
         let kernel = StandInKernel(openError: 97)
-        #expect(throws: USBError.busy(Self.dongle)) { try finder(usb, kernel).take(.first) }
+        #expect(throws: USBError.busy(Self.dongle)) { try finder(usb, kernel).claim(.first) }
         #expect(usb.takeAsked() == ["open 1-2", "detach 0", "claim 0", "attach 0", "close"])
     }
 
     @Test func aModeThatTheControllerRefusesIsNotUsed() throws {
         let usb = StandInUSB([StandInUSB.controller(isSerialized: true)])
-        #expect(try finder(usb).take(.first).endpoints.isSerialized)
+        #expect(try finder(usb).claim(.first).endpoints.isSerialized)
         #expect(usb.takeAsked().last == "select 1 of 0")
         usb.state.withLock { $0.selectErrors = [.pipe] }
-        #expect(try !finder(usb).take(.first).endpoints.isSerialized)
+        #expect(try !finder(usb).claim(.first).endpoints.isSerialized)
         #expect(usb.takeAsked().suffix(2) == ["select 1 of 0", "select 0 of 0"])
     }
 }

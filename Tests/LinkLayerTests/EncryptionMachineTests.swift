@@ -89,15 +89,15 @@ private typealias Machine = EncryptionMachine
         for pdu in others + Self.refusals(stage) {
             let expected: Machine.Verdict =
                 !machine.isBusy || Self.expected(stage).contains(pdu.opcode)
-                ? .take : [.requesting, .pausing].contains(stage) ? .postpone : .violation
+                ? .handle : [.requesting, .pausing].contains(stage) ? .postpone : .violation
             #expect(machine.verdict(on: pdu) == expected, "\(pdu)")
         }
-        #expect(machine.verdict(on: .terminate(.init(.remoteUserTerminated))) == .take)
+        #expect(machine.verdict(on: .terminate(.init(.remoteUserTerminated))) == .handle)
         // Unparsable PDUs, and rejections of another procedure.
         let stray: [ControlPDU?] = [nil, .unknown(.init(.phyReq)), .rejectExtended(.init(.phyReq, .pinOrKeyMissing))]
         for pdu in stray {
             let verdict = machine.verdict(on: pdu)
-            #expect(verdict == (!machine.isBusy ? .take : machine.isStrict ? .violation : .postpone), "\(stage)")
+            #expect(verdict == (!machine.isBusy ? .handle : machine.isStrict ? .violation : .postpone), "\(stage)")
         }
         let relaxed: [Stage] = [.plain, .requesting, .encrypted, .pausing, .encryptedPeripheral]
         #expect(machine.isStrict == !relaxed.contains(stage))

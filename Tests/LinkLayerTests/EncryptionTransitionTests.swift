@@ -172,7 +172,7 @@ import Testing
             guard case .received(let pdu) = event, isBusy else { continue }
             let isExpected = Self.rows.contains { $0.from == stage && $0.event == name } || pdu.opcode == .terminateInd
             let isNext = stage == .resumable && pdu.opcode == .encReq
-            let verdict: Machine.Verdict = isExpected || isNext ? .take : machine.isStrict ? .violation : .postpone
+            let verdict: Machine.Verdict = isExpected || isNext ? .handle : machine.isStrict ? .violation : .postpone
             #expect(machine.verdict(on: pdu) == verdict, "\(name)")
         }
     }

@@ -184,7 +184,7 @@ extension AuxiliaryTrail {
         let frame = RadioFrame.advertising(pdu.encoded(), channel: 37, phy: .le1M)
         let received = ReceivedFrame(frame: frame, start: .zero, rssi: 0, isCorrupted: false)
         self.init(body, received, primaryPHY: .le1M)
-        _ = take(body, received)
+        _ = append(body, received)
         _ = follow(body, received)
         _ = window(ClockAccuracy(code: 0))
     }

@@ -555,7 +555,7 @@ private let cases: [CommandCase] = [
         for number in 0..<100 {
             pdu.advertiser = BluetoothAddress(UInt64(number), kind: .publicDevice)
             pdu.reference = link.counter
-            pair.central.controller.take(pdu, from: link)
+            pair.central.controller.receive(pdu, from: link)
         }
         #expect(pair.central.controller.synchronizer.count == Synchronizer.maximumTrains)
         // Trains with invalid parameters are not followed.
@@ -566,7 +566,7 @@ private let cases: [CommandCase] = [
         ] {
             var bad = pdu
             change(&bad)
-            pair.central.controller.take(bad, from: link)
+            pair.central.controller.receive(bad, from: link)
             #expect(pair.central.controller.synchronizer.count == 0)
         }
         _ = advertiser

@@ -23,7 +23,7 @@ import Testing
 
     private func controller(_ address: BluetoothAddress?) -> ControllerInformation {
         var information = ControllerInformation()
-        information.take(ReadBDADDR.Response(address: address ?? .none))
+        information.apply(ReadBDADDR.Response(address: address ?? .none))
         return information
     }
 

@@ -42,13 +42,13 @@ import Testing
     /// A controller whose list has space for this many peers.
     private func controller(listSize: Int = 0) -> ControllerInformation {
         var information = ControllerInformation()
-        information.take(
+        information.apply(
             LEReadLocalSupportedFeatures.Response(
                 features: listSize > 0 ? [.privacy, .extendedAdvertising] : [.extendedAdvertising]
             )
         )
-        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         return information
     }
 
@@ -280,9 +280,9 @@ import Testing
 
     private func begin(listSize: Int) {
         var information = ControllerInformation()
-        information.take(LEReadLocalSupportedFeatures.Response(features: [.privacy, .extendedAdvertising]))
-        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(LEReadLocalSupportedFeatures.Response(features: [.privacy, .extendedAdvertising]))
+        information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         _ = privacy.begin(OwnAddress(BluetoothAddress(1, kind: .publicDevice)), on: information)
         bench.run()
     }

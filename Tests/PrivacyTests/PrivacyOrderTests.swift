@@ -50,12 +50,12 @@ import Testing
         isLegacy: Bool = false
     ) -> OwnAddress {
         var information = ControllerInformation()
-        information.take(
+        information.apply(
             LEReadLocalSupportedFeatures.Response(features: isLegacy ? [.privacy] : [.privacy, .extendedAdvertising])
         )
         let commands = HCICommandRegistry.all.filter { command in !missing.contains { $0 == command } }
-        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
-        information.take(LEReadResolvingListSize.Response(size: UInt8(listSize)))
+        information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(commands)))
+        information.apply(LEReadResolvingListSize.Response(size: UInt8(listSize)))
         return privacy.begin(OwnAddress(Self.identity.address), on: information)
     }
 

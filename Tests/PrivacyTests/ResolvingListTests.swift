@@ -10,9 +10,9 @@ import Testing
 @Suite struct ResolvingListTests {
     private func information(_ size: Int) -> ControllerInformation {
         var information = ControllerInformation()
-        information.take(LEReadLocalSupportedFeatures.Response(features: [.privacy]))
-        information.take(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
-        information.take(LEReadResolvingListSize.Response(size: UInt8(size)))
+        information.apply(LEReadLocalSupportedFeatures.Response(features: [.privacy]))
+        information.apply(ReadLocalSupportedCommands.Response(commands: SupportedCommands(HCICommandRegistry.all)))
+        information.apply(LEReadResolvingListSize.Response(size: UInt8(size)))
         return information
     }
 

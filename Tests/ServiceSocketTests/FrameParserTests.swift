@@ -16,12 +16,12 @@ import Testing
     func messagesComeWholeWhereverTheyAreSplit() throws {
         for cut in 0...Self.octets.count {
             var parser = FrameParser()
-            let front = try parser.take(PacketBuffer(Array(Self.octets[..<cut])))
-            let back = try parser.take(PacketBuffer(Array(Self.octets[cut...])))
+            let front = try parser.parse(PacketBuffer(Array(Self.octets[..<cut])))
+            let back = try parser.parse(PacketBuffer(Array(Self.octets[cut...])))
             #expect(front + back == Self.messages, "\(cut)")
         }
         var parser = FrameParser()
-        #expect(try Self.octets.flatMap { try parser.take([$0]) } == Self.messages)
+        #expect(try Self.octets.flatMap { try parser.parse([$0]) } == Self.messages)
     }
 
     @Test("AB-G05: a length beyond the limit is refused before any content arrives")
@@ -30,9 +30,9 @@ import Testing
         let longest = UInt32(ServiceLimits.message)
         var header = PacketBuffer(capacity: 4)
         header.append(integer: longest)
-        #expect(try parser.take(header).isEmpty)
+        #expect(try parser.parse(header).isEmpty)
         parser = FrameParser()
-        #expect(throws: FrameParser.TooLong(length: 0xFFFF_FFFF)) { try parser.take([0xFF, 0xFF, 0xFF, 0xFF]) }
+        #expect(throws: FrameParser.TooLong(length: 0xFFFF_FFFF)) { try parser.parse([0xFF, 0xFF, 0xFF, 0xFF]) }
         var over = PacketBuffer(capacity: 4)
         over.append(integer: longest + 1)
         #expect(throws: FrameParser.TooLong(length: Int(longest) + 1)) { try FrameParser().taking(over) }
@@ -46,7 +46,7 @@ import Testing
                 var octets = random.bytes(Int(random.below(40)))
                 // Makes the length a plausible one.
                 if octets.count > 4 { octets.replaceSubrange(2..<4, with: [0, 0]) }
-                guard (try? parser.take(PacketBuffer(octets))) != nil else { break }
+                guard (try? parser.parse(PacketBuffer(octets))) != nil else { break }
             }
         }
     }
@@ -55,6 +55,6 @@ import Testing
 extension FrameParser {
     fileprivate func taking(_ octets: PacketBuffer) throws -> [PacketBuffer] {
         var parser = self
-        return try parser.take(octets)
+        return try parser.parse(octets)
     }
 }

@@ -18,7 +18,7 @@ final class FuzzLine: MessageLine {
     func take(_ octets: [UInt8]) {
         guard isOpen, isReading else { return }
         do throws(FrameParser.TooLong) {
-            for message in try parser.take(PacketBuffer(octets)) where isOpen { onReceive?(message) }
+            for message in try parser.parse(PacketBuffer(octets)) where isOpen { onReceive?(message) }
         } catch {
             lost(.malformed("it has \(error.length) octets"))
         }

@@ -60,7 +60,7 @@ extension FuzzTarget {
         let cuts = input.counted()
         let stream = input.rest()
         var whole = H4Parser()
-        let packets = whole.take(stream)
+        let packets = whole.parse(stream)
         hold(
             packets.reduce(0) { $0 + 1 + $1.bytes.count } + whole.pendingLength <= stream.count,
             "octets without input for them"
@@ -71,7 +71,7 @@ extension FuzzTarget {
         var index = 0
         while !rest.isEmpty {
             let length = cuts.isEmpty ? 1 : Int(cuts[index % cuts.count]) + 1
-            found += parser.take(Array(rest.prefix(length)))
+            found += parser.parse(Array(rest.prefix(length)))
             rest = rest.dropFirst(length)
             index += 1
             hold(parser.pendingLength <= H4Parser.maximumPacketLength, "the parser keeps more than a packet")

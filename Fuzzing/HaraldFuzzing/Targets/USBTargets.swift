@@ -15,7 +15,7 @@ extension FuzzTarget {
             let pipe = USBPipe.allCases[Int(input.octet()) % 3]
             let octets = input.counted()
             heard += octets.count
-            for packet in reassembler.take(octets, from: pipe) { found += packet.bytes.count }
+            for packet in reassembler.reassemble(octets, from: pipe) { found += packet.bytes.count }
             hold(found <= heard, "packets without input for them")
             hold(reassembler.pendingLength <= 2 * H4Parser.maximumPacketLength, "octets are kept without limit")
         }
@@ -33,7 +33,7 @@ extension FuzzTarget {
         var (asked, replied) = (0, 0)
         while !input.isAtEnd {
             let piece = input.octets(1 + Int(input.octet()))
-            for request in parser.take(piece) {
+            for request in parser.parse(piece) {
                 asked += 1
                 replied += replies(machine.handle(.request(request)))
             }

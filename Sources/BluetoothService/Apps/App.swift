@@ -38,7 +38,7 @@ package final class App {
         guard life.isRunning else {
             return life.whenRunning(octets: options.octets) { [self] in openManager(id, role, options, sink) }
         }
-        gate.take(.open(id, role, options, sink))
+        gate.submit(.open(id, role, options, sink))
     }
 
     private func open(_ id: ManagerID, _ role: ManagerRole, _ options: ManagerOptions, _ sink: any EventSink) {
@@ -132,7 +132,7 @@ package final class App {
     }
 
     /// Closes a manager and ends all its activities.
-    package func closeManager(_ id: ManagerID) { gate.take(.close(id)) }
+    package func closeManager(_ id: ManagerID) { gate.submit(.close(id)) }
 
     private func close(_ id: ManagerID) {
         guard let (manager, session) = managers.removeValue(forKey: id) else { return }
@@ -161,7 +161,7 @@ package final class App {
             // Counted by its encoded size, which is about the memory that it occupies while it waits.
             return life.whenRunning(octets: request.encoded().count) { [self] in handle(request, from: id) }
         }
-        gate.take(.request(id, request))
+        gate.submit(.request(id, request))
     }
 
     private func perform(_ request: Request, from id: ManagerID) {

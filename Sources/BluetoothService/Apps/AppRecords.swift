@@ -28,19 +28,19 @@ final class AppRecords {
     /// Restores the saved state of the previous system. If the storage cannot be opened now, the system tries again
     /// when a controller and its bonds are opened.
     func open() {
-        apps.peers.whenStorageOpens { [weak self] in self?.take(from: $0.records) }
+        apps.peers.whenStorageOpens { [weak self] in self?.load(from: $0.records) }
         do throws(BondError) {
-            take(from: try apps.peers.openStorage().records)
+            load(from: try apps.peers.openStorage().records)
         } catch {
             apps.observers.trouble("the saved state of apps cannot be read: \(error)", .error)
         }
     }
 
-    private func take(from storage: any RecordStorage) {
+    private func load(from storage: any RecordStorage) {
         guard let found = keeper.open(storage) else { return }
         apps.permissions.adopt(found.permissions)
         apps.peers.adopt(found.names, found.tables)
-        apps.controllers.memory.take(found.controllers.entries)
+        apps.controllers.memory.adopt(found.controllers.entries)
         keep(PermissionRecord(apps.permissions.decisions))
         for app in apps.managers.apps { noteChange(of: app) }
         for record in found.apps {

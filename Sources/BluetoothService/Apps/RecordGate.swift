@@ -47,7 +47,7 @@ final class RecordGate {
     }
 
     /// Performs a call, at once or in its turn.
-    func take(_ call: AppCall) {
+    func submit(_ call: AppCall) {
         guard calls.count < Self.maximumWaiting else { return owner.refuse(call) }
         calls.append(call)
         advance()

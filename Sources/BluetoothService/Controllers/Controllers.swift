@@ -207,7 +207,7 @@ extension Controllers {
     private func recover(_ event: RecoveryLadder.Event) {
         for action in recovery.handle(event) {
             switch action {
-            case .take(let remedy): handle(.failed(remedy))
+            case .apply(let remedy): handle(.failed(remedy))
             case .tell(let report): observers.tell(.state, .recovery(report))
             case .advise(let cause): observers.tell(.controllerStaysBroken(cause))
             case .startQuietTime:

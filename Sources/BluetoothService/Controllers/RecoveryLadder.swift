@@ -45,7 +45,7 @@ struct RecoveryLadder {
 
     enum Action: Equatable {
         /// Applies a remedy to the controller.
-        case take(PowerMachine.Remedy)
+        case apply(PowerMachine.Remedy)
         case tell(RecoveryReport)
         /// Tells the user what only the user can do.
         case advise(HCIHostError)
@@ -64,7 +64,7 @@ struct RecoveryLadder {
             state = .climbed(step, cause: cause, rounds: rounds)
             return [.endQuietTime, .tell(.took(.reset, cause))]
         // Recovery cannot add a feature that a controller lacks.
-        case (_, .failed(.unsupportedController)): return [.take(.reopen)]
+        case (_, .failed(.unsupportedController)): return [.apply(.reopen)]
         case (_, .failed(.transport(.unreachable))), (_, .absent): return [.endQuietTime] + leave() + away(event)
         case (.well, .failed(let cause)): return climb(to: .reopen, cause)
         case (.climbed(let step, _, _), .failed(let cause)): return climb(to: step.next, cause)
@@ -84,9 +84,9 @@ struct RecoveryLadder {
         state = .climbed(step, cause: cause, rounds: rounds)
         let news: [Action] = [.endQuietTime, .tell(.took(step, cause))]
         switch step {
-        case .reset, .reopen: return news + [.take(.reopen)]
-        case .resetDevice: return news + [.take(.resetDevice)]
-        case .powerOff: return news + (rounds == 1 ? [.advise(cause)] : []) + [.take(.wait(Self.pause(rounds)))]
+        case .reset, .reopen: return news + [.apply(.reopen)]
+        case .resetDevice: return news + [.apply(.resetDevice)]
+        case .powerOff: return news + (rounds == 1 ? [.advise(cause)] : []) + [.apply(.wait(Self.pause(rounds)))]
         }
     }
 
@@ -102,6 +102,6 @@ struct RecoveryLadder {
 
     /// If a transport led nowhere, another one is tried. If there is no controller at all, nothing is left to do.
     private func away(_ event: Event) -> [Action] {
-        event == .absent ? [] : [.take(.reopen)]
+        event == .absent ? [] : [.apply(.reopen)]
     }
 }

@@ -66,7 +66,7 @@ final class LinkOperations {
         return ServiceLimits.linkRequests.room(for: app, beside: counts.lazy.map { (app: $0, count: $1) }).count > 0
     }
 
-    private func takeNext() {
+    private func removeNext() {
         guard let app = waiting.removeFirst().asker?.user.app, let count = counts[app] else { return }
         counts[app] = count > 1 ? count - 1 : nil
     }
@@ -97,7 +97,7 @@ final class LinkOperations {
                 begun.removeFirst()
                 if let outcome = first.outcome.take(), !isOver() { first.asker?.answer(outcome) }
             } else if let next = waiting.first, mayBegin(next) {
-                takeNext()
+                removeNext()
                 begin(next)
             } else {
                 return

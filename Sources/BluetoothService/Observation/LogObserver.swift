@@ -23,7 +23,7 @@ final class LogObserver {
         self.logger = logger
     }
 
-    func take(_ observation: Observation) {
+    func write(_ observation: Observation) {
         switch observation.content {
         case .stateChanged(let state): logger.info("Bluetooth is \(state.name)")
         case .controllerFailed(let error): logger.error("Bluetooth is unsupported: \(error)")

@@ -19,7 +19,7 @@ package final class Observers {
         let registration: Registration
         let kinds: Observation.Kinds
         let user: UInt32?
-        let take: (Observation) -> Void
+        let receive: (Observation) -> Void
     }
 
     /// Returns the identifier of the peer that an event of the host stack is about. Called only if there is a listener
@@ -37,7 +37,7 @@ package final class Observers {
         self.loop = loop
     }
 
-    /// Adds a listener. `take` is called synchronously for each observation of these kinds, in the order of the
+    /// Adds a listener. `receive` is called synchronously for each observation of these kinds, in the order of the
     /// listeners.
     ///
     /// - Parameter user: The user whose tool listens, or nil for the service itself. Users share
@@ -48,12 +48,12 @@ package final class Observers {
     package func add(
         _ kinds: Observation.Kinds,
         for user: UInt32? = nil,
-        _ take: @escaping (Observation) -> Void
+        _ receive: @escaping (Observation) -> Void
     ) -> Registration? {
         guard listeners.count < Self.maximumListeners, hasRoom(for: user) else { return nil }
         lastRegistration += 1
         let registration = Registration(number: lastRegistration)
-        listeners.append(Listener(registration: registration, kinds: kinds, user: user, take: take))
+        listeners.append(Listener(registration: registration, kinds: kinds, user: user, receive: receive))
         wanted.formUnion(kinds)
         return registration
     }
@@ -75,7 +75,7 @@ package final class Observers {
         StackEventSink(
             wants: { [weak self] module in self.map { !$0.wanted.isDisjoint(with: Observation.Kinds(module)) } ?? false
             },
-            take: { [weak self] event in
+            receive: { [weak self] event in
                 guard let self else { return }
                 tell(.below(event), Observation.Subject(peer: nameOfPeer(event), link: event.link))
             }
@@ -118,7 +118,7 @@ package final class Observers {
         )
         for listener in listeners where listener.kinds.contains(content.kind) {
             guard listeners.contains(where: { $0.registration == listener.registration }) else { continue }
-            listener.take(observation)
+            listener.receive(observation)
         }
         return observation.number
     }

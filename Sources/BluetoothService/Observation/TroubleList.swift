@@ -24,7 +24,7 @@ struct TroubleList {
     private(set) var entries: [Entry] = []
 
     /// Adds an observation. Ignores one that is no trouble.
-    mutating func take(_ observation: Observation) {
+    mutating func add(_ observation: Observation) {
         guard let (text, weight) = observation.trouble else { return }
         add(text.oneLine(Self.maximumText), weight, at: observation.time)
     }

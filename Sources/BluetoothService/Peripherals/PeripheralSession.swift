@@ -308,17 +308,17 @@ final class PeripheralSession: ManagerSession, LinkServer {
 
     func didReceiveRead(_ request: GATTReadRequest, of characteristic: LocalAttributeID, from central: CentralInfo) {
         guard manager.life.rules.serves else { return request.respond(.failure(.notServed)) }
-        take(.read(request, characteristic), from: central)
+        receive(.read(request, characteristic), from: central)
     }
 
     func didReceiveWrite(_ request: GATTWriteRequest, _ writes: [WriteRequest], from central: CentralInfo) {
         guard manager.life.rules.serves else { return request.respond(.notServed) }
-        guard !request.expectsResponse else { return take(.write(request, writes), from: central) }
+        guard !request.expectsResponse else { return receive(.write(request, writes), from: central) }
         knownCentrals.insert(central.identifier)
         emit(.writeRequested(transaction: requests.nextNumber(), central, writes, needsResponse: false))
     }
 
-    private func take(_ content: CentralRequests.Content, from central: CentralInfo) {
+    private func receive(_ content: CentralRequests.Content, from central: CentralInfo) {
         knownCentrals.insert(central.identifier)
         guard requests.add(content, from: central) else { return content.refuse(.insufficientResources) }
         askApp()

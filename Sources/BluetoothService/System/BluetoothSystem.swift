@@ -85,7 +85,7 @@ package final class BluetoothSystem {
         self.random = random
         self.configuration = configuration
         observers = Observers(loop: loop)
-        observers.add(LogObserver.kinds, LogObserver(logger: logger).take)
+        observers.add(LogObserver.kinds, LogObserver(logger: logger).write)
         enhancedBearers = configuration.usesEnhancedBearers ? try? EnhancedBearerListener(servers: channels) : nil
         attributes = LocalAttributes(
             name: configuration.deviceName,
@@ -117,7 +117,7 @@ package final class BluetoothSystem {
     }
 
     private func connect() {
-        observers.add(TroubleList.kinds) { [weak self] in self?.troubles.take($0) }
+        observers.add(TroubleList.kinds) { [weak self] in self?.troubles.add($0) }
         observers.nameOfPeer = { [weak self] in self?.identifier($0) }
         peers.device = { [weak self] in self?.controllers.device }
         peers.onBonds = { [weak attributes] in attributes?.server.keepRecords(in: $0) }

@@ -111,7 +111,7 @@ package final class ToolConversation {
         case .apps: listApps(number)
         case .forgetBond(let peer): forget(peer, number)
         case .monitor(let kinds): monitor(Observation.Kinds(rawValue: kinds), number)
-        case .prompts: takePrompts(number)
+        case .prompts: receivePrompts(number)
         case .app(let verb, let name, let owner): perform(verb, name, owner, number)
         }
     }
@@ -196,7 +196,7 @@ package final class ToolConversation {
         }
     }
 
-    private func takePrompts(_ number: UInt32) {
+    private func receivePrompts(_ number: UInt32) {
         guard hasRoom(for: number) else { return }
         guard let desk = system.promptDesk else {
             return fail(number, .operationNotSupported, "this service shows no prompts")

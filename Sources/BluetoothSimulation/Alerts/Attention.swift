@@ -67,7 +67,7 @@ final class Attention {
         system.prompter = self
         system.permissionPrompter = self
         system.observers.add(.notices) { [weak self] in
-            if case .noticed(let notice) = $0.content { self?.take(notice.description) }
+            if case .noticed(let notice) = $0.content { self?.record(notice.description) }
         }
     }
 
@@ -85,7 +85,7 @@ final class Attention {
     }
 
     /// Records a notice of the system.
-    func take(_ notice: String) {
+    func record(_ notice: String) {
         if notices.count >= Self.maximumNotices { notices.removeFirst() }
         notices.append(notice)
     }

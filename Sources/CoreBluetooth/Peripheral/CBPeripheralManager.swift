@@ -357,7 +357,7 @@ extension CBPeripheralManager {
             offset: offset,
             value: nil
         )
-        if let observer, observer.take([request], isRead: true, of: self) { return }
+        if let observer, observer.accept([request], isRead: true, of: self) { return }
         guard let delegate else { return refuse(transaction) }
         delegate.peripheralManager(self, didReceiveRead: request)
     }
@@ -377,7 +377,7 @@ extension CBPeripheralManager {
         }
         // All or nothing: a request that cannot be delivered fails the whole batch (behaviour 7.35).
         guard !requests.isEmpty, requests.count == writes.count else { return refuse(transaction) }
-        if let observer, observer.take(requests, isRead: false, of: self) { return }
+        if let observer, observer.accept(requests, isRead: false, of: self) { return }
         guard let delegate else { return refuse(transaction) }
         delegate.peripheralManager(self, didReceiveWrite: requests)
     }

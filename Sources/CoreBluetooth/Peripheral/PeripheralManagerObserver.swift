@@ -6,7 +6,7 @@ import ServiceMessages
 package protocol PeripheralManagerObserver: AnyObject, Sendable {
     /// Receives a read or the writes of one request. If the result is true, the observer answers, and the delegate is
     /// not called.
-    func take(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool
+    func accept(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool
     /// Called when there may be room for updates. The delegate is told before or after, in turns.
     func hasUpdateRoom(_ manager: CBPeripheralManager)
     /// Called for every other event, after the delegate.

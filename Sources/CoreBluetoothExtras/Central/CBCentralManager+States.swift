@@ -32,7 +32,7 @@ extension CBCentralManager {
     ///   themselves; ``ExtrasError/deadlinePassed``; or `CancellationError`.
     public func poweredOn(deadline: Duration? = nil) async throws {
         let wait = Wait<Void>()
-        let take: @Sendable (CBManagerState) -> Void = { state in
+        let send: @Sendable (CBManagerState) -> Void = { state in
             switch state {
             case .poweredOn: wait.end(.success(()))
             case .unsupported, .unauthorized: wait.end(.failure(ExtrasError.notPoweredOn(state)))
@@ -40,12 +40,12 @@ extension CBCentralManager {
             }
         }
         try await wait.value {
-            let registration = updates.add { if case .state(let state) = $0 { take(state) } }
+            let registration = updates.add { if case .state(let state) = $0 { send(state) } }
             wait.atEnd { [self] in updates.remove(registration) }
             if let deadline {
                 wait.atEnd(callBack(after: deadline) { wait.end(.failure(ExtrasError.deadlinePassed)) })
             }
-            take(state)
+            send(state)
         }
     }
 }

@@ -25,7 +25,7 @@ extension CBPeripheral {
         let registration = updates.add { [weak self] update in
             switch update {
             case .told(.linkInformation(let facts)):
-                if let new = last.take(LinkInformation(facts)) { source.send(new) }
+                if let new = last.replace(by: LinkInformation(facts)) { source.send(new) }
             case .connected:
                 last.forget()
                 self?.tell(.watchLink(true))
@@ -56,7 +56,7 @@ private final class LastLink: Sendable {
     private let last = Mutex<LinkInformation?>(nil)
 
     /// Returns the parameters without the signal strength, or nil if they have not changed.
-    func take(_ information: LinkInformation) -> LinkInformation? {
+    func replace(by information: LinkInformation) -> LinkInformation? {
         var new = information
         new.rssi = nil
         return last.withLock { last in

@@ -70,7 +70,7 @@ final class Subscriptions: Sendable {
     }
 
     /// Handles an event of the peripheral.
-    func take(_ update: PeripheralUpdate) {
+    func handle(_ update: PeripheralUpdate) {
         switch update {
         case .told(.valueNotified(let handle, let value)): send(Data(value), from: handle)
         case .told(.notifyStateChanged(let handle, isNotifying: false, nil)):
@@ -123,7 +123,7 @@ extension CBPeripheral {
     public func notifications(of characteristic: CBCharacteristic) -> EventStream<Data> {
         let (stream, source) = EventStream<Data>.make()
         let subscriptions = asynchronous.subscriptions
-        if subscriptions.beginListening() { updates.add { subscriptions.take($0) } }
+        if subscriptions.beginListening() { updates.add { subscriptions.handle($0) } }
         let (number, isFirst) = subscriptions.add(source, to: characteristic)
         source.onEnd { [self] in
             guard subscriptions.remove(number, from: characteristic) else { return }

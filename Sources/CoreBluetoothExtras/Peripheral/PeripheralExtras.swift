@@ -53,7 +53,7 @@ final class PeripheralExtras: PeripheralManagerObserver {
 
     // MARK: Events of the manager
 
-    func take(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool {
+    func accept(_ requests: [CBATTRequest], isRead: Bool, of manager: CBPeripheralManager) -> Bool {
         guard let source = state.withLock({ $0.requests }) else { return false }
         // A request without room in the stream is released, and thereby refused.
         source.send(AttributeRequest(requests, isRead: isRead, of: manager))

@@ -295,10 +295,10 @@ extension PeriodicBroadcaster {
     }
 
     func reported(_ event: LEPeriodicAdvertisingResponseReport) {
-        for response in event.responses { take(response, event.periodicSubevent) }
+        for response in event.responses { receive(response, event.periodicSubevent) }
     }
 
-    private func take(_ response: LEPeriodicResponse, _ subevent: UInt8) {
+    private func receive(_ response: LEPeriodicResponse, _ subevent: UInt8) {
         var data: PacketBuffer = []
         if let part, part.subevent == subevent, part.slot == response.slot { data = part.data }
         part = nil

@@ -39,7 +39,7 @@ package final class InMemoryTransport: HCITransport {
         peer.arriving.append(packet)
         // A burst shares one task: packets sent before the first is delivered are delivered with it.
         guard peer.arriving.count == 1 else { return }
-        loop.execute { [weak peer] in peer?.takeArrived() }
+        loop.execute { [weak peer] in peer?.deliverArrived() }
     }
 
     /// Closes both ends. The other end is notified in a separate task.
@@ -50,7 +50,7 @@ package final class InMemoryTransport: HCITransport {
         loop.execute { [weak peer] in peer?.closedByPeer() }
     }
 
-    private func takeArrived() {
+    private func deliverArrived() {
         // Packets that arrive during delivery get a task of their own, after the tasks already due.
         var batch = Deque<HCIPacket>()
         swap(&batch, &arriving)

@@ -109,14 +109,14 @@ package struct DongleMachine {
         case (2, true, _):
             guard bulk.ask(submission.sequence, length: submission.length) else { return stall(submission) }
             return answers()
-        case (2, false, _): return take(submission)
+        case (2, false, _): return receive(submission)
         // The endpoint does not exist or is not used.
         default: return stall(submission)
         }
     }
 
-    private mutating func take(_ submission: USBIPSubmission) -> [Action] {
-        let packets = output.take(submission.octets, from: .bulk)
+    private mutating func receive(_ submission: USBIPSubmission) -> [Action] {
+        let packets = output.reassemble(submission.octets, from: .bulk)
         let actions = [done(submission, [])] + packets.map(Action.deliver)
         return output.failure == nil ? actions : actions + [.failed]
     }

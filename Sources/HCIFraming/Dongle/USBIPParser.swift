@@ -56,7 +56,7 @@ package struct USBIPParser {
     package var pendingLength: Int { incomplete.count }
 
     /// Parses octets, split at any position, and returns the requests that they complete, in order.
-    package mutating func take(_ octets: [UInt8]) -> [USBIPRequest] {
+    package mutating func parse(_ octets: [UInt8]) -> [USBIPRequest] {
         guard failure == nil else { return [] }
         incomplete.append(contentsOf: octets)
         var requests: [USBIPRequest] = []

@@ -51,7 +51,7 @@ package struct H4Parser {
 
     /// Parses octets, split at any position, and returns the packets that they complete, in order. The packets share
     /// the storage of `octets` where possible.
-    package mutating func take(_ octets: [UInt8]) -> [HCIPacket] {
+    package mutating func parse(_ octets: [UInt8]) -> [HCIPacket] {
         guard failure == nil else { return [] }
         var octets = octets
         if !incomplete.isEmpty {

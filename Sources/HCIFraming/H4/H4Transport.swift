@@ -41,7 +41,7 @@ package final class H4Transport: HCITransport {
     }
 
     private func receive(_ octets: [UInt8]) {
-        for packet in parser.take(octets) {
+        for packet in parser.parse(octets) {
             guard isOpen else { return }
             onReceive?(packet)
         }

@@ -46,7 +46,7 @@ struct SLIPDecoder {
     }
 
     /// Decodes octets, split at any position, and returns the frames that they complete.
-    mutating func take(_ octets: some Sequence<UInt8>) -> [[UInt8]] {
+    mutating func decode(_ octets: some Sequence<UInt8>) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         for octet in octets {
             if octet == SLIP.delimiter {
@@ -55,13 +55,13 @@ struct SLIPDecoder {
                 frame = []
                 state = .inFrame
             } else {
-                take(octet)
+                decode(octet)
             }
         }
         return frames
     }
 
-    private mutating func take(_ octet: UInt8) {
+    private mutating func decode(_ octet: UInt8) {
         switch (state, octet) {
         case (.lost, _): return
         case (.inFrame, SLIP.escape):
@@ -92,6 +92,6 @@ package struct SLIPFrames {
 
     /// Decodes octets, split at any position, and returns whether they complete a valid packet.
     package mutating func hasPacket(in octets: [UInt8]) -> Bool {
-        decoder.take(octets).contains { (try? ThreeWirePacket(frame: $0)) != nil }
+        decoder.decode(octets).contains { (try? ThreeWirePacket(frame: $0)) != nil }
     }
 }

@@ -178,7 +178,7 @@ struct ThreeWireMachine {
     private mutating func receive(_ packet: ThreeWirePacket) -> [Action] {
         if packet.kind == .linkControl { return ThreeWireMessage(packet.payload).map { hear($0) } ?? [] }
         guard state == .active else { return [] }
-        let acknowledged = take(acknowledgement: packet.acknowledgement)
+        let acknowledged = receive(acknowledgement: packet.acknowledgement)
         var delivered: [Action] = []
         if packet.isReliable {
             // The acknowledgement with the expected number requests a packet again that arrived out of order (Core Vol
@@ -193,7 +193,7 @@ struct ThreeWireMachine {
         return delivered + acknowledged
     }
 
-    private mutating func take(acknowledgement number: UInt8) -> [Action] {
+    private mutating func receive(acknowledgement number: UInt8) -> [Action] {
         let count = Int((number &- base) & 7)
         // An acknowledgement of packets that were not sent is invalid.
         guard count > 0, count <= unacknowledged.count else { return [] }

@@ -66,7 +66,7 @@ package final class ThreeWireTransport: HCITransport {
     }
 
     private func receive(_ octets: [UInt8]) {
-        for frame in decoder.take(octets) {
+        for frame in decoder.decode(octets) {
             do throws(PacketError) {
                 perform(machine.handle(.received(try ThreeWirePacket(frame: frame))))
             } catch {

@@ -39,12 +39,12 @@ package struct USBReassembler {
     package var pendingLength: Int { interrupt.pendingLength + bulk.pendingLength }
 
     /// Parses a transfer and returns the packets that it completes, in order.
-    package mutating func take(_ octets: [UInt8], from pipe: USBPipe) -> [HCIPacket] {
+    package mutating func reassemble(_ octets: [UInt8], from pipe: USBPipe) -> [HCIPacket] {
         switch pipe {
         // Endpoint 0 carries no packets to the host, and Bulk Serialization Mode has no interrupt endpoint.
         case .control: []
-        case .interrupt: isSerialized ? [] : interrupt.take(octets)
-        case .bulk: interrupt.isResynchronizing && !isSerialized ? [] : bulk.take(octets)
+        case .interrupt: isSerialized ? [] : interrupt.parse(octets)
+        case .bulk: interrupt.isResynchronizing && !isSerialized ? [] : bulk.parse(octets)
         }
     }
 }

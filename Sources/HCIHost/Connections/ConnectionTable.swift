@@ -277,8 +277,8 @@ final class ConnectionTable {
     }
 
     /// Called when the controller has accepted the command. A central's controller begins to encrypt at this point.
-    func noteTaken(_ command: some HCICommand) {
-        receiver(of: command)?.noteKeyTaken()
+    func noteAccepted(_ command: some HCICommand) {
+        receiver(of: command)?.noteKeyAccepted()
     }
 
     /// Called when the controller has refused the command. Keys that it accepted before still count.

@@ -165,8 +165,8 @@ package final class HCIConnection: ACLLink {
     }
 
     /// Records that the controller has accepted the key. A central's controller begins to encrypt at this point.
-    func noteKeyTaken() {
-        if role == .central { encryption.noteKeyTaken(interval: interval) }
+    func noteKeyAccepted() {
+        if role == .central { encryption.noteKeyAccepted(interval: interval) }
     }
 
     /// Records that the controller has refused the key.
@@ -190,7 +190,7 @@ package final class HCIConnection: ACLLink {
 
     /// Holds a packet if it must wait for the event that reports the encryption.
     func hold(_ packet: ACLPacket, at now: Instant) -> EncryptionHold.Verdict {
-        encryption.hold.take(packet, at: now)
+        encryption.hold.receive(packet, at: now)
     }
 
     /// Starts the timer for held packets, unless it is running or none is held. `due` is called at its end.

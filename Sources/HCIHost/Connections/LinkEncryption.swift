@@ -32,7 +32,7 @@ struct LinkEncryption {
     }
 
     /// Records that a central's controller has accepted a key, and begins to encrypt.
-    mutating func noteKeyTaken(interval: UInt16) {
+    mutating func noteKeyAccepted(interval: UInt16) {
         if keysGiven > 0, !isOn { hold.beginAsCentral(interval: interval) }
     }
 
@@ -116,7 +116,7 @@ struct EncryptionHold {
         phase = .keys(min(.microseconds(Int64(interval) * 1_250), Self.centralLimit))
     }
 
-    mutating func take(_ packet: ACLPacket, at now: Instant) -> Verdict {
+    mutating func receive(_ packet: ACLPacket, at now: Instant) -> Verdict {
         switch phase {
         case .off: return .deliver
         case .all: break

@@ -59,7 +59,7 @@ package struct ControllerInformation: Hashable, Sendable {
     // MARK: Findings
 
     /// Stores the contents of a response.
-    package mutating func take(_ response: any HCIResponse) {
+    package mutating func apply(_ response: any HCIResponse) {
         switch response {
         case let response as ReadLocalVersionInformation.Response:
             version = response.hciVersion
@@ -73,19 +73,19 @@ package struct ControllerInformation: Hashable, Sendable {
         case let response as LEReadSupportedStates.Response: leStates = response.states
         case let response as LEReadFilterAcceptListSize.Response: acceptListSize = Int(response.size)
         case let response as LEReadResolvingListSize.Response: resolvingListSize = Int(response.size)
-        case let response as LEReadMaximumDataLength.Response: take(dataLength: response)
+        case let response as LEReadMaximumDataLength.Response: apply(dataLength: response)
         case let response as LEReadTransmitPower.Response where response.minimum <= response.maximum:
             transmitPower = response.minimum...response.maximum
         case let response as LEReadMaximumAdvertisingDataLength.Response:
             maxAdvertisingDataLength = min(max(Int(response.length), 31), 1_650)
         case let response as LEReadNumberOfSupportedAdvertisingSets.Response: advertisingSets = Int(response.count)
-        default: take(buffers: response)
+        default: apply(buffers: response)
         }
     }
 
-    private mutating func take(buffers response: any HCIResponse) {
+    private mutating func apply(buffers response: any HCIResponse) {
         switch response {
-        case let response as LEReadBufferSizeV2.Response: return take(buffers: response.v1)
+        case let response as LEReadBufferSizeV2.Response: return apply(buffers: response.v1)
         case let response as LEReadBufferSize.Response:
             (aclBufferSize, aclBufferCount) = (Int(response.aclDataPacketLength), Int(response.totalACLDataPackets))
         case let response as ReadBufferSize.Response:
@@ -97,7 +97,7 @@ package struct ControllerInformation: Hashable, Sendable {
     }
 
     /// Stores the maximum data lengths, clamped to the permitted ranges.
-    private mutating func take(dataLength response: LEReadMaximumDataLength.Response) {
+    private mutating func apply(dataLength response: LEReadMaximumDataLength.Response) {
         maxTxOctets = min(max(response.txOctets, 27), 251)
         maxTxTime = min(max(response.txTime, 328), 17_040)
         maxRxOctets = min(max(response.rxOctets, 27), 251)
@@ -166,7 +166,7 @@ package struct ControllerInformation: Hashable, Sendable {
     }
 
     /// Applies fallbacks to the capabilities.
-    package mutating func take(_ fallbacks: Set<ControllerFallback>) {
+    package mutating func apply(_ fallbacks: Set<ControllerFallback>) {
         self.fallbacks = fallbacks
         if fallbacks.contains(.noCodedPHY) { leFeatures.remove(.phyCoded) }
         if fallbacks.contains(.extendedCommands) { advertisingSets = advertisingSets.map { max(1, $0) } }

@@ -89,7 +89,7 @@ package final class ControllerMemory {
     }
 
     /// Adds stored entries. Newer findings about the same device take precedence.
-    package func take(_ earlier: [Entry]) {
+    package func adopt(_ earlier: [Entry]) {
         let known = Set(entries.map(\.device))
         let new = earlier.filter { !known.contains($0.device) && !$0.fallbacks.isEmpty }
         entries = Array((new + entries).suffix(Self.maximumControllers))

@@ -5,25 +5,25 @@ import Logging
 /// log.
 package struct StackEventSink {
     private let wants: (StackModule) -> Bool
-    private let take: (any StackEvent) -> Void
+    private let receive: (any StackEvent) -> Void
 
     /// - Parameters:
     ///   - wants: Returns whether events of a module are wanted at present.
-    ///   - take: Receives each event.
-    package init(wants: @escaping (StackModule) -> Bool, take: @escaping (any StackEvent) -> Void) {
+    ///   - receive: Receives each event.
+    package init(wants: @escaping (StackModule) -> Bool, receive: @escaping (any StackEvent) -> Void) {
         self.wants = wants
-        self.take = take
+        self.receive = receive
     }
 
     /// Returns a sink that writes all events to a log.
     package static func log(_ logger: Logger) -> StackEventSink {
-        StackEventSink(wants: { _ in true }, take: { logger.write($0) })
+        StackEventSink(wants: { _ in true }, receive: { logger.write($0) })
     }
 
     /// Reports an event. The event is not constructed unless its module's events are wanted.
     package func tell<Event: StackEvent>(_ event: @autoclosure () -> Event) {
         guard wants(Event.module) else { return }
-        take(event())
+        receive(event())
     }
 }
 

@@ -92,7 +92,7 @@ package final class DongleTransport: HCITransport {
     }
 
     private func receive(_ octets: [UInt8]) {
-        for request in parser.take(octets) where isOpen { perform(machine.handle(.request(request))) }
+        for request in parser.parse(octets) where isOpen { perform(machine.handle(.request(request))) }
         if let failure = parser.failure { lost(.malformed(failure)) }
     }
 

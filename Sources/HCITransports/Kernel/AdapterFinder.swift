@@ -19,7 +19,7 @@ package final class AdapterFinder: Sendable {
     static let maximumStale = 10_000
 
     /// An adapter that was claimed for this process.
-    package struct Taken: Hashable, Sendable {
+    package struct Claimed: Hashable, Sendable {
         /// The user channel socket. The adapter is claimed as long as it is open.
         package var socket: Int32
         /// The place of the adapter (``HCITransport/place``).
@@ -52,8 +52,8 @@ package final class AdapterFinder: Sendable {
     }
 
     /// Claims the chosen adapter. Blocks for seconds while the driver loads firmware, so do not call it on a loop.
-    package func take(_ choice: AdapterChoice) throws(UserChannelError) -> Taken {
-        if let taken = takeKept(choice) { return taken }
+    package func claim(_ choice: AdapterChoice) throws(UserChannelError) -> Claimed {
+        if let claimed = adoptKept(choice) { return claimed }
         let known = try adapters.list()
         guard !known.isEmpty else { throw .noAdapters }
         let candidates = candidates(for: choice, among: known)
@@ -61,10 +61,10 @@ package final class AdapterFinder: Sendable {
         var reasons: [UserChannelError] = []
         for adapter in candidates {
             do throws(UserChannelError) {
-                let socket = try take(adapter)
+                let socket = try claim(adapter)
                 last.withLock { $0 = adapter.address ?? $0 }
                 keeper?.keep(socket)
-                return Taken(socket: socket, place: adapter.place, name: adapter.name)
+                return Claimed(socket: socket, place: adapter.place, name: adapter.name)
             } catch {
                 reasons.append(error)
             }
@@ -75,7 +75,7 @@ package final class AdapterFinder: Sendable {
 
     /// Returns the adapter that a previous process claimed, if it is the chosen one. Discards what arrived after that
     /// process ended.
-    private func takeKept(_ choice: AdapterChoice) -> Taken? {
+    private func adoptKept(_ choice: AdapterChoice) -> Claimed? {
         let found = kept.withLock { kept in
             defer { kept = nil }
             return kept
@@ -90,7 +90,7 @@ package final class AdapterFinder: Sendable {
             return nil
         }
         last.withLock { $0 = adapter.address ?? $0 }
-        return Taken(socket: socket, place: adapter.place, name: adapter.name)
+        return Claimed(socket: socket, place: adapter.place, name: adapter.name)
     }
 
     /// Discards pending packets. Returns false if the adapter is gone.
@@ -117,7 +117,7 @@ package final class AdapterFinder: Sendable {
         }
     }
 
-    private func take(_ adapter: KernelAdapter) throws(UserChannelError) -> Int32 {
+    private func claim(_ adapter: KernelAdapter) throws(UserChannelError) -> Int32 {
         // Never take an adapter in use: bluetoothd's users would lose their keyboard in the middle of a word.
         if [.bluetoothd, .program].contains(adapter.holder) { throw .busy(adapter.name, adapter.holder) }
         let socket: Int32

@@ -217,7 +217,7 @@ package final class UserChannelTransport: HCITransport {
             return lost(.malformed(PacketError(.length(octets.count), at: "HCI packet")))
         }
         var parser = H4Parser()
-        let packets = parser.take(octets)
+        let packets = parser.parse(octets)
         if let failure = parser.failure { return lost(.malformed(failure)) }
         // Packets do not span reads.
         guard packets.count == 1, parser.pendingLength == 0 else {

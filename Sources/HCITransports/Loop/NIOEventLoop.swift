@@ -80,10 +80,10 @@ package final class NIOEventLoop: EventLoops.EventLoop {
             $0.append(Submission(run: task))
             return $0.count == 1
         }
-        if isFirst { nio.execute { [self] in takeIn() } }
+        if isFirst { nio.execute { [self] in runSubmissions() } }
     }
 
-    private func takeIn() {
+    private func runSubmissions() {
         onLoop()
         inbox.withLock { swap(&$0, &taken) }
         enter { [self] in

@@ -51,7 +51,7 @@ final class RateProbe {
     }
 
     private func receive(_ octets: [UInt8]) {
-        let isUnderstood = isThreeWire ? decoder.hasPacket(in: octets) : !parser.take(octets).isEmpty
+        let isUnderstood = isThreeWire ? decoder.hasPacket(in: octets) : !parser.parse(octets).isEmpty
         if isUnderstood { finish(rates.first) }
     }
 

@@ -5,7 +5,7 @@ extension USBFinder {
     /// Resets the device of a free controller, as if it were plugged in again, and attaches the kernel's driver, which
     /// initializes it again. Blocks for seconds, so do not call it on a loop.
     ///
-    /// A ``take(_:)`` in progress that waits for the driver gives up.
+    /// A ``claim(_:)`` in progress that waits for the driver gives up.
     package func reset(_ choice: USBChoice) -> DeviceReset {
         do throws(USBError) {
             let all = try devices()

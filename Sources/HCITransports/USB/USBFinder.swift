@@ -13,7 +13,7 @@ package final class USBFinder: Sendable {
     static let pause: UInt32 = 100
 
     /// A controller that was claimed for this process, with its open device.
-    package struct Taken: Sendable {
+    package struct Claimed: Sendable {
         package var device: USBDevice
         package var connection: any USBConnection
         package var endpoints: USBEndpoints
@@ -53,8 +53,8 @@ package final class USBFinder: Sendable {
 
     /// Claims the chosen controller. Blocks for seconds while the kernel's driver loads firmware, so do not call it on
     /// a loop.
-    package func take(_ choice: USBChoice) throws(USBError) -> Taken {
-        try turn.withLock { _ throws(USBError) in try takeFirst(of: choice) }
+    package func claim(_ choice: USBChoice) throws(USBError) -> Claimed {
+        try turn.withLock { _ throws(USBError) in try claimFirst(of: choice) }
     }
 
     /// Makes a claim in progress give up, then runs `body` with exclusive access.
@@ -66,7 +66,7 @@ package final class USBFinder: Sendable {
         }
     }
 
-    private func takeFirst(of choice: USBChoice) throws(USBError) -> Taken {
+    private func claimFirst(of choice: USBChoice) throws(USBError) -> Claimed {
         let all = try devices()
         let candidates = candidates(for: choice, among: all)
         let known = all.filter(\.isBluetooth).map { "usb:\($0.place) (\($0.name))" }
@@ -77,9 +77,9 @@ package final class USBFinder: Sendable {
         var reasons: [USBError] = []
         for device in candidates {
             do throws(USBError) {
-                let taken = try take(device)
+                let claimed = try claim(device)
                 last.withLock { $0 = device }
-                return taken
+                return claimed
             } catch {
                 reasons.append(error)
             }
@@ -105,7 +105,7 @@ package final class USBFinder: Sendable {
         (one.vendor, one.product, one.place) == (other.vendor, other.product, other.place)
     }
 
-    private func take(_ device: USBDevice) throws(USBError) -> Taken {
+    private func claim(_ device: USBDevice) throws(USBError) -> Claimed {
         let sets = USBEndpoints.sets(of: device)
         guard let endpoints = sets.last else { throw .incomplete(device) }
         let connection = try open(device)
@@ -116,7 +116,7 @@ package final class USBFinder: Sendable {
             connection.close()
             throw error
         }
-        return Taken(device: device, connection: connection, endpoints: chosen(sets, connection) ?? endpoints)
+        return Claimed(device: device, connection: connection, endpoints: chosen(sets, connection) ?? endpoints)
     }
 
     func open(_ device: USBDevice) throws(USBError) -> any USBConnection {
@@ -168,7 +168,7 @@ package final class USBFinder: Sendable {
         }
     }
 
-    /// Throws if a user holds the adapter: a device in use is never taken away.
+    /// Throws if a user holds the adapter: a device in use is never claimed.
     private func refuseHeld(_ device: USBDevice, _ adapter: KernelAdapter) throws(USBError) {
         guard [.nobody, .kernel].contains(adapter.holder) else {
             throw .held(device, .busy(adapter.name, adapter.holder))

@@ -24,7 +24,7 @@ final class USBLink: Sendable {
         var isClosed = false
     }
 
-    private let taken: USBFinder.Taken
+    private let claimed: USBFinder.Claimed
     private let onEvent: @Sendable (USBMachine.Event) -> Void
     private let state = Mutex(State())
     private let finished = DispatchSemaphore(value: 0)
@@ -32,8 +32,8 @@ final class USBLink: Sendable {
     /// Starts the thread.
     ///
     /// - Parameter onEvent: Called on that thread, or on the caller's thread for a transfer that fails at once.
-    init(_ taken: USBFinder.Taken, onEvent: @escaping @Sendable (USBMachine.Event) -> Void) {
-        self.taken = taken
+    init(_ claimed: USBFinder.Claimed, onEvent: @escaping @Sendable (USBMachine.Event) -> Void) {
+        self.claimed = claimed
         self.onEvent = onEvent
         USBLinks.add(self)
         let thread = Thread { [self] in run() }
@@ -56,7 +56,7 @@ final class USBLink: Sendable {
             let setup = USBSetup.command(octets.count).octets
             transfer = USBTransfer(kind: .control, endpoint: 0, content: .write(setup + octets))
         } else {
-            let output = taken.endpoints.bulkOut
+            let output = claimed.endpoints.bulkOut
             transfer = USBTransfer(kind: .bulk, endpoint: output.address, content: .write(octets))
             transfer.marksEnd = octets.count % output.size == 0
         }
@@ -95,7 +95,7 @@ final class USBLink: Sendable {
     /// time.
     private func wake() {
         state.withLock { state in
-            if !state.isClosed { taken.connection.interrupt() }
+            if !state.isClosed { claimed.connection.interrupt() }
         }
     }
 
@@ -109,8 +109,8 @@ final class USBLink: Sendable {
     private func input(_ pipe: USBPipe) -> USBDevice.Endpoint? {
         switch pipe {
         case .control: nil
-        case .interrupt: taken.endpoints.interruptIn
-        case .bulk: taken.endpoints.bulkIn
+        case .interrupt: claimed.endpoints.interruptIn
+        case .bulk: claimed.endpoints.bulkIn
         }
     }
 
@@ -122,7 +122,7 @@ final class USBLink: Sendable {
         }
         guard mayBegin else { return }
         do throws(USBCallError) {
-            try taken.connection.submit(transfer) { [self] outcome in
+            try claimed.connection.submit(transfer) { [self] outcome in
                 state.withLock { $0.underWay -= 1 }
                 onEvent(event(outcome))
             }
@@ -145,11 +145,11 @@ final class USBLink: Sendable {
             }
             if isFinishing {
                 if underWay == 0 { break }
-                taken.connection.cancelAll()
+                claimed.connection.cancelAll()
             } else {
                 halted.forEach(goOn)
             }
-            taken.connection.handleEvents()
+            claimed.connection.handleEvents()
         }
         giveBack()
     }
@@ -158,14 +158,14 @@ final class USBLink: Sendable {
     /// the loop.
     private func goOn(_ pipe: USBPipe) {
         guard let endpoint = input(pipe) else { return }
-        onEvent(.cleared(pipe, isDone: (try? taken.connection.clearHalt(endpoint.address)) != nil))
+        onEvent(.cleared(pipe, isDone: (try? claimed.connection.clearHalt(endpoint.address)) != nil))
     }
 
     /// Returns the interface to the kernel's driver, even if none was attached: a previous process may have failed to
     /// return it. On an unplugged device, all of these calls fail.
     private func giveBack() {
-        let (connection, interface) = (taken.connection, taken.endpoints.interface)
-        if taken.endpoints.isSerialized { try? connection.select(0, of: interface) }
+        let (connection, interface) = (claimed.connection, claimed.endpoints.interface)
+        if claimed.endpoints.isSerialized { try? connection.select(0, of: interface) }
         try? connection.release(interface)
         let resets = state.withLock { state in
             state.isGivingBack = true

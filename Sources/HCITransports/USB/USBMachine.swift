@@ -82,7 +82,7 @@ struct USBMachine {
             state = .closed
             return [.finish]
         case (.send(let packet), .open(var open)): return send(packet, &open)
-        case (.read(let pipe, let outcome), .open(var open)): return take(outcome, from: pipe, &open)
+        case (.read(let pipe, let outcome), .open(var open)): return handle(outcome, from: pipe, &open)
         case (.written(let pipe, let outcome), .open(var open)): return settle(outcome, of: pipe, &open)
         case (.cleared(let pipe, let isDone), .open(var open)):
             guard isDone else {
@@ -123,14 +123,14 @@ struct USBMachine {
         return actions
     }
 
-    private mutating func take(_ outcome: USBOutcome, from pipe: USBPipe, _ open: inout Open) -> [Action] {
+    private mutating func handle(_ outcome: USBOutcome, from pipe: USBPipe, _ open: inout Open) -> [Action] {
         guard var input = open.inputs[pipe] else { return [] }
         input.underWay -= 1
         var packets: [HCIPacket] = []
         switch outcome {
         case .read(let octets):
             input.failures = 0
-            packets = open.reassembler.take(octets, from: pipe)
+            packets = open.reassembler.reassemble(octets, from: pipe)
         case .gone: return fail(.closedByPeer)
         case .stalled where !input.isHalted:
             input.isHalted = true

@@ -20,13 +20,13 @@ package final class USBTransport: HCITransport {
     /// Starts to read from a claimed controller. On the loop only.
     ///
     /// - Parameter reset: Resets the device after it has been returned. Called on another thread.
-    package init(_ taken: USBFinder.Taken, reset: (@Sendable () -> DeviceReset)? = nil, loop: NIOEventLoop) {
+    package init(_ claimed: USBFinder.Claimed, reset: (@Sendable () -> DeviceReset)? = nil, loop: NIOEventLoop) {
         self.loop = loop
         self.reset = reset
-        place = "usb:\(taken.device.place)"
-        machine = USBMachine(isSerialized: taken.endpoints.isSerialized)
+        place = "usb:\(claimed.device.place)"
+        machine = USBMachine(isSerialized: claimed.endpoints.isSerialized)
         let receiver = LoopBound(Receiver(self), loop: loop)
-        link = USBLink(taken) { event in
+        link = USBLink(claimed) { event in
             loop.submit { receiver.value.transport?.handle(event) }
         }
         handle(.opened)

@@ -394,7 +394,7 @@ extension L2CAPConnection {
             case .finished(let ticket, let outcome): completions.removeValue(forKey: ticket)?(outcome)
             case .opened(let opened, let isIncoming): add(opened, isIncoming: isIncoming)
             case .closed(let channel, let closure): remove(channel, closure)
-            case .credited(let channel, let credits): self[channel]?.take(credits: credits)
+            case .credited(let channel, let credits): self[channel]?.receive(credits: credits)
             case .peerResized(let channel, let mtu, let mps): self[channel]?.reconfigure(peerMTU: mtu, peerMPS: mps)
             case .resized(let channel, let mtu, let mps): self[channel]?.accept(mtu: mtu, mps: mps)
             case .discarded(let fault): onDiscard?(.signalling(fault))

@@ -124,7 +124,7 @@ extension L2CAPCreditBasedChannel {
         giveCredits()
     }
 
-    func take(credits: UInt16) {
+    func receive(credits: UInt16) {
         guard closure == nil else { return }
         guard sender.add(credits) else {
             connection?.disconnect(self, because: .violation(.creditOverflow))

@@ -417,7 +417,7 @@ final class Advertiser: RadioClaimant {
         owner.advertiser(self, accepts: request, at: loop.now)
     }
 
-    func radioTaken() {
+    func radioLost() {
         if isBetweenChainedPDUs { return }
         // A connection event cuts this one short.
         if let timer { loop.cancel(timer) }

@@ -191,7 +191,7 @@ final class Link: RadioClaimant {
     // MARK: The content of PDUs
 
     /// Processes a PDU with a correct CRC: the acknowledgement in its header first, then its payload.
-    private func take(_ header: DataHeader, _ payload: PacketBuffer) {
+    private func receive(_ header: DataHeader, _ payload: PacketBuffer) {
         let outcome = acknowledgement.receive(
             sequence: header.sequence,
             nextExpected: header.nextExpected,
@@ -466,7 +466,7 @@ final class Link: RadioClaimant {
         supervision.heard(at: loop.now)
         missed = 0
         rssi = frame.rssi
-        take(header, payload)
+        receive(header, payload)
         // The PDU may have ended the link.
         guard stage.isAwake else { return }
         // Without buffers for more data, the event is not continued.
@@ -527,7 +527,7 @@ final class Link: RadioClaimant {
         handle(.sent(moreData: running.sentMoreData))
     }
 
-    func radioTaken() {
+    func radioLost() {
         handle(.revoked)
     }
 

@@ -76,7 +76,7 @@ struct DataLength: Hashable {
     }
 
     /// Adopts the values received from the peer, raising those that are too small to the minimum.
-    mutating func take(_ pdu: LengthExchange) {
+    mutating func adopt(_ pdu: LengthExchange) {
         remoteRxOctets = max(pdu.maxRxOctets, Self.minimumOctets)
         remoteRxTime = max(pdu.maxRxTime, Self.minimumTime)
         remoteTxOctets = max(pdu.maxTxOctets, Self.minimumOctets)

@@ -34,7 +34,7 @@ extension LinkControl {
     }
 
     /// Handles the peripheral's response. The central decides, within the range it has asked for.
-    mutating func takeParameterResponse(_ pdu: ConnectionParameterRequest) {
+    mutating func receiveParameterResponse(_ pdu: ConnectionParameterRequest) {
         guard case .parametersAwaitingResponse(let asked) = local else { return }
         guard pdu.isValid else {
             procedures.end()
@@ -49,12 +49,12 @@ extension LinkControl {
 
     /// Handles the rejection of a parameter request. If the peripheral does not support the procedure, the central
     /// updates the connection instead (5.1.7.1); any other rejection is respected.
-    mutating func takeParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameterRequest) {
+    mutating func receiveParameterRefusal(_ error: HCIStatus, wanted: ConnectionParameterRequest) {
         guard error == .unsupportedRemoteFeature else { return report(.parameters(error)) }
         sendConnectionUpdate(wanted, isOwn: true)
     }
 
-    mutating func takeParameterRequest(_ pdu: ConnectionParameterRequest) {
+    mutating func receiveParameterRequest(_ pdu: ConnectionParameterRequest) {
         guard mayBegin(.connectionParamReq) else { return }
         guard remote == nil else {
             refuse(.connectionParamReq, .linkLayerProcedureCollision)
@@ -104,7 +104,7 @@ extension LinkControl {
         return takeActions()
     }
 
-    mutating func takeConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
+    mutating func receiveConnectionUpdate(_ pdu: ConnectionUpdateIndication) {
         // AB-L04: invalid parameters end the link.
         let timing = LinkTiming(interval: pdu.interval, latency: pdu.latency, timeout: pdu.timeout)
         guard timing.isValid, isWindowValid(size: pdu.windowSize, offset: pdu.windowOffset, interval: pdu.interval)
@@ -124,7 +124,7 @@ extension LinkControl {
         schedule(.channelMap(map), at: instant, isOwn: true)
     }
 
-    mutating func takeChannelMap(_ pdu: ChannelMapIndication) {
+    mutating func receiveChannelMap(_ pdu: ChannelMapIndication) {
         // AB-L04.
         guard pdu.map.isUsable else {
             emit(.end(.invalidLinkLayerParameters))

@@ -11,7 +11,7 @@ extension LinkControl {
         send(.phyRequest(.init(tx: tx, rx: rx)))
     }
 
-    mutating func takePHYRequest(_ pdu: PHYPreferences) {
+    mutating func receivePHYRequest(_ pdu: PHYPreferences) {
         guard mayBegin(.phyReq) else { return }
         let ours = setup.preferredPHYs
         guard isCentral else {
@@ -28,7 +28,7 @@ extension LinkControl {
         decidePHY(tx: ours.tx, rx: ours.rx, peer: pdu, isOwn: false)
     }
 
-    mutating func takePHYResponse(_ pdu: PHYPreferences) {
+    mutating func receivePHYResponse(_ pdu: PHYPreferences) {
         guard isCentral, case .phyAwaitingResponse(let tx, let rx) = local else { return }
         procedures.noteAnswer()
         decidePHY(tx: tx, rx: rx, peer: pdu, isOwn: true)
@@ -54,7 +54,7 @@ extension LinkControl {
         schedule(.phy(tx: newTx, rx: newRx), at: pdu.instant, isOwn: isOwn)
     }
 
-    mutating func takePHYUpdate(_ pdu: PHYUpdateIndication) {
+    mutating func receivePHYUpdate(_ pdu: PHYUpdateIndication) {
         guard remote == .phyAwaitingIndication || local == .phyAwaitingIndication else { return }
         let isOwn = remote != .phyAwaitingIndication
         if pdu.changesNothing {

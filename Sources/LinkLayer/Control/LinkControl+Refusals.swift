@@ -6,7 +6,7 @@ extension LinkControl {
     ///
     /// For the first two, LL_UNKNOWN_RSP is required. For a wrong length 2.4.2 allows interpreting the PDU all the
     /// same; devices that do not, respond with LL_UNKNOWN_RSP.
-    mutating func takeUnknown(_ opcode: ControlOpcode, length: Int) {
+    mutating func receiveUnknown(_ opcode: ControlOpcode, length: Int) {
         // Responding to a response would never end.
         if opcode == .unknownRsp { return }
         // A peripheral without encryption rejects LL_ENC_REQ (5.1.3.1), whose length is 23.
@@ -49,7 +49,7 @@ extension LinkControl {
     }
 
     /// Handles the peer's rejection of a procedure that this device has started.
-    mutating func takeRefusal(of opcode: ControlOpcode?, _ error: HCIStatus) {
+    mutating func receiveRefusal(of opcode: ControlOpcode?, _ error: HCIStatus) {
         switch (local, opcode) {
         case (.features?, .featureReq?), (.features?, .peripheralFeatureReq?), (.features?, nil):
             procedures.end()
@@ -68,7 +68,7 @@ extension LinkControl {
         case (.parametersAwaitingResponse(let wanted)?, .connectionParamReq?),
             (.parametersAwaitingResponse(let wanted)?, nil):
             procedures.end()
-            takeParameterRefusal(error, wanted: wanted)
+            receiveParameterRefusal(error, wanted: wanted)
         case (.phyAwaitingResponse?, .phyReq?), (.phyAwaitingIndication?, .phyReq?),
             (.phyAwaitingResponse?, nil), (.phyAwaitingIndication?, nil):
             procedures.end()

@@ -99,7 +99,7 @@ struct LinkControl {
     mutating func receive(_ bytes: PacketBuffer) -> [Action] {
         progress &+= 1
         switch encryption.verdict(on: encryption.isBusy ? understood(bytes) : nil) {
-        case .take: takeWhole(bytes)
+        case .handle: handleNow(bytes)
         case .postpone: postponed.append(bytes)
         case .violation: emit(.end(.terminatedByMICFailure))
         }
@@ -114,12 +114,12 @@ struct LinkControl {
     }
 
     /// Handles a control PDU that is not postponed.
-    private mutating func takeWhole(_ bytes: PacketBuffer) {
+    private mutating func handleNow(_ bytes: PacketBuffer) {
         if let pdu = understood(bytes) {
             // A rejection during an encryption procedure refers to that procedure.
-            if encryption.isBusy, pdu.opcode != .terminateInd { takeEncryption(pdu) } else { take(pdu) }
+            if encryption.isBusy, pdu.opcode != .terminateInd { receiveEncryption(pdu) } else { receive(pdu) }
         } else if let opcode = bytes.first {
-            takeUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
+            receiveUnknown(ControlOpcode(rawValue: opcode), length: bytes.count)
         }
     }
 
@@ -139,36 +139,36 @@ struct LinkControl {
 
     // MARK: Dispatch
 
-    private mutating func take(_ pdu: ControlPDU) {
+    private mutating func receive(_ pdu: ControlPDU) {
         switch pdu {
-        case .connectionUpdate(let body): takeConnectionUpdate(body)
-        case .channelMap(let body): takeChannelMap(body)
+        case .connectionUpdate(let body): receiveConnectionUpdate(body)
+        case .channelMap(let body): receiveChannelMap(body)
         case .terminate(let body): emit(.endAfterAnswer(body.error.asRefusal))
-        case .unknown(let body): takeRefusal(of: body.opcode, .unsupportedRemoteFeature)
-        case .featureRequest(let body), .peripheralFeatureRequest(let body): takeFeatureRequest(body)
-        case .featureResponse(let body): takeFeatureResponse(body)
-        case .version(let body): takeVersion(body)
-        case .reject(let body): takeRefusal(of: nil, body.error.asRefusal)
-        case .rejectExtended(let body): takeRefusal(of: body.opcode, body.error.asRefusal)
-        case .connectionParameterRequest(let body): takeParameterRequest(body)
-        case .connectionParameterResponse(let body): takeParameterResponse(body)
+        case .unknown(let body): receiveRefusal(of: body.opcode, .unsupportedRemoteFeature)
+        case .featureRequest(let body), .peripheralFeatureRequest(let body): receiveFeatureRequest(body)
+        case .featureResponse(let body): receiveFeatureResponse(body)
+        case .version(let body): receiveVersion(body)
+        case .reject(let body): receiveRefusal(of: nil, body.error.asRefusal)
+        case .rejectExtended(let body): receiveRefusal(of: body.opcode, body.error.asRefusal)
+        case .connectionParameterRequest(let body): receiveParameterRequest(body)
+        case .connectionParameterResponse(let body): receiveParameterResponse(body)
         case .pingRequest: emit(.send(.pingResponse))
-        case .pingResponse: takePingResponse()
+        case .pingResponse: receivePingResponse()
         case .encryptionRequest, .encryptionResponse, .startEncryptionRequest, .startEncryptionResponse,
             .pauseEncryptionRequest, .pauseEncryptionResponse:
-            takeEncryption(pdu)
-        case .lengthRequest(let body): takeLength(body, isRequest: true)
-        case .lengthResponse(let body): takeLength(body, isRequest: false)
-        case .phyRequest(let body): takePHYRequest(body)
-        case .phyResponse(let body): takePHYResponse(body)
-        case .phyUpdate(let body): takePHYUpdate(body)
+            receiveEncryption(pdu)
+        case .lengthRequest(let body): receiveLength(body, isRequest: true)
+        case .lengthResponse(let body): receiveLength(body, isRequest: false)
+        case .phyRequest(let body): receivePHYRequest(body)
+        case .phyResponse(let body): receivePHYResponse(body)
+        case .phyUpdate(let body): receivePHYUpdate(body)
         // The peripheral's request (5.1.11) is ignored: the host's channel classification takes precedence, and there
         // is no other.
         case .minimumUsedChannels: break
-        case .clockAccuracyRequest(let body): takeClockAccuracy(body, isRequest: true)
-        case .clockAccuracyResponse(let body): takeClockAccuracy(body, isRequest: false)
-        case .subrateRequest(let body): takeSubrateRequest(body)
-        case .subrateIndication(let body): takeSubrateIndication(body)
+        case .clockAccuracyRequest(let body): receiveClockAccuracy(body, isRequest: true)
+        case .clockAccuracyResponse(let body): receiveClockAccuracy(body, isRequest: false)
+        case .subrateRequest(let body): receiveSubrateRequest(body)
+        case .subrateIndication(let body): receiveSubrateIndication(body)
         case .periodicSync(let body): emit(.heardOfTrain(body))
         }
     }
@@ -274,7 +274,7 @@ struct LinkControl {
         carryOut(encryption.handle(.start(start)))
     }
 
-    private mutating func takeRequest(_ request: EncryptionRequest) {
+    private mutating func receiveEncryptionRequest(_ request: EncryptionRequest) {
         var response = EncryptionResponse()
         response.keyDiversifier = setup.random.next()
         response.vector = UInt32(truncatingIfNeeded: setup.random.next())
@@ -284,8 +284,8 @@ struct LinkControl {
     }
 
     /// Handles a PDU of the encryption procedures, or the rejection of one.
-    private mutating func takeEncryption(_ pdu: ControlPDU) {
-        if case .encryptionRequest(let request) = pdu { return takeRequest(request) }
+    private mutating func receiveEncryption(_ pdu: ControlPDU) {
+        if case .encryptionRequest(let request) = pdu { return receiveEncryptionRequest(request) }
         carryOut(encryption.handle(.received(pdu)))
     }
 
@@ -295,7 +295,7 @@ struct LinkControl {
             case .hold: emit(.hold)
             case .release:
                 emit(.release)
-                takePostponed()
+                handlePostponed()
             case .send(let pdu): send(pdu)
             case .refuse(let error): refuse(.encReq, error)
             case .transmit(let session): emit(.transmit(session))
@@ -310,8 +310,8 @@ struct LinkControl {
     }
 
     /// Handles the PDUs that were postponed during the procedure.
-    private mutating func takePostponed() {
-        while let bytes = postponed.popFirst() { takeWhole(bytes) }
+    private mutating func handlePostponed() {
+        while let bytes = postponed.popFirst() { handleNow(bytes) }
     }
 
     // MARK: LE Ping (5.1.8)
@@ -322,7 +322,7 @@ struct LinkControl {
         send(.pingRequest)
     }
 
-    private mutating func takePingResponse() {
+    private mutating func receivePingResponse() {
         _ = procedures.end(.ping)
     }
 
@@ -340,7 +340,7 @@ struct LinkControl {
     }
 
     /// Each device sends its version only once.
-    private mutating func takeVersion(_ pdu: VersionIndication) {
+    private mutating func receiveVersion(_ pdu: VersionIndication) {
         guard peer.version == nil else { return }
         peer.learn(pdu)
         if !peer.isTold { sendVersion() }
@@ -364,14 +364,14 @@ struct LinkControl {
         send(isCentral ? .featureRequest(pdu) : .peripheralFeatureRequest(pdu))
     }
 
-    private mutating func takeFeatureRequest(_ pdu: FeatureExchange) {
+    private mutating func receiveFeatureRequest(_ pdu: FeatureExchange) {
         peer.learn(pdu.features)
         // The first octet contains the features common to both devices, the others those of the sender.
         let common = setup.features.rawValue & (pdu.features.rawValue | ~0xFF)
         send(.featureResponse(.init(LEFeatures(rawValue: common))))
     }
 
-    private mutating func takeFeatureResponse(_ pdu: FeatureExchange) {
+    private mutating func receiveFeatureResponse(_ pdu: FeatureExchange) {
         guard procedures.end(.features) else { return }
         peer.learn(pdu.features)
         report(.features(.success, pdu.features))
@@ -388,7 +388,7 @@ struct LinkControl {
         send(.clockAccuracyRequest(.init(setup.accuracy.code)))
     }
 
-    private mutating func takeClockAccuracy(_ pdu: ClockAccuracyExchange, isRequest: Bool) {
+    private mutating func receiveClockAccuracy(_ pdu: ClockAccuracyExchange, isRequest: Bool) {
         guard isRequest || local == .clockAccuracy else { return }
         let accuracy = ClockAccuracy(code: pdu.accuracy)
         emit(.applyPeerAccuracy(accuracy))
@@ -413,10 +413,10 @@ struct LinkControl {
         reportLength(ifNot: before)
     }
 
-    private mutating func takeLength(_ pdu: LengthExchange, isRequest: Bool) {
+    private mutating func receiveLength(_ pdu: LengthExchange, isRequest: Bool) {
         if !isRequest, local != .length { return }
         let before = dataLength
-        dataLength.take(pdu)
+        dataLength.adopt(pdu)
         if isRequest {
             send(.lengthResponse(dataLength.tell()))
         } else {
@@ -465,7 +465,7 @@ struct LinkControl {
         emit(.announceSubrate(pdu))
     }
 
-    private mutating func takeSubrateRequest(_ pdu: SubrateRequest) {
+    private mutating func receiveSubrateRequest(_ pdu: SubrateRequest) {
         guard setup.features.contains(.connectionSubratingHost) else {
             return refuse(.subrateReq, .unsupportedRemoteFeature)
         }
@@ -491,7 +491,7 @@ struct LinkControl {
     }
 
     /// Applies the central's decision (5.1.19). AB-L04: invalid parameters end the link.
-    private mutating func takeSubrateIndication(_ pdu: SubrateIndication) {
+    private mutating func receiveSubrateIndication(_ pdu: SubrateIndication) {
         guard pdu.isPossible(with: timing) else {
             emit(.end(.invalidLinkLayerParameters))
             return

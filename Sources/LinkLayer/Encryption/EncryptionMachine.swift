@@ -201,7 +201,7 @@ struct EncryptionMachine {
 extension EncryptionMachine {
     /// The handling of a received control PDU in the current state.
     enum Verdict {
-        case take
+        case handle
         /// Handle it when the procedure has ended: the peer sent it before it could know of the procedure.
         case postpone
         /// End the link: the peer is not allowed to send this PDU now.
@@ -227,8 +227,8 @@ extension EncryptionMachine {
 
     /// Returns what to do with a received control PDU; nil stands for one that is not understood.
     func verdict(on pdu: ControlPDU?) -> Verdict {
-        guard isBusy else { return .take }
-        if let pdu, isExpected(pdu) { return .take }
+        guard isBusy else { return .handle }
+        if let pdu, isExpected(pdu) { return .handle }
         return isStrict ? .violation : .postpone
     }
 

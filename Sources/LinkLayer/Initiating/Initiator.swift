@@ -119,7 +119,7 @@ final class Initiator: PrimaryListener {
             case .extended(let body) = pdu
         else { return }
         var whole = trail
-        if whole.take(body, frame), let advertiser = body.extended.advertiser, let device = wanted(advertiser),
+        if whole.append(body, frame), let advertiser = body.extended.advertiser, let device = wanted(advertiser),
             body.extended.target.map({ isForUs($0, from: device) }) ?? true,
             connect(device, .auxiliary(channel: frame.frame.channel, trail), true)
         {

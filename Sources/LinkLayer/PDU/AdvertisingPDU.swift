@@ -138,13 +138,13 @@ protocol AdvertisingPayload: PacketFields {
     /// The header with the bits of this payload.
     var header: AdvertisingHeader { get }
     /// Sets the bits of this payload from a received header.
-    mutating func take(_ header: AdvertisingHeader)
+    mutating func apply(_ header: AdvertisingHeader)
 }
 
 extension AdvertisingPayload {
     init(reading payload: PacketBuffer, _ header: AdvertisingHeader) throws(PacketError) {
         try self.init(reading: payload)
-        take(header)
+        apply(header)
     }
 }
 

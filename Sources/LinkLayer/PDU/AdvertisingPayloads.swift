@@ -27,7 +27,7 @@ struct UndirectedAdvertisement: AdvertisingPayload, Hashable {
         return header
     }
 
-    mutating func take(_ header: AdvertisingHeader) {
+    mutating func apply(_ header: AdvertisingHeader) {
         advertiser.kind = .init(isRandom: header.isSenderRandom)
         knowsAlgorithm2 = header.knowsAlgorithm2
     }
@@ -64,7 +64,7 @@ struct DirectedAdvertisement: AdvertisingPayload, Hashable {
         return header
     }
 
-    mutating func take(_ header: AdvertisingHeader) {
+    mutating func apply(_ header: AdvertisingHeader) {
         advertiser.kind = .init(isRandom: header.isSenderRandom)
         target.kind = .init(isRandom: header.isReceiverRandom)
         knowsAlgorithm2 = header.knowsAlgorithm2
@@ -97,7 +97,7 @@ struct ScanRequestPayload: AdvertisingPayload, Hashable {
         return header
     }
 
-    mutating func take(_ header: AdvertisingHeader) {
+    mutating func apply(_ header: AdvertisingHeader) {
         scanner.kind = .init(isRandom: header.isSenderRandom)
         advertiser.kind = .init(isRandom: header.isReceiverRandom)
     }
@@ -141,7 +141,7 @@ struct ConnectIndication: AdvertisingPayload, Hashable {
         return header
     }
 
-    mutating func take(_ header: AdvertisingHeader) {
+    mutating func apply(_ header: AdvertisingHeader) {
         initiator.kind = .init(isRandom: header.isSenderRandom)
         advertiser.kind = .init(isRandom: header.isReceiverRandom)
         knowsAlgorithm2 = header.knowsAlgorithm2

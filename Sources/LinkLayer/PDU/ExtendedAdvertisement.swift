@@ -40,7 +40,7 @@ struct ExtendedAdvertisement: AdvertisingPayload, Hashable {
         return header
     }
 
-    mutating func take(_ header: AdvertisingHeader) {
+    mutating func apply(_ header: AdvertisingHeader) {
         extended.advertiser?.kind = .init(isRandom: header.isSenderRandom)
         extended.target?.kind = .init(isRandom: header.isReceiverRandom)
     }

@@ -348,10 +348,10 @@ final class PeriodicAdvertiser: RadioClaimant {
         if case .subevent(let stage) = state { subeventReceived(frame, stage) }
     }
 
-    func radioTaken() {
+    func radioLost() {
         switch state {
         case .sending, .pausing: endEvent()
-        case .subevent(let stage): subeventTaken(stage)
+        case .subevent(let stage): subeventLost(stage)
         case .off, .waiting: break
         }
     }
@@ -427,7 +427,7 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     private func listen(_ slots: ResponseSlots, until end: Instant) {
-        guard arbiter.claim(self) else { return subeventTaken(.pausing(slots)) }
+        guard arbiter.claim(self) else { return subeventLost(.pausing(slots)) }
         state = .subevent(.listening(slots))
         tune(to: slots.channel, slots.timing.accessAddress)
         deadline(at: end) { [unowned self] in silence(slots) }
@@ -435,7 +435,7 @@ final class PeriodicAdvertiser: RadioClaimant {
 
     private func silence(_ slots: ResponseSlots) {
         var slots = slots
-        slots.take()
+        slots.record()
         prepare(slots)
     }
 
@@ -463,7 +463,7 @@ final class PeriodicAdvertiser: RadioClaimant {
         switch stage {
         case .listening(var slots):
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else { return silence(slots) }
-            slots.take { response in
+            slots.record { response in
                 (response.txPower, response.rssi) = (body.extended.txPower ?? 127, frame.rssi)
                 (response.dataStatus, response.data) = (.complete, body.data)
             }
@@ -489,10 +489,10 @@ final class PeriodicAdvertiser: RadioClaimant {
     }
 
     /// Handles the loss of the radio to a link: the remaining responses are lost.
-    private func subeventTaken(_ stage: SubeventStage) {
+    private func subeventLost(_ stage: SubeventStage) {
         switch stage {
         case .sending(var slots), .pausing(var slots), .listening(var slots):
-            while slots.next != nil { slots.take() }
+            while slots.next != nil { slots.record() }
             finish(slots)
         case .requesting(_, let wish, _), .awaiting(_, let wish, _):
             fail(wish)

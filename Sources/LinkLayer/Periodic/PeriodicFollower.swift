@@ -174,11 +174,11 @@ final class PeriodicFollower: RadioClaimant {
         (choice, responseProperties) = (chosen.sorted(), properties)
         guard case .waiting = state else { return }
         if let timer { loop.cancel(timer) }
-        takeChoice()
+        applyChoice()
         wait()
     }
 
-    private func takeChoice() {
+    private func applyChoice() {
         guard let choice else { return }
         (subevents, hasChosen, place, hasHeard) = (choice, true, 0, false)
         self.choice = nil
@@ -239,7 +239,7 @@ final class PeriodicFollower: RadioClaimant {
         if !wasHeard, isEstablished, hasChosen { report(.lost) }
         hasHeard = hasHeard || wasHeard
         advance()
-        takeChoice()
+        applyChoice()
         wait()
         arbiter.release(self)
     }
@@ -279,15 +279,15 @@ final class PeriodicFollower: RadioClaimant {
         let pdu = frame.isCorrupted ? nil : try? AdvertisingPDU(reading: PacketBuffer(frame.frame.pdu))
         switch state {
         case .listening:
-            if train.responses != nil, case .connect(let request)? = pdu { return take(request, frame) }
+            if train.responses != nil, case .connect(let request)? = pdu { return receive(request, frame) }
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else {
                 return endEvent(wasHeard: false)
             }
             heard(frame)
-            take(body, frame, count: 0)
+            receive(body, frame, count: 0)
         case .chained(let chain):
             guard case .extended(let body)? = pdu, body.mode == .nonConnectable else { return truncate() }
-            take(body, frame, count: chain.count)
+            receive(body, frame, count: chain.count)
         case .off, .waiting, .pausing, .responding, .connecting:
             break
         }
@@ -305,14 +305,14 @@ final class PeriodicFollower: RadioClaimant {
     }
 
     /// Handles the advertiser's connection request (4.4.2.12).
-    private func take(_ request: ConnectIndication, _ frame: ReceivedFrame) {
+    private func receive(_ request: ConnectIndication, _ frame: ReceivedFrame) {
         heard(frame)
         guard !isOff else { return }
         guard owner.follower(self, canAccept: request) else { return endEvent(wasHeard: true) }
         connect(request, on: frame.frame.channel)
     }
 
-    private func take(_ body: ExtendedAdvertisement, _ frame: ReceivedFrame, count: Int) {
+    private func receive(_ body: ExtendedAdvertisement, _ frame: ReceivedFrame, count: Int) {
         // The owner may have stopped the follower when notified of the first PDU.
         guard !isOff else { return }
         rssi = frame.rssi
@@ -343,7 +343,7 @@ final class PeriodicFollower: RadioClaimant {
         }
     }
 
-    func radioTaken() {
+    func radioLost() {
         switch state {
         case .listening: endEvent(wasHeard: false)
         case .pausing, .chained: truncate()

@@ -45,7 +45,7 @@ struct ResponseSlots {
     }
 
     /// Records the response in the next slot.
-    mutating func take(_ change: (inout LEPeriodicResponse) -> Void = { _ in }) {
+    mutating func record(_ change: (inout LEPeriodicResponse) -> Void = { _ in }) {
         guard let slot = left.first else { return }
         left = slot + 1..<left.upperBound
         var response = LEPeriodicResponse(slot: UInt8(truncatingIfNeeded: slot))

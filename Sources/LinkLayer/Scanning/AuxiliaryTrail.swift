@@ -42,15 +42,15 @@ struct AuxiliaryTrail {
         self.pointer = pointer
         secondaryPHY = phy
         rssi = frame.rssi
-        _ = take(pdu.extended)
+        _ = merge(pdu.extended)
     }
 
     /// Whether the next PDU is AUX_ADV_IND.
     var leadsToAdvertisement: Bool { count == 0 && !isResponse }
 
     /// Adds the next PDU. Returns false if it does not belong to the advertisement.
-    mutating func take(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame) -> Bool {
-        guard pdu.mode == (leadsToAdvertisement ? mode : .nonConnectable), take(pdu.extended) else { return false }
+    mutating func append(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame) -> Bool {
+        guard pdu.mode == (leadsToAdvertisement ? mode : .nonConnectable), merge(pdu.extended) else { return false }
         count += 1
         rssi = frame.rssi
         let room = ExtendedAdvertisement.maximumData - data.count
@@ -88,7 +88,7 @@ struct AuxiliaryTrail {
         return trail
     }
 
-    private mutating func take(_ header: ExtendedHeader) -> Bool {
+    private mutating func merge(_ header: ExtendedHeader) -> Bool {
         if let known = advertiser, let new = header.advertiser, known != new { return false }
         if let known = info, let new = header.info, known != new { return false }
         advertiser = header.advertiser ?? advertiser

@@ -241,7 +241,7 @@ class PrimaryListener: RadioClaimant {
         if case .window = before { resume() } else { settle() }
     }
 
-    final func radioTaken() {
+    final func radioLost() {
         let before = phase
         phase = .window
         clearDeadline()

@@ -127,14 +127,14 @@ final class Scanner: PrimaryListener {
         case .directed(let body):
             report(.directed, body.advertiser, [], frame.rssi, target: body.target)
         case .extended(let body) where settings.isExtended:
-            take(body, frame, on: phy)
+            receive(body, frame, on: phy)
         default:
             break
         }
     }
 
     /// Handles an ADV_EXT_IND, which is the entire advertisement or the start of one.
-    private func take(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on phy: LEPHY) {
+    private func receive(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on phy: LEPHY) {
         if let trail = AuxiliaryTrail(pdu, frame, primaryPHY: phy) {
             follow(trail)
         } else if let report = ExtendedAdvertisingReport(pdu, frame, primaryPHY: phy) {
@@ -149,26 +149,26 @@ final class Scanner: PrimaryListener {
             case .extended(let body) = pdu
         else { return lost(trail) }
         let isAdvertisement = trail.leadsToAdvertisement
-        guard let next = take(body, frame, on: trail), isAdvertisement, next.mode == .scannable else { return }
+        guard let next = receive(body, frame, on: trail), isAdvertisement, next.mode == .scannable else { return }
         ask(next, frame)
     }
 
     /// Handles an AUX_ADV_IND received by an initiator on the same radio.
     func overhear(_ pdu: ExtendedAdvertisement, _ frame: ReceivedFrame, on trail: AuxiliaryTrail) {
         guard isEnabled, settings.isExtended else { return }
-        _ = take(pdu, frame, on: trail)
+        _ = receive(pdu, frame, on: trail)
     }
 
     /// Adds the next PDU of an advertisement, and reports the advertisement if it was the last. Returns nil if the PDU
     /// is of no use.
-    private func take(
+    private func receive(
         _ pdu: ExtendedAdvertisement,
         _ frame: ReceivedFrame,
         on trail: AuxiliaryTrail
     ) -> AuxiliaryTrail? {
         var trail = trail
         let isFirst = trail.count == 0
-        guard trail.take(pdu, frame) else {
+        guard trail.append(pdu, frame) else {
             lost(trail)
             return nil
         }
@@ -243,7 +243,7 @@ final class Scanner: PrimaryListener {
         case (.extended(let trail), .extended(let body))
         where body.extended.advertiser == trail.advertiser && body.mode == .nonConnectable:
             gotReply()
-            _ = take(body, frame, on: trail)
+            _ = receive(body, frame, on: trail)
         default:
             noReply()
         }

@@ -17,7 +17,7 @@ protocol RadioClaimant: AnyObject {
     /// Called when a frame has been received.
     func radioReceived(_ frame: ReceivedFrame)
     /// Called when another user has taken the radio.
-    func radioTaken()
+    func radioLost()
     /// Called when the radio is free. A user that waited for it may claim it now.
     func radioFree()
 }
@@ -156,7 +156,7 @@ final class RadioArbiter {
         account.settle(former?.share, at: node.airTime)
         owner = user
         waiting.removeAll { $0 === user }
-        former?.radioTaken()
+        former?.radioLost()
         return true
     }
 

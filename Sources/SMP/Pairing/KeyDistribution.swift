@@ -65,7 +65,7 @@ struct KeyDistribution {
     private let own: DistributedKeys.Identity
     /// The commands that the peer still has to send, in order. Others, and duplicates, are rejected (AB-S11).
     private var expected: [SMPCode]
-    private var taken = DistributedKeys()
+    private var received = DistributedKeys()
 
     init(role: PairingRole, given: DistributedKeys, own: DistributedKeys.Identity, expected kinds: KeyKinds) {
         self.role = role
@@ -85,26 +85,26 @@ struct KeyDistribution {
     mutating func receive(_ command: SMPCommand) -> [Action] {
         guard expected.first == command.code else { return [.fail(.unspecifiedReason)] }
         expected.removeFirst()
-        guard take(command) else { return [.fail(.keyRejected)] }
+        guard store(command) else { return [.fail(.keyRejected)] }
         guard expected.isEmpty else { return [] }
-        return role == .initiator ? give() : [.done(taken)]
+        return role == .initiator ? give() : [.done(received)]
     }
 
     private func give() -> [Action] {
-        given.commands.map(Action.send) + (expected.isEmpty ? [.done(taken)] : [])
+        given.commands.map(Action.send) + (expected.isEmpty ? [.done(received)] : [])
     }
 
     /// Stores a key of the peer; returns false if the key must not be used.
-    private mutating func take(_ command: SMPCommand) -> Bool {
+    private mutating func store(_ command: SMPCommand) -> Bool {
         switch command {
         case .encryptionInformation(let packet):
-            taken.encryption = EncryptionKey(key: packet.longTermKey)
+            received.encryption = EncryptionKey(key: packet.longTermKey)
             return packet.longTermKey != .zero
         case .centralIdentification(let packet):
-            taken.encryption?.diversifier = packet.diversifier
-            taken.encryption?.random = packet.random
+            received.encryption?.diversifier = packet.diversifier
+            received.encryption?.random = packet.random
         case .identityInformation(let packet):
-            taken.identity = .init(key: packet.key, address: .none)
+            received.identity = .init(key: packet.key, address: .none)
             // With our own key, the peer's addresses would resolve as ours (AB-S11).
             return packet.key == .zero || packet.key != own.key
         case .identityAddress(let packet):
@@ -113,9 +113,9 @@ struct KeyDistribution {
             guard address.kind == .publicDevice || address.kind == .randomDevice && address.randomKind == .static,
                 address != own.address
             else { return false }
-            taken.identity?.address = address
+            received.identity?.address = address
         case .signingInformation(let packet):
-            taken.signing = packet.key
+            received.signing = packet.key
             return packet.key != .zero
         default: return false
         }

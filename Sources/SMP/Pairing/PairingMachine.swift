@@ -142,7 +142,7 @@ struct PairingMachine {
         case .start(let demand): return start(demand)
         case .permitted(let isPermitted): return permitted(isPermitted)
         case .received(let payload): return receive(payload)
-        case .answered(let answer): return take(answer)
+        case .answered(let answer): return handle(answer)
         case .encrypted(let isEncrypted): return encrypted(isEncrypted)
         case .timeout:
             guard isUnderWay else { return [] }
@@ -300,12 +300,12 @@ struct PairingMachine {
         return uses + answer + perform(actions, negotiation)
     }
 
-    private mutating func take(_ answer: PairingAnswer) -> [Action] {
+    private mutating func handle(_ answer: PairingAnswer) -> [Action] {
         switch (state, answer) {
         case (.exchanging(let negotiation, _), .typing(let kind)):
             // Only the device on which the passkey is entered sends notifications, and only if both want them (2.3.5.1,
             // 3.5.8).
-            guard negotiation.passkeyTask == .take, negotiation.notifiesKeypresses else { return [] }
+            guard negotiation.passkeyTask == .enter, negotiation.notifiesKeypresses else { return [] }
             return [.send(.keypress(KeypressNotification(kind)))]
         case (_, .typing): return []
         case (.awaitsConsent(let negotiation), _):

@@ -80,13 +80,13 @@ struct PairingNegotiation: Hashable, Sendable {
         guard case .passkey(let entry) = model else { return nil }
         switch (entry, role) {
         case (.initiatorShows, .initiator), (.responderShows, .responder): return .show
-        default: return .take
+        default: return .enter
         }
     }
 
     enum PasskeyTask {
         case show
-        case take
+        case enter
     }
 }
 

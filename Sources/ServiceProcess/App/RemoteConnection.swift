@@ -66,7 +66,7 @@ package final class RemoteConnection: ServiceConnection {
         link = loop.make { ServiceLink(dialer(), hello: hello, isLaunched: isLaunched, loop: loop, logger: logger) }
         arrived.enter()
         loop.submit { [self] in
-            link.value.onMessage = { [weak self] in self?.take($0) }
+            link.value.onMessage = { [weak self] in self?.receive($0) }
             link.value.onOpen = { [weak self] in self?.opened() }
             link.value.onLost = { [weak self] in self?.lost($0) }
             link.value.begin()
@@ -213,16 +213,16 @@ extension RemoteConnection {
 // MARK: - On the event loop
 
 extension RemoteConnection {
-    private func take(_ message: ServiceMessage) {
+    private func receive(_ message: ServiceMessage) {
         switch message {
-        case .event(let id, let event): take(event, of: id)
+        case .event(let id, let event): receive(event, of: id)
         case .reply(let number, let result):
             shared.withLock { $0.questions.removeValue(forKey: number) }?.answer(result)
         case .welcome, .goodbye: break
         }
     }
 
-    private func take(_ event: Event, of id: ManagerID) {
+    private func receive(_ event: Event, of id: ManagerID) {
         let (manager, generation) = shared.withLock { shared in
             shared.managers[id]?.isKnown = true
             return (shared.managers[id], shared.generation)

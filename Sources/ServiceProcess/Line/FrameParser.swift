@@ -22,7 +22,7 @@ package struct FrameParser {
 
     /// Parses more octets and returns the messages that are complete. A message that lies within `octets` is not
     /// copied.
-    package mutating func take(_ octets: PacketBuffer) throws(TooLong) -> [PacketBuffer] {
+    package mutating func parse(_ octets: PacketBuffer) throws(TooLong) -> [PacketBuffer] {
         let isBegun = !kept.isEmpty
         if isBegun { kept.append(contentsOf: octets) }
         var rest = isBegun ? kept : octets

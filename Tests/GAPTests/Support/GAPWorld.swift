@@ -120,7 +120,7 @@ final class GAPDevice {
         let log = CommandLog()
         gate = GatedTransport(ends.host)
         let line = SnoopingTransport(gate, end: .host, loop: world.loop) { packet, direction, _ in
-            log.take(packet, direction)
+            log.record(packet, direction)
         }
         host = HCIHost(transport: line, loop: world.loop, stackEvents: .log(logger))
         let adapter = AdapterIdentity(address: configuration.publicAddress)
@@ -174,7 +174,7 @@ final class CommandLog {
     /// The names of the commands, in the order of sending.
     var commands: [String] { packets.map { HCICommandRegistry.type(for: $0.opcode)?.name ?? "\($0.opcode)" } }
 
-    func take(_ packet: HCIPacket, _ direction: HCIDirection) {
+    func record(_ packet: HCIPacket, _ direction: HCIDirection) {
         guard direction == .hostToController, packet.kind == .command,
             let command = try? CommandPacket(reading: packet.bytes)
         else { return }

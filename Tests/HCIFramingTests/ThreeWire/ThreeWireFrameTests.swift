@@ -8,7 +8,7 @@ import Testing
 @Suite struct ThreeWireFrameTests {
     private static func frames(_ octets: [UInt8]) -> [[UInt8]] {
         var decoder = SLIPDecoder(maximumLength: 64)
-        return decoder.take(octets)
+        return decoder.decode(octets)
     }
 
     @Test("Core Vol 4 Part D 3: delimiters are escaped within a frame, and a stream may split at every octet")
@@ -18,7 +18,7 @@ import Testing
         let stream = sent.flatMap(SLIP.encode)
         for split in 0...stream.count {
             var decoder = SLIPDecoder(maximumLength: 64)
-            #expect(decoder.take(stream[..<split]) + decoder.take(stream[split...]) == sent, "split at \(split)")
+            #expect(decoder.decode(stream[..<split]) + decoder.decode(stream[split...]) == sent, "split at \(split)")
         }
     }
 
@@ -101,7 +101,7 @@ import Testing
                 octets[Int(random.below(UInt64(octets.count)))] = UInt8(truncatingIfNeeded: random.next())
             }
             octets = Array(octets.dropFirst(Int(random.below(4) / 3)))
-            for frame in decoder.take(octets) {
+            for frame in decoder.decode(octets) {
                 #expect(frame.count <= ThreeWirePacket.maximumLength)
                 guard let packet = try? ThreeWirePacket(frame: frame) else { continue }
                 read += 1

@@ -36,7 +36,7 @@ import Testing
         /// The packets sent over a wire after the first `count` octets.
         static func packets(_ wire: LossyLine, after count: Int = 0) -> [ThreeWirePacket] {
             var decoder = SLIPDecoder(maximumLength: ThreeWirePacket.maximumLength)
-            return decoder.take(wire.sent.dropFirst(count)).compactMap { try? ThreeWirePacket(frame: $0) }
+            return decoder.decode(wire.sent.dropFirst(count)).compactMap { try? ThreeWirePacket(frame: $0) }
         }
     }
 

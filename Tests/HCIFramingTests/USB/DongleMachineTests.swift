@@ -208,7 +208,7 @@ import Testing
             guard let octets = Self.answer(machine.handle(Self.read(2, sequence, 1_028))) else { break }
             #expect(1...1_028 ~= octets.count)
             sizes.append(octets.count)
-            found += reassembler.take(octets, from: .bulk)
+            found += reassembler.reassemble(octets, from: .bulk)
         }
         #expect(found == packets)
         #expect(sizes != packets.map(\.bytes.count))

@@ -60,12 +60,12 @@ func usbip(
     @Test func aStreamMaySplitAtEveryOctet() {
         for cut in 0...Self.stream.count {
             var parser = USBIPParser()
-            let found = parser.take(Array(Self.stream[..<cut])) + parser.take(Array(Self.stream[cut...]))
+            let found = parser.parse(Array(Self.stream[..<cut])) + parser.parse(Array(Self.stream[cut...]))
             #expect(found == Self.requests, "cut at \(cut)")
             #expect(parser.pendingLength == 0)
         }
         var parser = USBIPParser()
-        #expect(Self.stream.flatMap { parser.take([$0]) } == Self.requests)
+        #expect(Self.stream.flatMap { parser.parse([$0]) } == Self.requests)
     }
 
     @Test(
@@ -78,9 +78,9 @@ func usbip(
     )
     func whatCannotBeEndsTheStream(octets: [UInt8]) {
         var parser = USBIPParser()
-        #expect(parser.take(Self.stream + octets).count == 4)
+        #expect(parser.parse(Self.stream + octets).count == 4)
         #expect(parser.failure != nil)
-        #expect(parser.take(Self.stream).isEmpty)
+        #expect(parser.parse(Self.stream).isEmpty)
         #expect(parser.pendingLength == 0)
     }
 
@@ -90,7 +90,7 @@ func usbip(
         var found: [USBIPRequest] = []
         let all = usbip(1, 1, endpoint: 2, length: 65_540, octets)
         for start in stride(from: 0, to: all.count, by: 4_096) {
-            found += parser.take(Array(all[start..<min(start + 4_096, all.count)]))
+            found += parser.parse(Array(all[start..<min(start + 4_096, all.count)]))
             #expect(parser.pendingLength <= USBIPParser.headerLength + USBIPParser.maximumTransfer)
         }
         guard case .submit(let submission) = found.first else {

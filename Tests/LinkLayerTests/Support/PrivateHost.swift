@@ -184,7 +184,7 @@ final class AirLog {
     private(set) var frames: [[UInt8]] = []
 
     init(_ world: LinkLayerWorld) {
-        world.sniff { [unowned self] in take($0) }
+        world.sniff { [unowned self] in record($0) }
     }
 
     /// All addresses on the air, in any field.
@@ -195,7 +195,7 @@ final class AirLog {
         (times, identifiers, frames) = ([:], [], [])
     }
 
-    private func take(_ sniffed: SniffedFrame) {
+    private func record(_ sniffed: SniffedFrame) {
         frames.append(sniffed.frame.pdu)
         guard sniffed.frame.accessAddress == AccessAddress.advertising,
             let pdu = try? AdvertisingPDU(reading: PacketBuffer(sniffed.frame.pdu))

@@ -67,7 +67,7 @@ struct SecuritySituation {
         while !isThere(next), !next.steps.isEmpty {
             switch next.steps.removeFirst() {
             case .event(let event, let role):
-                for action in next[role].handle(event) { next.take(action, of: role) }
+                for action in next[role].handle(event) { next.apply(action, of: role) }
             case .encrypt(let key): next.encrypt(key)
             }
         }
@@ -89,7 +89,7 @@ struct SecuritySituation {
         steps.append(.event(.encryption(report), at: .initiator))
     }
 
-    private mutating func take(_ action: SecurityMachine.Action, of role: PairingRole) {
+    private mutating func apply(_ action: SecurityMachine.Action, of role: PairingRole) {
         switch action {
         case .send(let command): steps.append(.event(.received(command.framed()), at: role.other))
         case .askPermission: steps.append(.event(.permitted(true), at: role))
