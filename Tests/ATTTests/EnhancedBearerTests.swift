@@ -58,12 +58,14 @@ final class EnhancedPair {
         #expect(pair.central.outcomes == [nil])
         #expect(pair.central.takeSignals() == [0x17])
         for end in [pair.central, pair.peripheral] {
-            #expect(end.enhanced.bearers.count == min(count, 5) && end.opened.count == min(count, 5))
+            #expect(end.enhanced.bearers.count == min(count, 5))
+            #expect(end.opened.count == min(count, 5))
             #expect(end.opened.allSatisfy { $0.isEnhanced && $0.mtu == 517 })
         }
         pair.central.open(count)
         pair.loop.run(for: .zero)
-        #expect(pair.central.outcomes == [nil, nil] && pair.central.takeSignals().isEmpty)
+        #expect(pair.central.outcomes == [nil, nil])
+        #expect(pair.central.takeSignals().isEmpty)
     }
 
     @Test("L2CAP/TIM/BV-03: both sides open enhanced bearers at once and end with one set")
@@ -73,7 +75,8 @@ final class EnhancedPair {
         pair.peripheral.open(5)
         pair.loop.run(for: .zero)
         // Both ends have refused; the central has asked again immediately, and has its bearers.
-        #expect(pair.central.outcomes == [nil] && pair.peripheral.outcomes.isEmpty)
+        #expect(pair.central.outcomes == [nil])
+        #expect(pair.peripheral.outcomes.isEmpty)
         #expect(pair.central.takeSignals() == [0x17, 0x18, 0x17])
         #expect(pair.peripheral.takeSignals() == [0x17, 0x18, 0x18])
         pair.loop.run(for: .milliseconds(99))
@@ -115,7 +118,8 @@ final class EnhancedPair {
             other.link.inject([0x18, request[1], 10, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0], on: 5)
             pair.loop.run(for: .milliseconds(100))
         }
-        #expect(end.link.sent.isEmpty && end.outcomes == [.refused(.insufficientResources)])
+        #expect(end.link.sent.isEmpty)
+        #expect(end.outcomes == [.refused(.insufficientResources)])
         end.open(1)
         #expect(end.takeSignals() == [0x17])
     }
@@ -123,7 +127,8 @@ final class EnhancedPair {
     @Test func withoutEncryptionThereAreNone() throws {
         let pair = try EnhancedPair(isEncrypted: false)
         pair.central.open(1)
-        #expect(pair.central.outcomes == [.notAllowed] && pair.central.link.sent.isEmpty)
+        #expect(pair.central.outcomes == [.notAllowed])
+        #expect(pair.central.link.sent.isEmpty)
         // Only one end considers the link encrypted.
         pair.central.connection.linkSecurity = LinkSecurity(isEncrypted: true)
         pair.central.open(1)
@@ -143,7 +148,8 @@ final class EnhancedPair {
             if case .failure(let error) = result { refusals.append(error) }
         }
         pair.loop.run(for: .zero)
-        #expect(refusals == [.refused(.spsmNotSupported)] && pair.peripheral.opened.isEmpty)
+        #expect(refusals == [.refused(.spsmNotSupported)])
+        #expect(pair.peripheral.opened.isEmpty)
     }
 
     @Test func anOldPeerHasNone() throws {
@@ -170,7 +176,9 @@ final class EnhancedPair {
         try channel.offer([0x02, 100, 0])
         try channel.offer(PacketBuffer([0xD2, 3, 0, 1] + [UInt8](repeating: 0, count: 12)))
         pair.loop.run(for: .zero)
-        #expect(answers == [[0x01, 0x02, 0, 0, 0x06]] && commands == 0 && server.mtu == 517)
+        #expect(answers == [[0x01, 0x02, 0, 0, 0x06]])
+        #expect(commands == 0)
+        #expect(server.mtu == 517)
         try channel.offer([0x52, 3, 0, 1])
         pair.loop.run(for: .zero)
         #expect(commands == 1)
@@ -210,7 +218,8 @@ final class EnhancedPair {
         pair.peripheral.opened[2].close()
         pair.loop.run(for: .seconds(1))
         for end in [pair.central, pair.peripheral] {
-            #expect(end.enhanced.bearers.isEmpty && end.connection.creditBasedChannels.isEmpty)
+            #expect(end.enhanced.bearers.isEmpty)
+            #expect(end.connection.creditBasedChannels.isEmpty)
         }
         #expect(pair.central.closures == [.requestTimeout, .linkLost])
         pair.central.open(5)
@@ -224,7 +233,8 @@ final class EnhancedPair {
         pair.central.enhanced.close()
         #expect(pair.central.outcomes == [.closed])
         pair.loop.run(for: .seconds(1))
-        #expect(pair.central.opened.isEmpty && pair.central.connection.creditBasedChannels.isEmpty)
+        #expect(pair.central.opened.isEmpty)
+        #expect(pair.central.connection.creditBasedChannels.isEmpty)
         #expect(pair.peripheral.enhanced.bearers.isEmpty)
         pair.central.open(1)
         #expect(pair.central.outcomes == [.closed, .closed])

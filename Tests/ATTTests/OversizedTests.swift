@@ -32,7 +32,8 @@ import Testing
             // The next request has been sent, and is answered.
             #expect(fixture.sent() == [[0x0A, 2, 0]])
             fixture.exchange([0x0B, 7])
-            #expect(fixture.results.count == 2 && fixture.closures.isEmpty)
+            #expect(fixture.results.count == 2)
+            #expect(fixture.closures.isEmpty)
         }
     }
 
@@ -44,7 +45,8 @@ import Testing
         fixture.read(1)
         fixture.receive([0x0B] + long, isStart: false)
         for opcode: UInt8 in [0x09, 0x01, 0x0D, 0x1B, 0x23, 0x52, 0xD2, 0x1E] { fixture.exchange([opcode] + long) }
-        #expect(fixture.results.isEmpty && fixture.sent() == [])
+        #expect(fixture.results.isEmpty)
+        #expect(fixture.sent() == [])
         fixture.exchange([0x0B, 7])
         #expect(fixture.results == [.success(.readResponse(ATTReadResponse(value: [7])))])
     }
@@ -62,7 +64,9 @@ import Testing
         #expect(fixture.exchange([0x16, 3, 0] + long).isEmpty)
         fixture.replies.last?.fail(.unlikelyError)
         #expect(fixture.sent() == [[0x01, 0x0A, 0, 0, 0x0E], [0x01, 0x16, 0, 0, 0x04]])
-        #expect(fixture.values.isEmpty && fixture.requests.count == 1 && fixture.closures.isEmpty)
+        #expect(fixture.values.isEmpty)
+        #expect(fixture.requests.count == 1)
+        #expect(fixture.closures.isEmpty)
     }
 
     /// AB-A06: they count towards the limit of waiting requests like others.
