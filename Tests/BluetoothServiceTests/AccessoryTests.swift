@@ -47,7 +47,8 @@ import Testing
         packets.secondaryPHY = .le2M
         bench.accessory.advertise(packets: .extended(packets))
         let found = try bench.central.ask(.startScan(ScanRequest()), "discovered", \.discovery)
-        #expect(found.advertisement.isConnectable && found.advertisement.secondaryPHY == 2)
+        #expect(found.advertisement.isConnectable)
+        #expect(found.advertisement.secondaryPHY == 2)
         var phys: Set<RadioPHY> = []
         bench.air.radio.onSend = { if $0.channel < 37, $0.accessAddress != 0x8E89_BED6 { phys.insert($0.phy) } }
         try bench.central.connect(found.peer.identifier)
@@ -101,7 +102,8 @@ import Testing
         }
         bench.central.send(.connect(peer: peer, options: ConnectOptions()))
         bench.world.run(.seconds(5))
-        #expect(missed > 5 && bench.central.take().isEmpty)
+        #expect(missed > 5)
+        #expect(bench.central.take().isEmpty)
         bench.air.radio.onSend = nil
         _ = try bench.central.expect("connected", \.connection)
         #expect(bench.phone.links.all.count == 1)
@@ -126,7 +128,9 @@ import Testing
         let end = try bench.central.ask(.cancelConnection(peer: peer), "disconnected", \.disconnection)
         #expect(end.error == nil)
         bench.world.run(.seconds(5))
-        #expect(missed == 1 && bench.central.take().isEmpty && bench.phone.links.all.isEmpty)
+        #expect(missed == 1)
+        #expect(bench.central.take().isEmpty)
+        #expect(bench.phone.links.all.isEmpty)
     }
 
     @Test("behaviour 11.8: a connected device does not advertise, and is retrieved with the connected ones")

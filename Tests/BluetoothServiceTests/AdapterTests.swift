@@ -51,14 +51,19 @@ import Testing
             air.world.run(.seconds(1))
         }
         exchange(for: 1)
-        #expect(system.state == .poweredOn && system.bondedPeers.count == 1 && notices.isEmpty)
+        #expect(system.state == .poweredOn)
+        #expect(system.bondedPeers.count == 1)
+        #expect(notices.isEmpty)
         exchange(for: 2)
-        #expect(system.state == .poweredOn && system.bondedPeers.isEmpty && system.peers.deviceSecurity.bonds == nil)
+        #expect(system.state == .poweredOn)
+        #expect(system.bondedPeers.isEmpty)
+        #expect(system.peers.deviceSecurity.bonds == nil)
         #expect(system.controllers.device?.privacy.peers.isEmpty == true)
         // Nor does the new controller use the identity of the old one.
         #expect(system.controllers.device?.privacy.identity?.key != own.key)
         #expect(notices.contains { "\($0)".contains("belong to the adapter") }, "\(notices)")
         exchange(for: 1)
-        #expect(system.bondedPeers.count == 1 && system.controllers.device?.privacy.identity?.key == own.key)
+        #expect(system.bondedPeers.count == 1)
+        #expect(system.controllers.device?.privacy.identity?.key == own.key)
     }
 }

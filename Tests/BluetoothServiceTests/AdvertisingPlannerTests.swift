@@ -22,7 +22,9 @@ import Testing
     func nameAndServicesShareTheAdvertisement() {
         let plan = plan("Heart", [0x180D, 0x180F])
         #expect(plan.advertisement.encoded.description == "02011a" + "05030d180f18" + "06094865617274")
-        #expect(plan.scanResponse.isEmpty && plan.overflow.isEmpty && !plan.isNameShortened)
+        #expect(plan.scanResponse.isEmpty)
+        #expect(plan.overflow.isEmpty)
+        #expect(!plan.isNameShortened)
     }
 
     @Test("behaviour 7.19: headers count towards the 28 and 10 octets for apps")
@@ -129,9 +131,12 @@ import Testing
         let content = AdvertisingContent(localName: "12345678", services: [Self.long], data: [data(20), data(10)])
         let plan = AdvertisingPlanner.plan(for: [content])
         #expect(plan.advertisement.structures.dropFirst().first == data(20))
-        #expect(plan.scanResponse.structures.first == data(10) && plan.leftOut.isEmpty)
-        #expect(plan.overflow == [Self.long] && plan.advertisement.localName == .init("123456", isShortened: true))
-        #expect(plan.advertisement.encodedLength == 31 && plan.scanResponse.encodedLength == 31)
+        #expect(plan.scanResponse.structures.first == data(10))
+        #expect(plan.leftOut.isEmpty)
+        #expect(plan.overflow == [Self.long])
+        #expect(plan.advertisement.localName == .init("123456", isShortened: true))
+        #expect(plan.advertisement.encodedLength == 31)
+        #expect(plan.scanResponse.encodedLength == 31)
     }
 
     @Test(
@@ -155,7 +160,8 @@ import Testing
             while !contents.isEmpty {
                 let plan = AdvertisingPlanner.plan(for: contents)
                 #expect(plan.leftOut.isEmpty, "\(contents)")
-                #expect(plan.advertisement.encodedLength <= 31 && plan.scanResponse.encodedLength <= 31)
+                #expect(plan.advertisement.encodedLength <= 31)
+                #expect(plan.scanResponse.encodedLength <= 31)
                 contents.remove(at: Int(random.below(UInt64(contents.count))))
             }
         }

@@ -21,7 +21,8 @@ import Testing
         _ = mode.set(true, hasPower: true)
         mode.bluetoothWasSwitched(true)
         let kept = [mode.set(false, hasPower: true), mode.set(true, hasPower: true)]
-        #expect(kept == [nil, nil] && mode.leavesBluetooth)
+        #expect(kept == [nil, nil])
+        #expect(mode.leavesBluetooth)
         mode.bluetoothWasSwitched(false)
         let gone = [mode.set(false, hasPower: false), mode.set(true, hasPower: true)]
         #expect(gone == [nil, false])

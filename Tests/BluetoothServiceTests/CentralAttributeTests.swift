@@ -68,7 +68,8 @@ import Testing
         let including = try #require(services.first { $0.uuid == Example.service })
         let request = Request.discoverIncludedServices(peer: peer, service: including.handle, uuids: nil)
         let included = try central.ask(request, "included", \.services).get()
-        #expect(included.map(\.uuid) == [0x180F] && included.first?.isPrimary == false)
+        #expect(included.map(\.uuid) == [0x180F])
+        #expect(included.first?.isPrimary == false)
 
         let location = try #require(handles[Example.location])
         let descriptors = try central.ask(
@@ -126,7 +127,8 @@ import Testing
         pair.central.send(.writeCharacteristic(peer: pair.peer, characteristic: note, value: long))
         // Behaviour 7.34: prepared parts arrive as one batch, in order.
         let request = try pair.sensor.expect("writeRequested", \.writeRequest)
-        #expect(request.needsResponse && request.writes.count == 3)
+        #expect(request.needsResponse)
+        #expect(request.writes.count == 3)
         #expect(request.writes.flatMap { Array($0.value) } == Array(long))
         #expect(request.writes.map(\.offset) == [0, 180, 360])
         pair.sensor.send(.respond(transaction: request.transaction, status: .success, value: nil))
@@ -230,7 +232,8 @@ import Testing
         let location = try #require(try pair.connected()[Example.location])
         let subscribe = Request.setNotify(peer: pair.peer, characteristic: location, enabled: true)
         let state = try pair.central.ask(subscribe, "notifyState", \.notifyState)
-        #expect(!state.isNotifying && state.error?.code == .att(ATTStatus(rawValue: 0x06)))
+        #expect(!state.isNotifying)
+        #expect(state.error?.code == .att(ATTStatus(rawValue: 0x06)))
     }
 
     @Test("behaviour 4.7: apps cannot write the client configuration")
@@ -342,7 +345,8 @@ import Testing
         }
         pair.world.run(.seconds(5))
         let writes = pair.sensor.take().compactMap(\.writeRequest).flatMap(\.writes).map(\.value)
-        #expect(writes.count < 100 && writes == (0..<UInt8(writes.count)).map { [$0] })
+        #expect(writes.count < 100)
+        #expect(writes == (0..<UInt8(writes.count)).map { [$0] })
         #expect(pair.central.take().compactMap(\.writeCredits).reduce(0, +) == writes.count)
     }
 
@@ -389,11 +393,13 @@ import Testing
         try pair.central.connect(pair.peer)
         let all = Request.discoverServices(peer: pair.peer, uuids: nil)
         let services = try pair.central.ask(all, "services", \.services).get()
-        #expect(Set(services.map(\.uuid)) == [Example.service, 0xFFF6] && services.allSatisfy(\.isPrimary))
+        #expect(Set(services.map(\.uuid)) == [Example.service, 0xFFF6])
+        #expect(services.allSatisfy(\.isPrimary))
         let handle = try #require(services.first { $0.uuid == 0xFFF6 }?.handle)
         let request = Request.discoverIncludedServices(peer: pair.peer, service: handle, uuids: nil)
         let included = try pair.central.ask(request, "included", \.services).get()
-        #expect(included.map(\.uuid) == [0xFFF5] && included.map(\.isPrimary) == [false])
+        #expect(included.map(\.uuid) == [0xFFF5])
+        #expect(included.map(\.isPrimary) == [false])
     }
 
     @Test("behaviour 4.19: discoveries are reported in the order of the requests")

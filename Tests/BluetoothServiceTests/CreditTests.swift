@@ -58,7 +58,8 @@ import Testing
         let update = Request.updateValue(characteristic: Example.measurementID, value: [1], centrals: nil)
         let limit = ServiceLimits.valueUpdates
         let returned = sendAll(pair, by: pair.sensor, update, room: limit, \.updateCredits)
-        #expect(returned.reduce(0, +) == Self.values && pair.central.take().compactMap(\.value).count == Self.values)
+        #expect(returned.reduce(0, +) == Self.values)
+        #expect(pair.central.take().compactMap(\.value).count == Self.values)
         #expect(returned.count <= 2 * Self.values / limit, "\(returned)")
     }
 
@@ -66,16 +67,23 @@ import Testing
     func aBatch() {
         var batch = CreditBatch(limit: 20)
         let single = batch.add(1, waiting: 0)
-        #expect(single && batch.take().count == 1 && batch.take().count == 0)
+        #expect(single)
+        #expect(batch.take().count == 1)
+        #expect(batch.take().count == 0)
         let early = (1...9).map { _ in batch.add(1, waiting: 5) }
         let due = batch.add(1, waiting: 5)
         let again = batch.add(1, waiting: 0)
-        #expect(early == [Bool](repeating: false, count: 9) && due && !again)
-        #expect(batch.take().count == 11 && batch.take().count == 0)
+        #expect(early == [Bool](repeating: false, count: 9))
+        #expect(due)
+        #expect(!again)
+        #expect(batch.take().count == 11)
+        #expect(batch.take().count == 0)
         // Credits due so far are returned together with those that end the wait.
         let waits = batch.add(2, waiting: 1)
         let ends = batch.add(1, waiting: 0)
-        #expect(!waits && ends && batch.take().count == 3)
+        #expect(!waits)
+        #expect(ends)
+        #expect(batch.take().count == 3)
     }
 
     @Test("behaviours 5.13, 7.43: only an app without credits is notified of their return")
@@ -90,10 +98,13 @@ import Testing
         #expect(!give(1))
         batch.spend()
         batch.spend()
-        #expect(give(1) && !give(1) && !give(1))
+        #expect(give(1))
+        #expect(!give(1))
+        #expect(!give(1))
         // An app that overdraws its credits waits like one that has used them up.
         for _ in 0..<5 { batch.spend() }
-        #expect(give(1) && !give(1))
+        #expect(give(1))
+        #expect(!give(1))
         for _ in 0..<3 { batch.spend() }
         batch.reset()
         #expect(!give(1))

@@ -35,11 +35,13 @@ import Testing
     func causesOfTheAttributeProtocol() {
         let response = ATTErrorResponse(ATTErrorCode(rawValue: 0x91), to: .readRequest, at: 3)
         for error in [ServiceError(ATTBearerError.response(response)), ServiceError(GATTError.att(response))] {
-            #expect(error.code == .att(ATTStatus(rawValue: 0x91)) && error.cause == ServiceError.Cause(.att, 0x91))
+            #expect(error.code == .att(ATTStatus(rawValue: 0x91)))
+            #expect(error.cause == ServiceError.Cause(.att, 0x91))
             #expect(error.reason != nil)
         }
         for error in [GATTError.bearer(.queueFull), .valueTooLong(600), .noSigningKey, .queueFull, .databaseOutOfSync] {
-            #expect(ServiceError(error).cause == nil && ServiceError(error).reason != nil)
+            #expect(ServiceError(error).cause == nil)
+            #expect(ServiceError(error).reason != nil)
         }
     }
 
@@ -70,6 +72,7 @@ import Testing
         let refusal = ATTErrorResponse(.insufficientAuthentication, to: .readRequest, at: 3)
         let security = UnderlyingError(SecurityError.pairing(.timedOut))
         let error = link.serviceError(GATTError.notSecured(.att(refusal), because: security))
-        #expect(error.code == .att(ATTStatus(rawValue: 0x0F)) && error.cause == ServiceError.Cause(.att, 0x05))
+        #expect(error.code == .att(ATTStatus(rawValue: 0x0F)))
+        #expect(error.cause == ServiceError.Cause(.att, 0x05))
     }
 }

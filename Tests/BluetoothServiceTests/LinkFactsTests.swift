@@ -103,8 +103,10 @@ import Testing
         pair.central.send(.central(.peer(pair.peer, .link(.preferLink(wish)))))
         pair.world.run(.milliseconds(10))
         let asked = try #require(pair.phone.controller.lastConnectionUpdate)
-        #expect(asked.intervalMin == least && asked.intervalMax == most)
-        #expect(asked.maxLatency == 2 && asked.supervisionTimeout == 400)
+        #expect(asked.intervalMin == least)
+        #expect(asked.intervalMax == most)
+        #expect(asked.maxLatency == 2)
+        #expect(asked.supervisionTimeout == 400)
     }
 
     @Test("behaviour 15.4: a request for a PHY alone changes no other parameters")
@@ -121,16 +123,19 @@ import Testing
 
     @Test("behaviour 15.18: the controller gets the documented radio timings")
     func radioTimes() throws {
-        #expect(RadioTimes.scan.interval == .milliseconds(60) && RadioTimes.scan.window == .milliseconds(30))
+        #expect(RadioTimes.scan.interval == .milliseconds(60))
+        #expect(RadioTimes.scan.window == .milliseconds(30))
         #expect(RadioTimes.advertising.first == .milliseconds(20))
         #expect(RadioTimes.advertising.later == .microseconds(152_500))
-        #expect(RadioTimes.fastAdvertising == .seconds(30) && RadioTimes.connectionInterval == .milliseconds(30))
+        #expect(RadioTimes.fastAdvertising == .seconds(30))
+        #expect(RadioTimes.connectionInterval == .milliseconds(30))
         let pair = try Pair()
         let sent = Sent(pair.phone.controller)
         pair.central.send(.startScan(ScanRequest()))
         pair.world.run(.milliseconds(10))
         let scan = try #require(sent.last(LESetScanParameters.self))
-        #expect(scan.scanInterval == 96 && scan.scanWindow == 48)
+        #expect(scan.scanInterval == 96)
+        #expect(scan.scanWindow == 48)
         _ = try pair.connected()
         #expect(pair.phone.system.links.all.first?.connection.interval == 24)
     }

@@ -136,8 +136,10 @@ import Testing
         #expect(event == [1, 1, 0, 0, 0, 0, 5] as [UInt8])
         let hello = Opening.app(Hello(AppIdentity(name: "a"))).encoded()
         #expect(hello.bytes == [0, 6, 0, 1, 0, 0x61, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        #expect(Opening.version(in: hello) == 6 && Opening.version(in: [1, 99, 0, 7]) == 99)
-        #expect(Opening.version(in: [0, 5]) == nil && Opening.version(in: [2, 5, 0]) == nil)
+        #expect(Opening.version(in: hello) == 6)
+        #expect(Opening.version(in: [1, 99, 0, 7]) == 99)
+        #expect(Opening.version(in: [0, 5]) == nil)
+        #expect(Opening.version(in: [2, 5, 0]) == nil)
         let octets = AppMessage.request(ManagerID(1), .channel(ChannelID(0x0102), .send([9, 8]))).encoded().bytes
         #expect(octets == [2, 1, 0, 0, 0, 2, 2, 1, 0, 0, 1, 2, 0, 9, 8] as [UInt8])
     }

@@ -64,9 +64,11 @@ import Testing
             switch observation.content {
             case .requested, .told:
                 #expect(observation.subject.app == AppIdentity(name: "test"))
-                #expect(observation.subject.manager == pair.central.id && observation.subject.peer == pair.peer)
+                #expect(observation.subject.manager == pair.central.id)
+                #expect(observation.subject.peer == pair.peer)
             case .linkMade, .linkEnded, .secured:
-                #expect(observation.subject.link == handle && observation.subject.peer == pair.peer)
+                #expect(observation.subject.link == handle)
+                #expect(observation.subject.peer == pair.peer)
                 #expect(observation.subject.app == nil)
             default: break
             }
@@ -74,7 +76,9 @@ import Testing
         let cancelled = try #require(seen.first { Self.text($0) == "asked to cancel" })
         let disconnected = try #require(seen.first { Self.text($0) == "told of its end" })
         let ended = try #require(seen.first { Self.text($0) == "no link" })
-        #expect(disconnected.cause == cancelled.number && cancelled.cause == nil && ended.cause == nil)
+        #expect(disconnected.cause == cancelled.number)
+        #expect(cancelled.cause == nil)
+        #expect(ended.cause == nil)
     }
 
     @Test("misuse by an app is observed with its manager, and has the request as its cause")
@@ -154,14 +158,17 @@ import Testing
         tellAll()
         observers.add([.state, .managers, .messages, .links, .notices, .misuse, .trouble]) { _ in }
         tellAll()
-        #expect(made == 0 && named == 0)
+        #expect(made == 0)
+        #expect(named == 0)
         var rooms: [Observation.Kinds] = []
         for kind in [Observation.Kinds.host, .privacy, .security, .access] {
             let registration = observers.add(kind) { rooms.append($0.content.kind) }
             tellAll()
             if let registration { observers.remove(registration) }
         }
-        #expect(made == 4 && named == 4 && rooms == [.host, .privacy, .security, .access])
+        #expect(made == 4)
+        #expect(named == 4)
+        #expect(rooms == [.host, .privacy, .security, .access])
     }
 
     @Test("events of the host stack are observed, and logged with the same level and text")
@@ -185,7 +192,8 @@ import Testing
             sink.tell(SecurityEvent(.securityLost, peer: .none, link: link))
             sink.tell(AccessEvent.cannotDisconnect(link, .queueFull))
         }
-        #expect(seen.count == 6 && log.all == plain.all)
+        #expect(seen.count == 6)
+        #expect(log.all == plain.all)
         #expect(
             log.all == [
                 "error: \(HCIHostError.notRunning) [layer=\(HCIHostError.notRunning.layer.rawValue)]",

@@ -26,7 +26,8 @@ import Testing
         let stranger = table.see(address(1))
         // The peer pairs, and its identity address becomes known.
         let bonded = table.see(address(9), as: stranger.identifier)
-        #expect(bonded.identifier == stranger.identifier && bonded.address == address(9))
+        #expect(bonded.identifier == stranger.identifier)
+        #expect(bonded.address == address(9))
         #expect(table.see(address(9)).identifier == stranger.identifier)
         // A peer that uses the old private address from now on is a different one.
         #expect(table.see(address(1)).identifier != stranger.identifier)
@@ -44,11 +45,13 @@ import Testing
                 let known = before.see(BluetoothAddress(UInt64(value), kind: kind))
                 #expect(after[known.identifier] == nil)
                 let recalled = after.recall(known.identifier)
-                #expect(recalled?.identifier == known.identifier && recalled?.address == known.address)
+                #expect(recalled?.identifier == known.identifier)
+                #expect(recalled?.address == known.address)
                 let (here, recalledElsewhere) = (after.see(known.address), elsewhere.recall(known.identifier))
                 let there = elsewhere.see(known.address)
                 #expect(here.identifier == known.identifier)
-                #expect(recalledElsewhere == nil && there.identifier != known.identifier)
+                #expect(recalledElsewhere == nil)
+                #expect(there.identifier != known.identifier)
             }
         }
         #expect(after.count == 8)
@@ -66,7 +69,8 @@ import Testing
             #expect(found == nil, "bit \(bit)")
         }
         let known = (0..<1_000).compactMap { _ in table.recall(UUID()) }
-        #expect(known.isEmpty && table.count == 0)
+        #expect(known.isEmpty)
+        #expect(table.count == 0)
         let recalled = table.recall(name)
         #expect(recalled?.address == address(77))
     }
@@ -79,7 +83,8 @@ import Testing
         _ = table.see(address(9), as: stranger)
         let other = table.see(address(1)).identifier
         let bonded = table.recall(stranger)
-        #expect(other != stranger && bonded?.address == address(9))
+        #expect(other != stranger)
+        #expect(bonded?.address == address(9))
         // After a restart, the bond is restored first.
         var after = PeerTable(seed: 1)
         _ = after.see(address(9), as: stranger)
@@ -97,7 +102,8 @@ import Testing
         for value in 0..<500 {
             for number in 0..<PeerNames.perAddress {
                 let name = names.name(of: address(value), number: number)
-                #expect(name.uuid.6 >> 4 == 4 && name.uuid.8 >> 6 == 2)
+                #expect(name.uuid.6 >> 4 == 4)
+                #expect(name.uuid.8 >> 6 == 2)
                 #expect(names.address(of: name)?.number == number)
                 all.insert(name)
             }

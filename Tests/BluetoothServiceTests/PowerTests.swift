@@ -60,7 +60,8 @@ import Testing
         pair.phone.system.setPower(false)
         pair.world.run(.seconds(40))
         #expect(pair.central.take() == [.stateChanged(.poweredOff)])
-        #expect(pair.phone.system.links.all.isEmpty && !pair.phone.controller.isScanning)
+        #expect(pair.phone.system.links.all.isEmpty)
+        #expect(!pair.phone.controller.isScanning)
         pair.phone.system.setPower(true)
         pair.world.run(.seconds(10))
         // The scan, the connection and the pending connection are all gone.

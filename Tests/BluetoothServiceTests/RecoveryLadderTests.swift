@@ -27,12 +27,15 @@ import Testing
     func stepsFollowEachOther() {
         var ladder = RecoveryLadder()
         #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.reopen), .apply(.reopen)])
-        #expect(step(ladder) == 2 && ladder.handle(.ready) == [.startQuietTime])
+        #expect(step(ladder) == 2)
+        #expect(ladder.handle(.ready) == [.startQuietTime])
         // The host makes its own attempts with the reopened transport; that is no step down.
         #expect(ladder.handle(.reset(cause)) == [.endQuietTime, took(.reset)])
         #expect(step(ladder) == 2)
         #expect(ladder.handle(.failed(cause)) == [.endQuietTime, took(.resetDevice), .apply(.resetDevice)])
-        #expect(step(ladder) == 3 && ladder.handle(.deviceReset(.done)).isEmpty && step(ladder) == 3)
+        #expect(step(ladder) == 3)
+        #expect(ladder.handle(.deviceReset(.done)).isEmpty)
+        #expect(step(ladder) == 3)
         #expect(
             ladder.handle(.failed(cause)) == [
                 .endQuietTime, took(.powerOff), .advise(cause), .apply(.wait(.seconds(1))),
@@ -48,7 +51,8 @@ import Testing
         var ladder = RecoveryLadder()
         for _ in 0..<2 { _ = ladder.handle(.failed(cause)) }
         var other = ladder
-        #expect(other.handle(.deviceReset(.failed(reason: ""))).isEmpty && step(other) == 3)
+        #expect(other.handle(.deviceReset(.failed(reason: ""))).isEmpty)
+        #expect(step(other) == 3)
         #expect(
             ladder.handle(.deviceReset(.impossible)) == [
                 .tell(.skipped(.resetDevice)), .endQuietTime, took(.powerOff), .advise(cause),
@@ -79,7 +83,8 @@ import Testing
         _ = ladder.handle(.ready)
         #expect(step(ladder) == 4)
         #expect(ladder.handle(.quiet) == [.tell(.recovered(after: .powerOff))])
-        #expect(ladder.state == .well && ladder.handle(.quiet).isEmpty)
+        #expect(ladder.state == .well)
+        #expect(ladder.handle(.quiet).isEmpty)
         _ = ladder.handle(.failed(cause))
         #expect(step(ladder) == 2)
     }
@@ -116,8 +121,10 @@ import Testing
 
     @Test func whatAPersonReadsSaysWhatToDo() {
         let notice = "\(SystemNotice.controllerStaysBroken(cause))"
-        #expect(notice.contains("power the controller off") && notice.contains("hardware error 0x1"))
+        #expect(notice.contains("power the controller off"))
+        #expect(notice.contains("hardware error 0x1"))
         #expect("\(SystemNotice.controllerStaysBroken(.transport(.closedByPeer)))".contains("cable"))
-        #expect(RecoveryStep.allCases.map(\.rawValue) == [1, 2, 3, 4] && RecoveryStep.powerOff.next == .powerOff)
+        #expect(RecoveryStep.allCases.map(\.rawValue) == [1, 2, 3, 4])
+        #expect(RecoveryStep.powerOff.next == .powerOff)
     }
 }

@@ -79,7 +79,8 @@ import Testing
             of: Self.peer
         )
         let full = try #require(everything)
-        #expect(full.localName == "Name" && full.txPowerLevel == 4)
+        #expect(full.localName == "Name")
+        #expect(full.txPowerLevel == 4)
         #expect(full.serviceData == [0x180F: [9]])
         #expect(full.manufacturerData == [0x59, 0x00, 0x07])
         #expect(full.serviceUUIDs == [0x180D])
@@ -109,11 +110,13 @@ import Testing
         var all = ScanSubscription(ScanRequest())
         let unasked = all.report(hidden, of: Self.peer)
         let seen = try #require(unasked)
-        #expect(seen.overflowServiceUUIDs.isEmpty && seen.manufacturerData == nil)
+        #expect(seen.overflowServiceUUIDs.isEmpty)
+        #expect(seen.manufacturerData == nil)
         var asking = ScanSubscription(ScanRequest(services: [0x1001, 0x3333, 0x180D]))
         let asked = asking.report(hidden, of: Self.peer)
         let answer = try #require(asked)
-        #expect(answer.overflowServiceUUIDs == [0x1001, 0x3333] && answer.serviceUUIDs.isEmpty)
+        #expect(answer.overflowServiceUUIDs == [0x1001, 0x3333])
+        #expect(answer.serviceUUIDs.isEmpty)
     }
 
     @Test("behaviour 2.29: beacons are reported without manufacturer data")
@@ -139,21 +142,24 @@ import Testing
         var asking = ScanSubscription(ScanRequest(services: [0x1001, 0x3333]))
         let asked = asking.report(both, of: Self.peer)
         let answer = try #require(asked)
-        #expect(answer.serviceUUIDs == [0x1001] && answer.overflowServiceUUIDs == [0x3333])
+        #expect(answer.serviceUUIDs == [0x1001])
+        #expect(answer.overflowServiceUUIDs == [0x3333])
     }
 
     @Test("AB-G02: the reported devices that a scan remembers are bounded")
     func whatWasReportedIsRememberedWithinABound() {
         var scan = ScanSubscription(ScanRequest())
         let first = UUID()
-        #expect(scan.report(sighting([]), of: first) != nil && scan.report(sighting([]), of: first) == nil)
+        #expect(scan.report(sighting([]), of: first) != nil)
+        #expect(scan.report(sighting([]), of: first) == nil)
         for _ in 1..<ScanSubscription.maximumReported { _ = scan.report(sighting([]), of: UUID()) }
         #expect(scan.report(sighting([]), of: first) == nil)
         // One more than the table holds: the oldest are forgotten, and the most recent stay.
         #expect(scan.report(sighting([]), of: Self.peer) != nil)
         #expect(scan.report(sighting([]), of: first) != nil)
         #expect(scan.report(sighting([]), of: Self.peer) == nil)
-        #expect(scan.counts.remembered == ScanSubscription.maximumReported && scan.counts.forgotten == 2)
+        #expect(scan.counts.remembered == ScanSubscription.maximumReported)
+        #expect(scan.counts.forgotten == 2)
     }
 
     @Test("AB-G02, behaviour 2.2: a device that comes and goes often makes a scan forget no other device")
@@ -166,7 +172,9 @@ import Testing
             scan.forget(Self.peer)
         }
         #expect(scan.report(sighting([]), of: Self.peer) != nil)
-        #expect(scan.report(sighting([]), of: other) == nil && scan.report(sighting([]), of: Self.peer) == nil)
-        #expect(scan.counts.remembered == 2 && scan.counts.forgotten == 0)
+        #expect(scan.report(sighting([]), of: other) == nil)
+        #expect(scan.report(sighting([]), of: Self.peer) == nil)
+        #expect(scan.counts.remembered == 2)
+        #expect(scan.counts.forgotten == 0)
     }
 }

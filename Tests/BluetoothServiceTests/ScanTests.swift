@@ -51,7 +51,8 @@ import Testing
         let heard = try central.ask(.startScan(ScanRequest()), "discovered", \.discovery).advertisement
         let time = world.loop.now.nanoseconds
         #expect(heard.timestamp.map { abs($0 - 1_000_000 - Double(time) / 1e9) < 0.1 } ?? (start == nil))
-        #expect(heard.primaryPHY == 1 && heard.secondaryPHY == 0)
+        #expect(heard.primaryPHY == 1)
+        #expect(heard.secondaryPHY == 0)
         sensor.close()
     }
 

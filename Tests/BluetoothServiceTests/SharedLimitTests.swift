@@ -33,7 +33,8 @@ import Testing
                 // The user's next app gets nothing, or the app has reached its own limit.
                 if next.scope != .app { break }
             }
-            #expect(taken(user) <= quota.user && taken(user) > 0)
+            #expect(taken(user) <= quota.user)
+            #expect(taken(user) > 0)
             if user == 0 { #expect(taken(0) == min(quota.user, quota.total / 2)) }
             let newcomer = AppIdentity(name: "new", owner: 99)
             #expect(quota.room(for: newcomer, beside: held).count > 0)
@@ -93,7 +94,8 @@ import Testing
             if case .central(.peer(_, .rssiRead(let result))) = event { result } else { nil }
         }
         let failures = answers.count { if case .failure = $0 { true } else { false } }
-        #expect(answers.count == 2_000 && failures == 2_000 - ServiceLimits.linkRequests.total)
+        #expect(answers.count == 2_000)
+        #expect(failures == 2_000 - ServiceLimits.linkRequests.total)
         // One command serves them all; the next request sends another.
         pair.central.send(.readRSSI(peer: pair.peer))
         pair.world.run(.seconds(1))
@@ -154,7 +156,8 @@ import Testing
             world.run(.zero)
             next += 1
         }
-        #expect(person.answers.count == 101 && greedy.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
+        #expect(person.answers.count == 101)
+        #expect(greedy.allSatisfy { $0.take() == [.stateChanged(.poweredOn)] })
     }
 
     @Test("AB-G05: unanswered questions about other apps do not deny an app anything")
@@ -167,7 +170,8 @@ import Testing
             managers += (0..<30).map { manager("com.example.\(user).\($0)", of: user, on: phone) }
         }
         world.run(.seconds(60))
-        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.apps.permissions.decisions.isEmpty)
+        #expect(managers.allSatisfy { $0.take().isEmpty })
+        #expect(phone.system.apps.permissions.decisions.isEmpty)
         let registration = desk.add { _ in }
         guard let registration else {
             Issue.record("no room for a prompter")
@@ -175,7 +179,8 @@ import Testing
         }
         desk.open(registration)
         world.run(.seconds(60))
-        #expect(managers.allSatisfy { $0.take().isEmpty } && phone.system.apps.permissions.decisions.isEmpty)
+        #expect(managers.allSatisfy { $0.take().isEmpty })
+        #expect(phone.system.apps.permissions.decisions.isEmpty)
     }
 
     @Test(

@@ -67,7 +67,8 @@ import Testing
                 .report(2, isNotifying: false, Self.failure, number: 8),
             ]
         )
-        #expect(arbiter.isIdle && arbiter.handle(.written(.success(()))) == [])
+        #expect(arbiter.isIdle)
+        #expect(arbiter.handle(.written(.success(()))) == [])
     }
 
     @Test("a request withdrawn before its turn has no effect and gets no response")

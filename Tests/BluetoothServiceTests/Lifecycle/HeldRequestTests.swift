@@ -27,7 +27,8 @@ import Testing
         var performed = 0
         for round in 1...2 {
             app.life.whenRunning(octets: ServiceLimits.heldOctets) { performed += 1 }
-            #expect(!app.hasAskedTooMuch && performed == round - 1)
+            #expect(!app.hasAskedTooMuch)
+            #expect(performed == round - 1)
             app.happened(.entered)
             #expect(performed == round)
             suspend(app)
@@ -48,7 +49,8 @@ import Testing
         for number in 0..<ServiceLimits.heldRequests { app.life.whenRunning { performed.append(number) } }
         #expect(!app.hasAskedTooMuch)
         app.life.whenRunning { performed.append(-1) }
-        #expect(app.hasAskedTooMuch && performed.isEmpty)
+        #expect(app.hasAskedTooMuch)
+        #expect(performed.isEmpty)
         app.happened(.entered)
         #expect(performed == Array(0..<ServiceLimits.heldRequests))
         app.life.whenRunning { performed = [] }

@@ -19,10 +19,12 @@ import Testing
             ).app.value
         }
         let (first, behind, second) = (open("first"), open("behind", inBackground: true), open("second"))
-        #expect(behind.life.lastInFront < first.life.lastInFront && first.life.lastInFront < second.life.lastInFront)
+        #expect(behind.life.lastInFront < first.life.lastInFront)
+        #expect(first.life.lastInFront < second.life.lastInFront)
         // An unmanaged app is in the foreground, however it was launched.
         let unmanaged = open("unmanaged", inBackground: true, isManaged: false)
-        #expect(unmanaged.life.lastInFront > second.life.lastInFront && unmanaged.phase == .foreground)
+        #expect(unmanaged.life.lastInFront > second.life.lastInFront)
+        #expect(unmanaged.phase == .foreground)
         let before = first.life.lastInFront
         first.happened(.entered)
         #expect(first.life.lastInFront == before)

@@ -28,7 +28,8 @@ import Testing
         apps.sensorApp.fallAsleep(in: apps.world)
         apps.strap.controller.loseLinks(.connectionTimeout)
         apps.world.run(.seconds(1))
-        #expect(apps.central.take().isEmpty && apps.sensor.take().isEmpty)
+        #expect(apps.central.take().isEmpty)
+        #expect(apps.sensor.take().isEmpty)
         apps.centralApp.happened(.ended(.removedFromMemory))
         apps.sensorApp.happened(.ended(.removedFromMemory))
         apps.launchCentral()
@@ -36,18 +37,21 @@ import Testing
         apps.world.run(.seconds(1))
         let told = apps.central.take()
         let peer = try #require(restored(told.first)?.peers.first)
-        #expect(peer.info.identifier == apps.peer && peer.maximumWriteWithoutResponse != nil)
+        #expect(peer.info.identifier == apps.peer)
+        #expect(peer.maximumWriteWithoutResponse != nil)
         #expect(peer.services.flatMap(\.characteristics).contains { $0.isNotifying })
         #expect(told.dropFirst().first == .stateChanged(.poweredOn))
         #expect(told.compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
-        #expect(told.count == 6 && told.last?.disconnection != nil)
+        #expect(told.count == 6)
+        #expect(told.last?.disconnection != nil)
         let events = apps.sensor.take()
         guard case .peripheral(.willRestore(let state)) = events.first else {
             Issue.record("\(events)")
             return
         }
         let left = state.subscriptions.map { Event.peripheral(.unsubscribed($0.central, $0.characteristic)) }
-        #expect(left.count == 1 && events.dropFirst() == [.stateChanged(.poweredOn)] + left)
+        #expect(left.count == 1)
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn)] + left)
     }
 
     /// A process that ends in the callback for a value.
@@ -75,7 +79,8 @@ import Testing
         try apps.subscribe()
         apps.centralApp.happened(.ended(.crashed))
         let read = dieWithAValue(apps)
-        #expect(read.count == 3 && read.last?.value == .success([0]))
+        #expect(read.count == 3)
+        #expect(read.last?.value == .success([0]))
         apps.launchCentral()
         apps.world.run(.zero)
         #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2])])
@@ -96,7 +101,8 @@ import Testing
         apps.world.run(.seconds(1))
         let told = apps.sensor.take()
         #expect(told.compactMap(\.writeRequest).map { $0.writes.map(\.value) } == [[[5]]])
-        #expect(told.compactMap(\.readRequest).count == 1 && told.last?.readRequest != nil)
+        #expect(told.compactMap(\.readRequest).count == 1)
+        #expect(told.last?.readRequest != nil)
     }
 
     @Test(
@@ -152,11 +158,15 @@ import Testing
     func aMailboxKeepsWhatIsNotRead() {
         let sink = SlowSink()
         let mailbox = mailbox(sink, (0..<5).map(value))
-        #expect(sink.taken.count == 5 && mailbox.unread == (0..<5).map(value) && !mailbox.hasReadNews)
+        #expect(sink.taken.count == 5)
+        #expect(mailbox.unread == (0..<5).map(value))
+        #expect(!mailbox.hasReadNews)
         sink.read(2)
         mailbox.detach()
         mailbox.take(value(5), on: loop)
-        #expect(mailbox.unread == (2..<5).map(value) && mailbox.waiting == [value(5)] && mailbox.hasReadNews)
+        #expect(mailbox.unread == (2..<5).map(value))
+        #expect(mailbox.waiting == [value(5)])
+        #expect(mailbox.hasReadNews)
     }
 
     @Test("AB-G05: of events that a sink never reports as read, the oldest are dropped")
@@ -164,7 +174,8 @@ import Testing
         let count = ServiceLimits.unreadEvents
         let sink = SlowSink()
         let mailbox = mailbox(sink, (0..<count + 3).map(value))
-        #expect(mailbox.unread.count == count && mailbox.unread.first == value(3))
+        #expect(mailbox.unread.count == count)
+        #expect(mailbox.unread.first == value(3))
         sink.read(5)
         #expect(mailbox.unread.first == value(5))
     }
@@ -178,7 +189,8 @@ import Testing
         for death in 1...Inheritance.maximumDeaths {
             let (news, lost) = inheritance.processEnded(mailbox(SlowSink(), [.stateChanged(.poweredOn)] + waiting))
             let isLast = death == Inheritance.maximumDeaths
-            #expect(lost == (isLast ? 1 : 0) && news.events == (isLast ? [value(2)] : waiting))
+            #expect(lost == (isLast ? 1 : 0))
+            #expect(news.events == (isLast ? [value(2)] : waiting))
             waiting = news.events
         }
         // A process that reads one of the events resets the count.

@@ -40,7 +40,8 @@ import Testing
     func howLongPausesAre() {
         var backoff = LaunchBackoff()
         #expect(backoff.handle(.wanted) == [.launch])
-        #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.wanted) == [.launch])
+        #expect(backoff.handle(.launchFailed) == [])
+        #expect(backoff.handle(.wanted) == [.launch])
         var pauses: [Duration] = []
         for number in 0..<12 {
             let event: LaunchBackoff.Event =
@@ -51,21 +52,27 @@ import Testing
                 return
             }
             pauses.append(pause)
-            #expect(backoff.handle(.wanted) == [] && backoff.handle(.wanted) == [])
+            #expect(backoff.handle(.wanted) == [])
+            #expect(backoff.handle(.wanted) == [])
             #expect(backoff.handle(.pauseEnded) == [.launch])
         }
         #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map { .seconds($0) })
-        #expect(backoff.handle(.processEnded(after: .seconds(10))) == [] && backoff == LaunchBackoff())
+        #expect(backoff.handle(.processEnded(after: .seconds(10))) == [])
+        #expect(backoff == LaunchBackoff())
     }
 
     @Test("behaviour 10.25: a pause without events launches nothing when it ends")
     func aPauseForNothing() {
         var backoff = LaunchBackoff()
-        #expect(backoff.handle(.launchFailed) == [] && backoff.handle(.launchFailed) == [.startPause(.seconds(1))])
-        #expect(backoff.handle(.pauseEnded) == [] && backoff.handle(.pauseEnded) == [])
-        #expect(backoff.handle(.wanted) == [.launch] && backoff.earlyEnds == 2)
+        #expect(backoff.handle(.launchFailed) == [])
+        #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(1))])
+        #expect(backoff.handle(.pauseEnded) == [])
+        #expect(backoff.handle(.pauseEnded) == [])
+        #expect(backoff.handle(.wanted) == [.launch])
+        #expect(backoff.earlyEnds == 2)
         // An early end during a pause lengthens it, and a pending launch stays pending.
-        #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(2))] && backoff.handle(.wanted) == [])
+        #expect(backoff.handle(.launchFailed) == [.startPause(.seconds(2))])
+        #expect(backoff.handle(.wanted) == [])
         #expect(backoff.handle(.processEnded(after: .zero)) == [.startPause(.seconds(4))])
         #expect(backoff.handle(.pauseEnded) == [.launch])
         for _ in 0..<5_000 { _ = backoff.handle(.launchFailed) }
@@ -91,7 +98,8 @@ import Testing
         // Twice at once, and then after 1, 3, 7, 15 and 31 s.
         #expect(launcher.launches.count == 7)
         let kept = status(apps)
-        #expect(kept?.earlyEnds == 7 && (kept?.launchPauseSeconds ?? 0) > 20)
+        #expect(kept?.earlyEnds == 7)
+        #expect((kept?.launchPauseSeconds ?? 0) > 20)
         #expect(kept?.line.contains("ended early 7 times in a row, not launched again for ") == true)
         // Queued events launch the app when the pause is over; no further event is necessary.
         apps.world.run(.seconds(32))
@@ -109,7 +117,8 @@ import Testing
             apps.measure([UInt8(number)])
             if launcher.launches.count > before { crash(apps, makesManager: true) }
         }
-        #expect(launcher.launches.count == 5 && status(apps)?.earlyEnds == 5)
+        #expect(launcher.launches.count == 5)
+        #expect(status(apps)?.earlyEnds == 5)
     }
 
     @Test(
@@ -122,17 +131,21 @@ import Testing
             crash(apps)
             apps.world.run(.seconds(8))
         }
-        #expect(launcher.launches.count == 3 && status(apps)?.earlyEnds == 3 && status(apps)?.launchPauseSeconds == nil)
+        #expect(launcher.launches.count == 3)
+        #expect(status(apps)?.earlyEnds == 3)
+        #expect(status(apps)?.launchPauseSeconds == nil)
         #expect(status(apps)?.line.hasSuffix("ended early 3 times in a row") == true)
         apps.measure([4])
         crash(apps, after: .seconds(10), makesManager: true)
-        #expect(launcher.launches.count == 4 && status(apps)?.earlyEnds == nil)
+        #expect(launcher.launches.count == 4)
+        #expect(status(apps)?.earlyEnds == nil)
         // The system reclaimed its memory, which does not count as an early end.
         apps.measure([5])
         apps.launchCentral()
         apps.centralApp.happened(.ended(.removedFromMemory))
         apps.measure([6])
-        #expect(launcher.launches.count == 6 && status(apps)?.earlyEnds == nil)
+        #expect(launcher.launches.count == 6)
+        #expect(status(apps)?.earlyEnds == nil)
     }
 
     @Test("behaviours 10.16, 10.25: the user clears the pause by opening or quitting the app")
@@ -171,7 +184,8 @@ import Testing
         apps.measure([3])
         apps.phone.system.setPower(false)
         apps.world.run(.seconds(700))
-        #expect(launcher.launches.count == 2 && apps.phone.system.apps.preservation.apps.isEmpty)
+        #expect(launcher.launches.count == 2)
+        #expect(apps.phone.system.apps.preservation.apps.isEmpty)
 
         let (others, log) = try sleepingApp()
         for value in UInt8(1)...2 {
@@ -205,6 +219,7 @@ import Testing
         #expect(known.count == 255)
         // A well-behaved app leaves no entry.
         relaunches.handle(.wanted, of: AppIdentity(name: "good"))
-        #expect(relaunches.state(of: AppIdentity(name: "good")) == nil && launched.last == "good")
+        #expect(relaunches.state(of: AppIdentity(name: "good")) == nil)
+        #expect(launched.last == "good")
     }
 }

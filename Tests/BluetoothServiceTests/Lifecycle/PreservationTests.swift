@@ -40,12 +40,16 @@ import Testing
                 && events[1] == .stateChanged(.poweredOn)
         )
         let peer = try #require(state.peers.first)
-        #expect(state.peers.count == 1 && peer.info.identifier == apps.peer && peer.maximumWriteWithoutResponse == 182)
+        #expect(state.peers.count == 1)
+        #expect(peer.info.identifier == apps.peer)
+        #expect(peer.maximumWriteWithoutResponse == 182)
         #expect(peer.services.map(\.service.uuid) == [Example.service])
         let characteristics = try #require(peer.services.first?.characteristics)
         #expect(Set(characteristics.map(\.characteristic.handle)) == Set(handles.values))
         let found = try #require(characteristics.first { $0.characteristic.handle == location })
-        #expect(found.characteristic.value == [1] && found.descriptors.map(\.uuid) == [0x2901] && !found.isNotifying)
+        #expect(found.characteristic.value == [1])
+        #expect(found.descriptors.map(\.uuid) == [0x2901])
+        #expect(!found.isNotifying)
         // It continues from there without another discovery.
         let command = Request.writeCharacteristic(peer: apps.peer, characteristic: note, value: [9])
         apps.central.send(command)
@@ -71,7 +75,8 @@ import Testing
         apps.strap.controller.loseLinks(.connectionTimeout)
         apps.world.run(.seconds(1))
         let events = apps.central.take()
-        #expect(events.count == 1 && events.first?.disconnection != nil)
+        #expect(events.count == 1)
+        #expect(events.first?.disconnection != nil)
     }
 
     @Test(
@@ -128,7 +133,8 @@ import Testing
         #expect(apps.central.take().compactMap(\.value) == [.success([1]), .success([2]), .success([3])])
         // The other manager was not created: its state is discarded, and nothing launches the app any more.
         apps.world.run(.seconds(20))
-        #expect(apps.phone.system.apps.preservation.apps.isEmpty && launcher.launches.count == 1)
+        #expect(apps.phone.system.apps.preservation.apps.isEmpty)
+        #expect(launcher.launches.count == 1)
     }
 
     @Test("behaviour 10.6: an app that is running without its managers is not launched")
@@ -225,7 +231,8 @@ import Testing
         apps.launchCentral()
         apps.world.run(.zero)
         let values = apps.central.take().compactMap(\.value)
-        #expect(values.count == EventMailbox.capacity && values.last == .success([43, 1]))
+        #expect(values.count == EventMailbox.capacity)
+        #expect(values.last == .success([43, 1]))
     }
 
     @Test(
@@ -248,8 +255,10 @@ import Testing
             Issue.record("\(events)")
             return
         }
-        #expect(state.advertising?.localName == "Strap" && state.services == [Example.heartRate])
-        #expect(events.dropFirst() == [.stateChanged(.poweredOn)] && apps.strap.controller.isAdvertising)
+        #expect(state.advertising?.localName == "Strap")
+        #expect(state.services == [Example.heartRate])
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
+        #expect(apps.strap.controller.isAdvertising)
     }
 
     @Test("behaviour 7.24: an app that returns after a radio failure gets no event for a start it did not request")

@@ -79,7 +79,8 @@ import Testing
         let owner = try DeskOwner()
         let (old, new) = (try #require(Prompter(owner.desk)), try #require(Prompter(owner.desk)))
         owner.ask(.compare(123_456))
-        #expect(old.shown.isEmpty && new.shown.count == 1)
+        #expect(old.shown.isEmpty)
+        #expect(new.shown.count == 1)
         let expected = PairingQuestion(.compare(123_456), peerName: "Belt", peerAddress: "C0:FF:EE:00:00:01")
         #expect(new.shown.first?.question == .pairing(expected))
         // Another prompter cannot answer, and an answer that does not fit the question has no effect.
@@ -105,7 +106,8 @@ import Testing
         #expect(owner.answers == [.passkey(999_999)])
         owner.ask(.showPasskey(7))
         prompter.answer(.accept)
-        #expect(owner.answers.count == 1 && prompter.closed.isEmpty)
+        #expect(owner.answers.count == 1)
+        #expect(prompter.closed.isEmpty)
         owner.desk.closePrompt(owner.peer())
         #expect(prompter.closed == [prompter.shown[1].number])
         prompter.answer(.refuse)
@@ -202,7 +204,8 @@ import Testing
         let (asked, refused) = (device.manager(.central), device.manager(.central, of: device.app("Heart")))
         let allowed = device.manager(.central, of: device.app("Other"))
         owner.world.run(.seconds(1))
-        #expect(asked.take().isEmpty && refused.take() == [.stateChanged(.unauthorized)])
+        #expect(asked.take().isEmpty)
+        #expect(refused.take() == [.stateChanged(.unauthorized)])
         #expect(allowed.take() == [.stateChanged(.poweredOn)])
         // A prompter that leaves without answering leaves the question pending.
         let first = try #require(Prompter(owner.desk))
@@ -244,6 +247,7 @@ import Testing
         guard case .answer(6, .failure)? = replies.last else { return #expect(Bool(false), "\(replies)") }
         owner.ask()
         tool.close()
-        #expect(owner.answers == [.accept, .refuse] && owner.device.system.prompter == nil)
+        #expect(owner.answers == [.accept, .refuse])
+        #expect(owner.device.system.prompter == nil)
     }
 }

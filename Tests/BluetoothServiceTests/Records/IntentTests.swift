@@ -101,7 +101,8 @@ import Testing
                 #expect(keeper.awaitsRadio == survives, "\(role) \(state)")
                 #expect(keeper.intent == (survives ? before.intent : Intent()), "\(role) \(state)")
             }
-            #expect(kept.intent == before.intent && kept.awaitsRadio)
+            #expect(kept.intent == before.intent)
+            #expect(kept.awaitsRadio)
         }
     }
 
@@ -112,10 +113,13 @@ import Testing
         var keeper = recorded(scan(1))
         var preserved = keeper
         let byTheSystem = preserved.reported(.poweredOn, .central, hasProcess: false)
-        #expect(!byTheSystem && preserved.awaitsRadio)
+        #expect(!byTheSystem)
+        #expect(preserved.awaitsRadio)
         let atOnce = keeper.reported(.poweredOn, .central, hasProcess: true)
         keeper.begins()
-        #expect(atOnce && !keeper.awaitsRadio && keeper.intent.requests == [scan(1)])
+        #expect(atOnce)
+        #expect(!keeper.awaitsRadio)
+        #expect(keeper.intent.requests == [scan(1)])
         let again = keeper.reported(.poweredOn, .central, hasProcess: true)
         #expect(!again)
     }
@@ -127,8 +131,10 @@ import Testing
         var preserved = keeper
         keeper.stopped(hasProcess: true)
         preserved.stopped(hasProcess: false)
-        #expect(keeper.intent == Intent() && !keeper.awaitsRadio)
-        #expect(preserved.intent.requests == [scan(1)] && preserved.awaitsRadio)
+        #expect(keeper.intent == Intent())
+        #expect(!keeper.awaitsRadio)
+        #expect(preserved.intent.requests == [scan(1)])
+        #expect(preserved.awaitsRadio)
     }
 
     @Test(
@@ -137,16 +143,20 @@ import Testing
     func unclaimed() {
         var keeper = IntentKeeper()
         keeper.expect(intent(scan(1), connect(1), connect(2)))
-        #expect(keeper.intent == Intent() && keeper.kept.requests == [scan(1), connect(1), connect(2)])
+        #expect(keeper.intent == Intent())
+        #expect(keeper.kept.requests == [scan(1), connect(1), connect(2)])
         keeper.apply(.central(.peer(peer(2), .cancelConnection)))
         keeper.apply(scan(2))
-        #expect(keeper.intent.requests == [scan(2)] && keeper.kept.requests == [scan(2), connect(1)])
+        #expect(keeper.intent.requests == [scan(2)])
+        #expect(keeper.kept.requests == [scan(2), connect(1)])
         var ended = keeper
         ended.processEnded(in: .poweredOn)
-        #expect(ended.intent == keeper.kept && !ended.awaitsRadio)
+        #expect(ended.intent == keeper.kept)
+        #expect(!ended.awaitsRadio)
         ended = keeper
         ended.processEnded(in: .resetting)
-        #expect(ended.intent == keeper.kept && ended.awaitsRadio)
+        #expect(ended.intent == keeper.kept)
+        #expect(ended.awaitsRadio)
         keeper.endPatience()
         #expect(keeper.kept.requests == [scan(2)])
     }
@@ -156,7 +166,8 @@ import Testing
         var keeper = recorded(scan(1), connect(1))
         keeper.expect(intent(scan(1), connect(2)))
         keeper.withdrawConnections()
-        #expect(keeper.intent.requests == [scan(1)] && keeper.kept.requests == [scan(1)])
+        #expect(keeper.intent.requests == [scan(1)])
+        #expect(keeper.kept.requests == [scan(1)])
     }
 
     @Test("behaviour 1.18, AB-G07: a returned app that may no longer use Bluetooth keeps nothing of peers")
@@ -187,7 +198,8 @@ import Testing
         app.happened(.timeIsUp)
         app.call({ count.add(1, ordering: .relaxed) }, on: queue)
         world.run(.seconds(1))
-        #expect(!app.canWait && count.load(ordering: .relaxed) == 0)
+        #expect(!app.canWait)
+        #expect(count.load(ordering: .relaxed) == 0)
         app.happened(.entered)
         world.run(.seconds(1))
         #expect(count.load(ordering: .relaxed) == 1)

@@ -223,7 +223,8 @@ import Testing
     func permissionsOfVersion1() throws {
         let octets = PacketBuffer([1, 0, 2, 0, 1, 0, 0x61, 2, 1, 0, 0x62, 3])
         let record = try PermissionRecord(reading: octets)
-        #expect(record.version == 1 && record.encoded() == octets)
+        #expect(record.version == 1)
+        #expect(record.encoded() == octets)
         #expect(
             record.decisions(ownedBy: 1_000) == [
                 AppIdentity(name: "a", owner: 1_000): AppDecision(.denied),
@@ -269,10 +270,12 @@ import Testing
             return (try? ControllerRecord(reading: PacketBuffer(octets))) != nil
         }
         let most = (0..<ControllerMemory.maximumControllers).map { entry("\($0)") }
-        #expect(reads(most) && !reads(most + [entry("one more")]))
+        #expect(reads(most))
+        #expect(!reads(most + [entry("one more")]))
         #expect(!reads([entry("a"), entry("b"), entry("a")]))
         let longest = String(repeating: "a", count: ControllerRecord.maximumPlace)
-        #expect(reads([entry(longest)]) && !reads([entry(longest + "a")]))
+        #expect(reads([entry(longest)]))
+        #expect(!reads([entry(longest + "a")]))
         #expect(ControllerRecord([entry(longest + "a"), entry("a")]).entries == [entry("a")])
         // The last four octets: one bit for each fall-back, starting at 1.
         for bit in [0, 6, 31] {

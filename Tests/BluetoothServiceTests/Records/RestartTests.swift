@@ -27,8 +27,10 @@ import Testing
         #expect(bench.phone.system.centrals.map(\.scans) == [true])
         let (_, manager) = bench.open()
         let events = manager.take()
-        #expect(restored(events)?.scan?.services == [0x180D] && events.dropFirst() == [.stateChanged(.poweredOn)])
-        #expect(bench.phone.system.centrals.map(\.scans) == [true] && bench.phone.system.apps.preservation.apps.isEmpty)
+        #expect(restored(events)?.scan?.services == [0x180D])
+        #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
+        #expect(bench.phone.system.centrals.map(\.scans) == [true])
+        #expect(bench.phone.system.apps.preservation.apps.isEmpty)
         // The scan survives another restart too.
         #expect(bench.recorded == [Self.scan])
         bench.restart()
@@ -52,19 +54,23 @@ import Testing
         let (app, manager) = bench.open("App", role)
         // The process dies again before the radio is on.
         app.happened(.ended(.crashed))
-        #expect(manager.take().count == 1 && bench.recorded == recorded)
+        #expect(manager.take().count == 1)
+        #expect(bench.recorded == recorded)
         let (_, second) = bench.open("App", role)
-        #expect(bench.phone.system.state == .unknown && bench.recorded == recorded)
+        #expect(bench.phone.system.state == .unknown)
+        #expect(bench.recorded == recorded)
         bench.phone.system.start()
         bench.world.run(.seconds(1))
         let events = second.take()
         let session = try #require(bench.phone.system.managers.sessions(of: AppIdentity(name: "com.example.App")).first)
         #expect(events.dropFirst() == [.stateChanged(.poweredOn)])
-        #expect(session.manager.intent.requests == recorded && bench.recorded == recorded)
+        #expect(session.manager.intent.requests == recorded)
+        #expect(bench.recorded == recorded)
         switch (role, events.first) {
         case (.central, .central(.willRestore(let state))): #expect(state.scan?.services == [0x180D])
         case (.peripheral, .peripheral(.willRestore(let state))):
-            #expect(state.services == [Example.heartRate] && state.advertising?.localName == "Strap")
+            #expect(state.services == [Example.heartRate])
+            #expect(state.advertising?.localName == "Strap")
         default: Issue.record("\(events)")
         }
     }
@@ -82,10 +88,12 @@ import Testing
         #expect(bench.recorded == [Self.scan])
         let (_, manager) = bench.open()
         let events = manager.take()
-        #expect(restored(events)?.scan != nil && events.dropFirst() == [.stateChanged(.poweredOff)])
+        #expect(restored(events)?.scan != nil)
+        #expect(events.dropFirst() == [.stateChanged(.poweredOff)])
         bench.phone.system.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
-        #expect(bench.phone.system.centrals.map(\.scans) == [false] && bench.recorded == [])
+        #expect(bench.phone.system.centrals.map(\.scans) == [false])
+        #expect(bench.recorded == [])
     }
 
     @Test(
@@ -106,19 +114,22 @@ import Testing
             Issue.record("\(manager.events)")
             return
         }
-        #expect(state.services == [Example.heartRate] && manager.take().dropFirst() == [.stateChanged(.poweredOff)])
+        #expect(state.services == [Example.heartRate])
+        #expect(manager.take().dropFirst() == [.stateChanged(.poweredOff)])
         #expect(bench.recorded == recorded)
         bench.phone.system.setPower(true, by: .controlCentre)
         bench.world.run(.seconds(1))
         #expect(manager.take() == [.stateChanged(.poweredOn)])
         let session = try #require(bench.phone.system.peripherals.first)
-        #expect(session.publishedServices == [Example.heartRate] && bench.phone.controller.isAdvertising)
+        #expect(session.publishedServices == [Example.heartRate])
+        #expect(bench.phone.controller.isAdvertising)
         // A state below powered off removes them for good.
         bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Sensor"))
         bench.phone.system.setPermission(.allowedAlways, for: AppIdentity(name: "com.example.Sensor"))
         #expect(session.publishedServices.isEmpty)
         bench.world.run(.seconds(1))
-        #expect(manager.take().count == 2 && bench.recorded == [])
+        #expect(manager.take().count == 2)
+        #expect(bench.recorded == [])
     }
 
     @Test(
@@ -156,11 +167,11 @@ import Testing
         bench.restart()
         let (_, manager) = bench.open(isReopened: true)
         #expect(manager.take() == [.stateChanged(.poweredOn)])
-        #expect(
-            bench.phone.system.centrals.map(\.scans) == [false] && bench.phone.system.apps.preservation.apps.isEmpty
-        )
+        #expect(bench.phone.system.centrals.map(\.scans) == [false])
+        #expect(bench.phone.system.apps.preservation.apps.isEmpty)
         bench.world.run(PreservedApp.patience)
-        #expect(bench.recorded == [] && bench.written.first?.managers.first?.options.isReopened == false)
+        #expect(bench.recorded == [])
+        #expect(bench.written.first?.managers.first?.options.isReopened == false)
         // The next manager is restored as usual.
         manager.send(Self.scan)
         bench.world.run(.seconds(1))
@@ -178,12 +189,14 @@ import Testing
         bench.world.run(.seconds(1))
         bench.restart()
         let (app, manager) = bench.open(isReopened: true)
-        #expect(manager.take() == [.stateChanged(.poweredOn)] && bench.phone.system.centrals.map(\.scans) == [false])
+        #expect(manager.take() == [.stateChanged(.poweredOn)])
+        #expect(bench.phone.system.centrals.map(\.scans) == [false])
         // A service that starts now restores it too.
         #expect(bench.recorded == [Self.scan])
         app.happened(.ended(.crashed))
         bench.world.run(.seconds(1))
-        #expect(bench.recorded == [Self.scan] && bench.phone.system.centrals.map(\.scans) == [true])
+        #expect(bench.recorded == [Self.scan])
+        #expect(bench.phone.system.centrals.map(\.scans) == [true])
         #expect(restored(bench.open().manager.take())?.scan?.services == [0x180D])
         // The latest requests of the process count.
         bench.restart()
@@ -255,7 +268,8 @@ import Testing
             let bench = RecordBench()
             try restart(of: bench, processLives: true)
             bench.world.run(Preservation.settleTime - .seconds(1))
-            #expect(bench.launches.isEmpty && bench.phone.system.apps.preservation.apps.count == 1)
+            #expect(bench.launches.isEmpty)
+            #expect(bench.phone.system.apps.preservation.apps.count == 1)
             if comesByItself { _ = bench.open(isReopened: true) }
             bench.world.run(.seconds(2))
             #expect(bench.launches == (comesByItself ? [] : ["com.example.Collector"]))
@@ -308,7 +322,8 @@ import Testing
             #expect(bench.written.first?.process == mark)
             app.happened(.ended(.crashed))
             bench.world.run(.seconds(1))
-            #expect(bench.written.first?.process == mark && bench.records.inner.changes == changes)
+            #expect(bench.written.first?.process == mark)
+            #expect(bench.records.inner.changes == changes)
         }
     }
 
@@ -357,7 +372,8 @@ import Testing
         let before = bench.records.inner.contents
         bench.phone.system.stop()
         bench.world.run(.seconds(1))
-        #expect(bench.records.inner.contents == before && bench.written.count == 2)
+        #expect(bench.records.inner.contents == before)
+        #expect(bench.written.count == 2)
     }
 
     @Test("behaviour 1.18: the user's permissions survive a restart", arguments: [true, false])
@@ -373,7 +389,8 @@ import Testing
         bench.phone.system.setPermission(.denied, for: AppIdentity(name: "com.example.Collector"))
         if isReset { bench.phone.system.resetPermission(of: AppIdentity(name: "com.example.Collector")) }
         bench.world.run(.zero)
-        #expect(saved.count == (isReset ? 2 : 1) && !manager.events.isEmpty)
+        #expect(saved.count == (isReset ? 2 : 1))
+        #expect(!manager.events.isEmpty)
         bench.restart()
         let again = bench.phone.manager(.central, of: bench.phone.app("Collector", usage: "To see"))
         #expect(again.take() == (isReset ? [] : [.stateChanged(.unauthorized)]))

@@ -36,7 +36,8 @@ import Testing
         let (bench, greedy, modest) = makeBench()
         greedy.send(scan(1))
         bench.world.run(.seconds(5))
-        #expect(bench.records.held == [Self.slot] && scanned(bench).isEmpty)
+        #expect(bench.records.held == [Self.slot])
+        #expect(scanned(bench).isEmpty)
         let requests = bench.phone.system.observers
         var performed: [Request] = []
         requests.add(.messages) { if case .requested(let request) = $0.content { performed.append(request) } }
@@ -44,12 +45,12 @@ import Testing
         modest.send(scan(2))
         bench.world.run(.zero)
         #expect(performed == [.central(.resetScanFilter), scan(2)])
-        #expect(
-            scanned(bench, "Modest") == [scan(2)] && bench.written.last?.managers.first?.intent.requests == [scan(2)]
-        )
+        #expect(scanned(bench, "Modest") == [scan(2)])
+        #expect(bench.written.last?.managers.first?.intent.requests == [scan(2)])
         // The save never completes: the greedy app waits for ever, and no other app does.
         bench.world.run(.seconds(3_600))
-        #expect(scanned(bench).isEmpty && bench.records.held == [Self.slot])
+        #expect(scanned(bench).isEmpty)
+        #expect(bench.records.held == [Self.slot])
     }
 
     @Test(
@@ -70,16 +71,21 @@ import Testing
             greedy.send(.central(.resetScanFilter))
         }
         bench.world.run(.seconds(1))
-        #expect(performed.isEmpty && bench.records.inner.changes == saves)
+        #expect(performed.isEmpty)
+        #expect(bench.records.inner.changes == saves)
         bench.records.complete()
         bench.world.run(.zero)
         // The first request is in the record. The others are not, and wait for the next save.
-        #expect(performed == [scan(1)] && bench.recorded == [scan(1)] && scanned(bench) == [scan(1)])
+        #expect(performed == [scan(1)])
+        #expect(bench.recorded == [scan(1)])
+        #expect(scanned(bench) == [scan(1)])
         bench.records.complete()
         bench.world.run(.zero)
         #expect(performed == [scan(1)] + later.flatMap { [$0, .central(.resetScanFilter)] })
-        #expect(bench.recorded == [scan(9)] && scanned(bench) == [scan(9)])
-        #expect(bench.records.inner.changes == saves + 2 && bench.records.held.isEmpty)
+        #expect(bench.recorded == [scan(9)])
+        #expect(scanned(bench) == [scan(9)])
+        #expect(bench.records.inner.changes == saves + 2)
+        #expect(bench.records.held.isEmpty)
     }
 
     @Test("behaviour 10.15: an event that changes the record meanwhile does not affect the requests that wait")
@@ -94,7 +100,8 @@ import Testing
         #expect(second.take().isEmpty)
         while bench.records.complete() { bench.world.run(.zero) }
         #expect(bench.written.first?.managers.map(\.intent.requests) == [[scan(1)], []])
-        #expect(scanned(bench) == [scan(1)] && second.take() == [.stateChanged(.poweredOn)])
+        #expect(scanned(bench) == [scan(1)])
+        #expect(second.take() == [.stateChanged(.poweredOn)])
         #expect(!bench.records.hasOverlapped)
     }
 
@@ -114,7 +121,8 @@ import Testing
         bench.world.run(.seconds(1))
         #expect(happened.isEmpty)
         while bench.records.complete() { bench.world.run(.zero) }
-        #expect(happened == ["requested", "closed"] && bench.written.map(\.app.name) == ["com.example.Modest"])
+        #expect(happened == ["requested", "closed"])
+        #expect(bench.written.map(\.app.name) == ["com.example.Modest"])
     }
 
     @Test(
@@ -139,7 +147,8 @@ import Testing
         again.send(scan(2))
         bench.world.run(.zero)
         while bench.records.complete() { bench.world.run(.zero) }
-        #expect(scanned(bench) == [scan(2)] && bench.recorded == [scan(2)])
+        #expect(scanned(bench) == [scan(2)])
+        #expect(bench.recorded == [scan(2)])
     }
 
     @Test(
@@ -161,7 +170,8 @@ import Testing
             }
             let before = scanned(bench)
             bench.restart()
-            #expect(scanned(bench) == before && !bench.records.hasOverlapped)
+            #expect(scanned(bench) == before)
+            #expect(!bench.records.hasOverlapped)
         }
     }
 
@@ -172,11 +182,13 @@ import Testing
         bench.world.run(RecordKeeper.slowness - .milliseconds(1))
         #expect(bench.troubles.isEmpty)
         bench.world.run(.seconds(100))
-        #expect(bench.troubles.count == 1 && bench.troubles.first?.contains("com.example.Greedy") == true)
+        #expect(bench.troubles.count == 1)
+        #expect(bench.troubles.first?.contains("com.example.Greedy") == true)
         bench.records.complete()
         bench.world.run(.zero)
         // It did not fail before.
-        #expect(bench.troubles.count == 2 && bench.troubles.last?.hasSuffix("has been saved") == true)
+        #expect(bench.troubles.count == 2)
+        #expect(bench.troubles.last?.hasSuffix("has been saved") == true)
         greedy.send(scan(2))
         bench.world.run(.milliseconds(1))
         bench.records.complete()
@@ -199,10 +211,12 @@ import Testing
         modest.send(scan(30))
         bench.world.run(.zero)
         let reports = bench.troubles.count
-        #expect(reports > 20 && bench.troubles.allSatisfy { $0.contains("no space left") })
+        #expect(reports > 20)
+        #expect(bench.troubles.allSatisfy { $0.contains("no space left") })
         // Failed retries are not reported again.
         bench.world.run(.seconds(300))
-        #expect(scanned(bench) == [scan(20)] && scanned(bench, "Modest") == [scan(30)])
+        #expect(scanned(bench) == [scan(20)])
+        #expect(scanned(bench, "Modest") == [scan(30)])
         #expect(bench.troubles.count == reports)
         bench.records.inner.failure = nil
         bench.world.run(RecordKeeper.retryPause)
@@ -226,7 +240,8 @@ import Testing
         #expect(!bench.troubles.isEmpty)
         bench.records.inner.failure = nil
         bench.phone.system.stop()
-        #expect(bench.recorded == [scan(1)] && bench.records.held.isEmpty)
+        #expect(bench.recorded == [scan(1)])
+        #expect(bench.records.held.isEmpty)
         let kept = bench.records.inner.contents[.permissions].flatMap {
             try? PermissionRecord(reading: PacketBuffer($0))
         }
@@ -246,7 +261,8 @@ import Testing
         #expect(misuse.isEmpty)
         greedy.send(.central(.resetScanFilter))
         bench.world.run(.zero)
-        #expect(misuse.count == 1 && misuse.first?.contains("com.example.Greedy") == true)
+        #expect(misuse.count == 1)
+        #expect(misuse.first?.contains("com.example.Greedy") == true)
     }
 
     @Test("behaviours 1.11, 10.15: what ends with the radio while a request waits for its record is not recorded again")
@@ -287,16 +303,19 @@ import Testing
         }
         manager.send(scan(1))
         bench.world.run(.zero)
-        #expect(waits.withLock { $0 } == [true] && performed.isEmpty)
+        #expect(waits.withLock { $0 } == [true])
+        #expect(performed.isEmpty)
         connection.happened(.ended(end))
         bench.world.run(.zero)
         let isWaiting = connection.app.with { $0.isWaiting }
-        #expect(waits.withLock { $0 } == [true, false] && !isWaiting)
+        #expect(waits.withLock { $0 } == [true, false])
+        #expect(!isWaiting)
         #expect(performed == (end == .crashed ? [scan(1)] : []))
         while !bench.records.held.isEmpty {
             bench.records.complete()
             bench.world.run(.zero)
         }
-        #expect(waits.withLock { $0 } == [true, false] && performed == (end == .crashed ? [scan(1)] : []))
+        #expect(waits.withLock { $0 } == [true, false])
+        #expect(performed == (end == .crashed ? [scan(1)] : []))
     }
 }

@@ -58,13 +58,18 @@ import Testing
         let phone = world.device("Phone")
         let app = phone.app("Heart")
         let name = "com.example.Heart"
-        #expect(perform(.background, name, on: phone).isSuccess && app.phase == .background)
-        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
-        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
-        #expect(perform(.foreground, name, on: phone).isSuccess && app.phase == .foreground)
+        #expect(perform(.background, name, on: phone).isSuccess)
+        #expect(app.phase == .background)
+        #expect(perform(.foreground, name, on: phone).isSuccess)
+        #expect(app.phase == .foreground)
+        #expect(perform(.suspend, name, on: phone).isSuccess)
+        #expect(app.phase == .suspended)
+        #expect(perform(.foreground, name, on: phone).isSuccess)
+        #expect(app.phase == .foreground)
         app.happened(.left)
         app.happened(.asksForTime(true))
-        #expect(perform(.suspend, name, on: phone).isSuccess && app.phase == .suspended)
+        #expect(perform(.suspend, name, on: phone).isSuccess)
+        #expect(app.phase == .suspended)
         // The timer that it had does not fire again.
         #expect(perform(.foreground, name, on: phone).isSuccess)
         world.run(.seconds(300))
@@ -76,7 +81,8 @@ import Testing
         let phone = world.device("Phone")
         let app = phone.system.openApp(AppIdentity(name: "test"))
         let unmanaged = perform(.suspend, "test", on: phone)
-        #expect(unmanaged.error?.code == .core(.operationNotSupported) && app.phase == .foreground)
+        #expect(unmanaged.error?.code == .core(.operationNotSupported))
+        #expect(app.phase == .foreground)
         #expect(perform(.foreground, "nobody", on: phone).error?.code == .core(.unknownDevice))
         #expect(perform(.terminate, "nobody", on: phone).error?.code == .core(.unknownDevice))
     }
@@ -125,17 +131,16 @@ import Testing
                 "\(verb)"
             )
         }
-        #expect(apps.allSatisfy { $0.phase == .foreground } && phone.system.apps.permissions.decisions.isEmpty)
+        #expect(apps.allSatisfy { $0.phase == .foreground })
+        #expect(phone.system.apps.permissions.decisions.isEmpty)
         #expect(perform(.revokePermission, "a", of: 2, on: phone).isSuccess)
         #expect(apps.map(\.phase) == [.foreground, .notRunning(.removedFromMemory)])
         #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 2)) == .denied)
         #expect(phone.system.permission(of: AppIdentity(name: "a", owner: 1)) == .allowedAlways)
         let shown = phone.system.appsStatus.permissions
         #expect(shown == [PermissionStatus(app: "a", owner: 2, permission: "denied", executable: nil)])
-        #expect(
-            perform(.resetPermission, "a", of: 2, on: phone).isSuccess
-                && phone.system.apps.permissions.decisions.isEmpty
-        )
+        #expect(perform(.resetPermission, "a", of: 2, on: phone).isSuccess)
+        #expect(phone.system.apps.permissions.decisions.isEmpty)
         // A running app is preferred; for an unknown name, the command applies to the app of the service's own user.
         #expect(perform(.background, "a", on: phone).isSuccess && apps[0].phase == .background)
         #expect(perform(.revokePermission, "later", on: phone).isSuccess)
@@ -151,7 +156,8 @@ import Testing
             let (app, process) = (phone.app("Heart", [.central]), Process())
             app.runs(in: process)
             let manager = phone.manager(.central, of: app, restoring: "heart")
-            #expect(perform(verb, "com.example.Heart", on: phone).isSuccess && process.isOver)
+            #expect(perform(verb, "com.example.Heart", on: phone).isSuccess)
+            #expect(process.isOver)
             #expect(phone.system.apps.preservation.apps.isEmpty == !isKept)
             _ = manager
         }
@@ -160,13 +166,10 @@ import Testing
         let manager = phone.manager(.central, of: app, restoring: "heart")
         app.happened(.ended(.crashed))
         #expect(!phone.system.apps.preservation.apps.isEmpty)
-        #expect(
-            perform(.terminate, "com.example.Heart", on: phone).error != nil
-                && !phone.system.apps.preservation.apps.isEmpty
-        )
-        #expect(
-            perform(.forceQuit, "com.example.Heart", on: phone).isSuccess && phone.system.apps.preservation.apps.isEmpty
-        )
+        #expect(perform(.terminate, "com.example.Heart", on: phone).error != nil)
+        #expect(!phone.system.apps.preservation.apps.isEmpty)
+        #expect(perform(.forceQuit, "com.example.Heart", on: phone).isSuccess)
+        #expect(phone.system.apps.preservation.apps.isEmpty)
         _ = manager
     }
 
@@ -211,7 +214,8 @@ import Testing
         for number in 0...UInt32(ToolConversation.maximumPending) {
             tool.handle(.ask(number: number, .app(.launch, name: "a")))
         }
-        #expect(processes.done.count == ToolConversation.maximumPending && replies.count == 1)
+        #expect(processes.done.count == ToolConversation.maximumPending)
+        #expect(replies.count == 1)
         for completion in processes.completions {
             completion(.success(()))
             completion(.success(()))

@@ -62,24 +62,39 @@ import Testing
         let handles = try pair.connected()
         #expect(!handles.isEmpty)
         let phone = try Tool(pair.phone.system).answer(1, to: .status, as: SystemStatus.self)
-        #expect(phone.state == "poweredOn" && phone.failure == nil && phone.controller != nil)
-        #expect(phone.apps.map(\.name) == ["test"] && phone.apps.first?.phase == "foreground")
+        #expect(phone.state == "poweredOn")
+        #expect(phone.failure == nil)
+        #expect(phone.controller != nil)
+        #expect(phone.apps.map(\.name) == ["test"])
+        #expect(phone.apps.first?.phase == "foreground")
         #expect(phone.apps.first?.managers.map(\.role) == ["central"])
         #expect(phone.apps.first?.permission == "allowedAlways")
         #expect(phone.apps.first?.managers.first?.state == "poweredOn")
         let link = try #require(phone.links.first)
-        #expect(phone.links.count == 1 && link.peer == pair.peer && link.role == "central" && link.apps == ["test"])
-        #expect(link.encryption == "none" && !link.isBonded && link.mtu > 23)
+        #expect(phone.links.count == 1)
+        #expect(link.peer == pair.peer)
+        #expect(link.role == "central")
+        #expect(link.apps == ["test"])
+        #expect(link.encryption == "none")
+        #expect(!link.isBonded)
+        #expect(link.mtu > 23)
         let scan = ScanStatus(app: "test", owner: 0, services: ["180D"], allowsDuplicates: true, isActive: true)
-        #expect(phone.scans == [scan] && link.owners == [0])
+        #expect(phone.scans == [scan])
+        #expect(link.owners == [0])
         let strap = try Tool(pair.strap.system).answer(1, to: .status, as: SystemStatus.self)
-        #expect(strap.advertising.map(\.services) == [["180D"]] && strap.advertising.first?.shown == "whole")
+        #expect(strap.advertising.map(\.services) == [["180D"]])
+        #expect(strap.advertising.first?.shown == "whole")
         #expect(strap.links.first?.role == "peripheral")
         let devices = try Tool(pair.phone.system).answer(2, to: .devices, as: [DeviceStatus].self)
         let device = try #require(devices.first)
-        #expect(devices.count == 1 && device.identifier == pair.peer && device.isConnected && !device.isBonded)
-        #expect(device.rssi != nil && (device.lastSeenSeconds ?? -1) >= 0)
-        #expect(phone.lines.count < 24 && phone.lines.first == "Bluetooth is poweredOn")
+        #expect(devices.count == 1)
+        #expect(device.identifier == pair.peer)
+        #expect(device.isConnected)
+        #expect(!device.isBonded)
+        #expect(device.rssi != nil)
+        #expect((device.lastSeenSeconds ?? -1) >= 0)
+        #expect(phone.lines.count < 24)
+        #expect(phone.lines.first == "Bluetooth is poweredOn")
         #expect(try Tool(pair.phone.system).answer(3, to: .bonds, as: [BondStatus].self).isEmpty)
     }
 
@@ -118,7 +133,9 @@ import Testing
         #expect(try Tool(phone.system).answer(1, to: .apps, as: AppsStatus.self).apps.map(\.phase) == ["foreground"])
         app.happened(.ended(.crashed))
         let after = try Tool(phone.system).answer(1, to: .apps, as: AppsStatus.self)
-        #expect(after.apps.isEmpty && after.preserved.map(\.centrals) == [["heart"]] && after.installed.isEmpty)
+        #expect(after.apps.isEmpty)
+        #expect(after.preserved.map(\.centrals) == [["heart"]])
+        #expect(after.installed.isEmpty)
         _ = manager
     }
 
@@ -154,14 +171,16 @@ import Testing
             system.peers.heard(peer, rssi: -100, at: system.loop.now)
         }
         let devices = try Tool(system).answer(1, to: .devices, as: [DeviceStatus].self)
-        #expect(devices.count == DeviceStatus.maximumShown && devices.first?.identifier == pair.peer)
+        #expect(devices.count == DeviceStatus.maximumShown)
+        #expect(devices.first?.identifier == pair.peer)
         #expect((JSONText.of(devices)?.utf8.count ?? .max) <= ToolReply.maximumText)
     }
 
     @Test("a tool that removes an unknown bond gets an error with a reason")
     func aBondThatIsNotThere() {
         let error = Tool(world.device("Phone").system).refusal(1, of: .forgetBond(.blank))
-        #expect(error?.code == .core(.unknownDevice) && error?.reason?.isEmpty == false)
+        #expect(error?.code == .core(.unknownDevice))
+        #expect(error?.reason?.isEmpty == false)
     }
 
     @Test("a tool receives events of the kinds it requests, until it stops the stream")
@@ -174,7 +193,8 @@ import Testing
         world.run(.zero)
         let seen = try events(tool.take(), of: 7)
         #expect(seen.map(\.kind) == ["managers", "messages", "messages"], "\(seen)")
-        #expect(seen.first?.app == "test" && seen.first?.manager == manager.id.rawValue)
+        #expect(seen.first?.app == "test")
+        #expect(seen.first?.manager == manager.id.rawValue)
         #expect(seen.last?.text.contains("180d") == true || seen.last?.text.contains("180D") == true, "\(seen)")
         #expect(seen.allSatisfy { $0.line.contains("test/1") })
         tool.say(.stop(number: 7))
@@ -221,7 +241,8 @@ import Testing
         #expect(told.count == 1 && lost.kind == "lost" && lost.details == ["lost": "100"], "\(told)")
         phone.manager(.central).close()
         let next = try events(tool.take(), of: 1)
-        #expect(next.map(\.kind) == ["managers", "managers"] && next.first?.number == lost.number + 1)
+        #expect(next.map(\.kind) == ["managers", "managers"])
+        #expect(next.first?.number == lost.number + 1)
         // The final answer counts the events lost by then.
         tool.conversation?.canSend = false
         phone.manager(.central).close()
@@ -260,7 +281,8 @@ import Testing
     @Test("each kind of event has its own name, and each event is one line, truncated if long")
     func eventsHaveNamesAndLines() {
         let names = Observation.Kinds.named.map(\.name)
-        #expect(Set(names).count == 11 && !names.contains("other"))
+        #expect(Set(names).count == 11)
+        #expect(!names.contains("other"))
         func event(_ content: Observation.Content) -> MonitoredEvent {
             let subject = Observation.Subject(app: AppIdentity(name: "a\u{7}", owner: 7), manager: ManagerID(3))
             let observation = Observation(number: 1, time: .zero, cause: nil, subject: subject, content: content)
@@ -276,9 +298,12 @@ import Testing
         ]
         for content in contents {
             let (event, kind) = (event(content), content.kind.name)
-            #expect(event.kind == kind && !event.text.isEmpty && event.owner == 7)
+            #expect(event.kind == kind)
+            #expect(!event.text.isEmpty)
+            #expect(event.owner == 7)
             #expect(event.line.hasPrefix("0.000000 \(kind) a\\u{7}/3 "), "\(event.line)")
-            #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 } && event.text.utf8.count < 2_010)
+            #expect(!event.line.unicodeScalars.contains { $0.value < 0x20 })
+            #expect(event.text.utf8.count < 2_010)
             #expect((JSONText.of(event)?.utf8.count ?? .max) < ToolReply.maximumText)
         }
         #expect(event(.told(.stateChanged(.poweredOn))).text.hasPrefix("event, kind: stateChanged, "))
