@@ -60,7 +60,8 @@ private struct EndedKeyboard: Keyboard {
         let session = PrompterSession()
         session.type("yes\n")
         session.ask(.confirmPairing)
-        #expect(session.log.count == 2 && session.log.first == "discard")
+        #expect(session.log.count == 2)
+        #expect(session.log.first == "discard")
         #expect(session.log.last?.hasPrefix("[ pair with \"Sensor\" (00:00:00:00:00:01)?") == true)
         #expect(session.answers.isEmpty)
         session.type("yes\n")
@@ -110,9 +111,8 @@ private struct EndedKeyboard: Keyboard {
         let session = PrompterSession()
         session.ask(.showPasskey(42))
         session.type("yes\n")
-        #expect(
-            session.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"] && session.answers.isEmpty
-        )
+        #expect(session.log == ["[ enter the code 000042 on \"Sensor\" (00:00:00:00:00:01) ]"])
+        #expect(session.answers.isEmpty)
     }
 
     @Test func whoIsAskedAboutIsNamedSafely() {
@@ -190,7 +190,8 @@ private struct EndedKeyboard: Keyboard {
     }
 
     @Test func onlyWholeWordsAreAnswers() {
-        #expect(TerminalPrompter.Prepared("yes") == .yes && TerminalPrompter.Prepared("NO") == .no)
+        #expect(TerminalPrompter.Prepared("yes") == .yes)
+        #expect(TerminalPrompter.Prepared("NO") == .no)
         for text in ["", "y", "n", "yess", "ye", "12345"] { #expect(TerminalPrompter.Prepared(text) == nil) }
     }
 }

@@ -50,7 +50,8 @@ import Testing
         for user in [phone, station] { thread.watch(user) }
         let isThrough = world.run(.seconds(60)) { phone.received.count == 50_000 && station.received.count == 50_000 }
         #expect(isThrough, "\(phone.received.count) and \(station.received.count) octets came")
-        #expect(phone.received == world.publisher.outgoing && station.received == world.opener.outgoing)
+        #expect(phone.received == world.publisher.outgoing)
+        #expect(station.received == world.opener.outgoing)
         phone.close()
         world.run(.seconds(1))
         #expect(station.events.sorted() == ["in end", "in open", "out end", "out open"])
@@ -84,6 +85,8 @@ import Testing
         #expect(phone.output.write([1, 2, 3], maxLength: 3) == 3)
         #expect(world.run { station.input.hasBytesAvailable })
         station.read()
-        #expect(station.received == Data([1, 2, 3]) && phone.events == [] && station.events == [])
+        #expect(station.received == Data([1, 2, 3]))
+        #expect(phone.events == [])
+        #expect(station.events == [])
     }
 }

@@ -44,7 +44,8 @@ import Testing
     private func bringUpCommands() throws -> Int {
         let (patient, _) = alone(Failure(fault: .silent, cure: .reset), at: .max)
         patient.device.world.run(for: .seconds(1))
-        #expect(patient.reports.value.isEmpty && patient.device.withSystem { $0.state == .poweredOn })
+        #expect(patient.reports.value.isEmpty)
+        #expect(patient.device.withSystem { $0.state == .poweredOn })
         return patient.controller.commands
     }
 
@@ -82,14 +83,16 @@ import Testing
         let resets = Array(repeating: 1, count: HCIHost.maximumResets)
         // The first bring-up, then one on each new transport.
         #expect(Array(taken.prefix(12)) == resets + [2] + resets + [3] + resets + [4])
-        #expect(patient.steps.filter { $0 == 2 }.count == 1 && patient.steps.filter { $0 == 3 }.count == 1)
+        #expect(patient.steps.filter { $0 == 2 }.count == 1)
+        #expect(patient.steps.filter { $0 == 3 }.count == 1)
         let rounds = patient.steps.filter { $0 == 4 }.count
         // 8 s for four timeouts, and pauses of 1, 2, 4, 8, 16, 30 s.
         #expect((10...20).contains(rounds), "\(rounds)")
         #expect(patient.advices.value == 1)
         #expect(watcher.states.value.last == .unsupported)
         let status = patient.device.withSystem { $0.status.recovery }
-        #expect(status?.step == 4 && status?.advice?.contains("power the controller off") == true)
+        #expect(status?.step == 4)
+        #expect(status?.advice?.contains("power the controller off") == true)
         // Later, the person acts after all.
         patient.device.setController(isPluggedIn: false)
         world.run(for: .seconds(1))
@@ -138,7 +141,8 @@ import Testing
         #expect(patient.faults(failure) == [])
         // The pending reset and its time-out are cancelled.
         world.run(for: RecoveryLadder.deviceResetTimeout)
-        #expect(patient.steps == [1, 2, 3] && watcher.states.value.last == .poweredOn)
+        #expect(patient.steps == [1, 2, 3])
+        #expect(watcher.states.value.last == .poweredOn)
     }
 
     @Test("AB-H06: a controller that returns has left the ladder, even if no poll happened while it was away")
@@ -174,7 +178,8 @@ import Testing
         let scanner = patient.device.launch("scanner") { _ in TenaciousReader() }
         patient.live(for: .seconds(60)) { watcher.states.value.last == .poweredOn }
         #expect(watcher.states.value == [.resetting, .poweredOn])
-        #expect(patient.faults(failure) == [] && scanner.seen.values == 0)
+        #expect(patient.faults(failure) == [])
+        #expect(scanner.seen.values == 0)
     }
 
     // MARK: Sessions

@@ -78,7 +78,8 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
-        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+        #expect(trust.phone.pairedPeers.isEmpty)
+        #expect(trust.sensor.pairedPeers.isEmpty)
     }
 
     /// A failed pairing makes many peers disconnect, so a pairing that cannot succeed is not started.
@@ -91,7 +92,8 @@ import Testing
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
         trust.world.run(for: .seconds(5))
         // The sensor received no pairing request.
-        #expect(app.log.isEmpty && trust.sensor.person.notices.isEmpty)
+        #expect(app.log.isEmpty)
+        #expect(trust.sensor.person.notices.isEmpty)
         app.read(Trust.open)
         #expect(try app.expect("value").error == nil)
     }
@@ -125,11 +127,15 @@ import Testing
         let trust = TrustWorld()
         let configuration = trust.phone.withSystem { $0.peers.deviceSecurity.configuration }
         #expect(configuration.ioCapability == .keyboardDisplay)
-        #expect(configuration.bonds && configuration.maximumKeySize == 16 && configuration.legacy != .only)
+        #expect(configuration.bonds)
+        #expect(configuration.maximumKeySize == 16)
+        #expect(configuration.legacy != .only)
         let app = try trust.app()
         try app.pair()
         let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
-        #expect(level?.isSecureConnections == true && level?.keySize == 16 && level?.isAuthenticated == true)
+        #expect(level?.isSecureConnections == true)
+        #expect(level?.keySize == 16)
+        #expect(level?.isAuthenticated == true)
     }
 
     @Test("behaviour 6.7: a peer without Secure Connections pairs by legacy pairing")
@@ -140,7 +146,8 @@ import Testing
         let app = try trust.app()
         try app.pair()
         let level = trust.phone.withSystem { $0.peers.bonds?.bonds.first?.keys.level }
-        #expect(level?.isSecureConnections == false && level?.isAuthenticated == true)
+        #expect(level?.isSecureConnections == false)
+        #expect(level?.isAuthenticated == true)
         // The bond is used on the next connection.
         try app.leave()
         try app.pair()

@@ -26,7 +26,8 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         let read = try app.expect("value")
-        #expect(read.error == nil && read.value == Self.email)
+        #expect(read.error == nil)
+        #expect(read.value == Self.email)
         // The first request never reached the app on the sensor (behaviour 7.38).
         #expect(trust.sensorApp.log == ["read"])
         #expect(app.log.isEmpty)
@@ -45,7 +46,8 @@ import Testing
         #expect(all.count == 2 && all[0].hasPrefix("Phone: showsCode(\"") && all[1] == "Sensor: asksForCode", "\(all)")
         // The alerts disappear from both screens.
         trust.world.run(for: .seconds(1))
-        #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
+        #expect(trust.phone.person.alerts.isEmpty)
+        #expect(trust.sensor.person.alerts.isEmpty)
         #expect(trust.phone.withSystem { $0.bondedPeers.first?.isAuthenticated } == true)
         // From now on, the peripheral and the central trust each other.
         app.subscribe(Trust.email)
@@ -105,11 +107,14 @@ import Testing
                 // The descriptor is not writable. The request was made after pairing, and not before.
                 app.writeDescription(of: Trust.described, Data("b".utf8))
                 let code = try app.expect("description written").error?.att
-                #expect(code != nil && code != .insufficientAuthentication && code != .insufficientEncryption)
+                #expect(code != nil)
+                #expect(code != .insufficientAuthentication)
+                #expect(code != .insufficientEncryption)
             } else {
                 app.readDescription(of: Trust.described)
                 let read = try app.expect("description")
-                #expect(read.error == nil && read.value == Data("a name".utf8))
+                #expect(read.error == nil)
+                #expect(read.value == Data("a name".utf8))
             }
             #expect(trust.phone.pairedPeers.count == 1)
         }
@@ -128,7 +133,8 @@ import Testing
             app.readDescription(of: Trust.described)
         }
         let heard = try app.expect("description", "description written")
-        #expect(heard.error?.att == .insufficientAuthentication && heard.value == nil)
+        #expect(heard.error?.att == .insufficientAuthentication)
+        #expect(heard.value == nil)
         #expect(trust.phone.pairedPeers.isEmpty)
     }
 
@@ -170,7 +176,8 @@ import Testing
         let read = try app.expect("value", within: .seconds(10))
         #expect(read.error?.att == .insufficientAuthentication)
         #expect(trust.sensorApp.log.isEmpty)
-        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+        #expect(trust.phone.pairedPeers.isEmpty)
+        #expect(trust.sensor.pairedPeers.isEmpty)
         // The link stays up for everything open.
         app.read(Trust.open)
         #expect(try app.expect("value").error == nil)
@@ -193,7 +200,8 @@ import Testing
         #expect(waited >= .seconds(29) && waited <= .seconds(32), "\(waited)")
         // The sensor's timer started slightly later.
         trust.world.run(for: .seconds(1))
-        #expect(trust.phone.person.alerts.isEmpty && trust.sensor.person.alerts.isEmpty)
+        #expect(trust.phone.person.alerts.isEmpty)
+        #expect(trust.sensor.person.alerts.isEmpty)
         // No further pairing starts on that link.
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(2)).error?.att == .insufficientEncryption)
@@ -212,7 +220,8 @@ import Testing
         try app.visit()
         app.read(Trust.email)
         #expect(try app.expect("value", within: .seconds(10)).error?.att == .insufficientAuthentication)
-        #expect(trust.phone.pairedPeers.isEmpty && trust.sensor.pairedPeers.isEmpty)
+        #expect(trust.phone.pairedPeers.isEmpty)
+        #expect(trust.sensor.pairedPeers.isEmpty)
     }
 
     @Test(
