@@ -63,7 +63,9 @@ import Testing
             0x0A, 0x27, 1, 2, 3, 4, 5, 6, 7, 8, 9,
         ])
         #expect(data.structures.count == 6)
-        #expect(data.connectionIntervalRange == nil && data.advertisingInterval == nil && data.uri == nil)
+        #expect(data.connectionIntervalRange == nil)
+        #expect(data.advertisingInterval == nil)
+        #expect(data.uri == nil)
         #expect(data.targetAddresses == [BluetoothAddress(0x0605_0403_0201, kind: .publicDevice)])
         #expect(data.supportedFeatures == 0x0807_0605_0403_0201)
     }
