@@ -47,7 +47,8 @@ import Testing
         old.name = "Thermometer"
         let first = try store.add(old)
         let second = try store.add(Samples.bond(7, level: Samples.strong))
-        #expect(second.identifier == first.identifier && second.keys.level == Samples.strong)
+        #expect(second.identifier == first.identifier)
+        #expect(second.keys.level == Samples.strong)
         #expect(second.name == "Thermometer")
         #expect(store.bonds == [second])
     }
@@ -145,7 +146,9 @@ import Testing
         other.place = "another socket"
         let random = RandomSource(seed: 1)
         let adopted = try BondStore(storage: storage, adapter: other, adopting: true, random: random)
-        #expect(adopted.bonds == [bond] && adopted.identity == identity && adopted.adapter == other)
+        #expect(adopted.bonds == [bond])
+        #expect(adopted.identity == identity)
+        #expect(adopted.adapter == other)
         // The new adapter owns the bonds from now on, and the old one has lost them.
         #expect(try BondStore(storage: storage, adapter: other, random: random).bonds == [bond])
         let refusal = BondError.otherAdapter(place: "memory", owner: other, present: Samples.adapter)
@@ -187,7 +190,9 @@ import Testing
         bond.cache = Self.largestCache
         bond.record = Samples.record(7)
         let kept = try store.add(bond)
-        #expect(kept.cache == nil && kept.record == bond.record && kept.keys == bond.keys)
+        #expect(kept.cache == nil)
+        #expect(kept.record == bond.record)
+        #expect(kept.keys == bond.keys)
         // An ordinary cache is kept. A later update that is too large removes it.
         try store.update(kept.identifier) { $0.cache = Samples.cache(services: 20) }
         #expect(store.bond(kept.identifier)?.cache == Samples.cache(services: 20))
@@ -231,12 +236,14 @@ import Testing
             DiscoveredDescriptor(handle: $0, uuid: BluetoothUUID(high: 1, low: 2))
         }
         let kept = try store.add(bond)
-        #expect(kept.record != nil && kept.cache != nil)
+        #expect(kept.record != nil)
+        #expect(kept.cache != nil)
         let secret = FormatTests.secret
         let one = BondFile.encode(try #require(storage.load()), secret).count
         try store.remove(kept.identifier)
         let none = BondFile.encode(try #require(storage.load()), secret).count
-        #expect(one - none <= Bond.maximumSize && one - none > Bond.maximumSize - 512)
+        #expect(one - none <= Bond.maximumSize)
+        #expect(one - none > Bond.maximumSize - 512)
         let most = none + AdapterIdentity.maximumPlace + BondStore.maximumBonds * Bond.maximumSize
         #expect(most <= BondFile.maximumSize)
     }
@@ -250,7 +257,8 @@ import Testing
         try store.add(Samples.bond(1))
         storage.failure = .tooLarge(place: "memory")
         #expect(throws: BondError.tooLarge(place: "memory")) { try store.add(Samples.bond(2)) }
-        #expect(told.isEmpty && store.bonds.map(\.address) == [0, 1].map(Samples.address))
+        #expect(told.isEmpty)
+        #expect(store.bonds.map(\.address) == [0, 1].map(Samples.address))
         storage.failure = nil
         // A bond refused for another reason evicts none.
         var impostor = Samples.bond(3)

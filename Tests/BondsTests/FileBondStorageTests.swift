@@ -208,7 +208,8 @@ import Testing
         try makeVersion1()
         let store = try open()
         let bond = try #require(store.bonds.first)
-        #expect(bond.name == "A" && !files.fileExists(atPath: directory.file("secret")))
+        #expect(bond.name == "A")
+        #expect(!files.fileExists(atPath: directory.file("secret")))
         try store.update(bond.identifier) { $0.name = "B" }
         #expect(files.contents(atPath: directory.file("bonds"))?[8] == 2)
     }
@@ -245,7 +246,8 @@ import Testing
         let rights = [FileAttributeKey.posixPermissions: 0o600]
         #expect(files.createFile(atPath: directory.file("bonds.new"), contents: Data([1]), attributes: rights))
         let state = try #require(try FileBondStorage.look(into: directory.path))
-        #expect(state.bonds == [bond] && state.adapter == Samples.adapter)
+        #expect(state.bonds == [bond])
+        #expect(state.adapter == Samples.adapter)
         #expect(files.fileExists(atPath: directory.file("bonds.new")))
         // Changing the bonds requires the lock.
         #expect(refusal() == .inUse(place: directory.path))

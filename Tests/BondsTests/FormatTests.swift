@@ -79,7 +79,8 @@ import Testing
         StoredBonds(adapter: AdapterIdentity(address: .none, place: details), identity: Self.identity).write(to: &body)
         let octets = body.bytes
         let read = try StoredBonds(reading: PacketBuffer(Array(octets[..<7]) + Array(octets[9...])), version: 1)
-        #expect(read.adapter == adapter && read.identity == Self.identity)
+        #expect(read.adapter == adapter)
+        #expect(read.identity == Self.identity)
     }
 
     /// A bond of version 1 that could never be used, and data that displaced others.
@@ -135,7 +136,8 @@ import Testing
         let old = PacketBuffer(Samples.version1)
         #expect(throws: SealedFileError.foreign) { try BondFile.decode(old, Self.secret) }
         let checksum = Array(Samples.version1.suffix(32))
-        #expect(BondFile.checksumOfVersion1(old) == checksum && BondFile.checksumOfVersion1(file) == nil)
+        #expect(BondFile.checksumOfVersion1(old) == checksum)
+        #expect(BondFile.checksumOfVersion1(file) == nil)
         #expect(try BondFile.decode(old, Self.secret(0, predecessor: checksum)) == Self.sample)
     }
 
@@ -183,7 +185,8 @@ import Testing
         #expect(HostSecret(random: RandomSource(seed: 5), predecessor: predecessor).file == drawn + predecessor)
         let first = HostSecret(random: RandomSource(seed: 5), predecessor: nil)
         #expect(first.file == drawn + [UInt8](repeating: 0, count: 32))
-        #expect(first.hasReplaced([UInt8](repeating: 0, count: 32)) && !first.hasReplaced(predecessor))
+        #expect(first.hasReplaced([UInt8](repeating: 0, count: 32)))
+        #expect(!first.hasReplaced(predecessor))
         let random = RandomSource(seed: 5)
         #expect(HostSecret(random: random, predecessor: nil).name != HostSecret(random: random, predecessor: nil).name)
     }

@@ -28,7 +28,8 @@ import Testing
         attacker.keys.identityKey = kept.keys.identityKey
         let refusal = BondError.identityTaken(by: kept.identifier, name: "Thermometer")
         #expect(throws: refusal) { try store.add(attacker) }
-        #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
+        #expect(store.bonds == [kept])
+        #expect(storage.load()?.bonds == [kept])
         // The error names the bond, and suggests an action.
         #expect("\(refusal)".contains("\"Thermometer\"") && "\(refusal)".contains("\(kept.identifier)"))
         #expect("\(refusal)".contains("forget"))
@@ -47,7 +48,8 @@ import Testing
             attacker.address = BluetoothAddress(kept.address.value, kind: kind)
             #expect(throws: BondError.identityTaken(by: kept.identifier, name: nil)) { try store.add(attacker) }
         }
-        #expect(store.bonds == [kept] && storage.load()?.bonds == [kept])
+        #expect(store.bonds == [kept])
+        #expect(storage.load()?.bonds == [kept])
     }
 
     @Test("a peer that has shown its key may change its address or its resolving key")
