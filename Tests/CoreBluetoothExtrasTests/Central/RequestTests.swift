@@ -119,7 +119,8 @@ struct RequestTests {
             try await central.connect(peripheral)
             let begin = world.world.now
             let stale = await #expect(throws: CBError.self) { try await peripheral.read(characteristic) }
-            #expect(stale?.code == .invalidHandle && world.world.now == begin)
+            #expect(stale?.code == .invalidHandle)
+            #expect(world.world.now == begin)
             let stream = await #expect(throws: CBError.self) {
                 for try await _ in peripheral.notifications(of: characteristic) {}
             }

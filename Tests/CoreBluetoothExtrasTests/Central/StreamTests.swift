@@ -22,8 +22,11 @@ struct StreamTests {
             }
             await #expect(throws: ExtrasError.replaced) { try await first.value }
             let found = try await second.value
-            #expect(found.content.localName == "Signpost" && found.content.services == [Station.service])
-            #expect(found.content.isConnectable && found.rssi < 0 && !central.isScanning)
+            #expect(found.content.localName == "Signpost")
+            #expect(found.content.services == [Station.service])
+            #expect(found.content.isConnectable)
+            #expect(found.rssi < 0)
+            #expect(!central.isScanning)
             let third = world.task { for try await _ in central.scan() {} }
             try await world.sleep(.seconds(1))
             third.cancel()
@@ -59,7 +62,8 @@ struct StreamTests {
             #expect(characteristic.isNotifying)
             #expect(try await listening[1].value == (1...20).map { $0 })
             try await world.sleep(.milliseconds(500))
-            #expect(!characteristic.isNotifying && world.station.state.withLock { $0.subscribers } == 0)
+            #expect(!characteristic.isNotifying)
+            #expect(world.station.state.withLock { $0.subscribers } == 0)
         }
     }
 
@@ -71,7 +75,8 @@ struct StreamTests {
             try await world.sleep(.seconds(1))
             for try await _ in peripheral.notifications(of: characteristic) { break }
             try await world.sleep(.seconds(1))
-            #expect(characteristic.isNotifying && world.station.state.withLock { $0.subscribers } == 1)
+            #expect(characteristic.isNotifying)
+            #expect(world.station.state.withLock { $0.subscribers } == 1)
             // Unsubscribing in the app ends the sequence too.
             let listening = world.task { for try await _ in peripheral.notifications(of: characteristic) {} }
             try await world.sleep(.seconds(1))
@@ -137,7 +142,9 @@ struct StreamTests {
             let second = try await listening.value
             return (first, second, peripheral.maximumWriteValueLength(for: .withoutResponse))
         }
-        #expect(first == 20 && second > first && length == second)
+        #expect(first == 20)
+        #expect(second > first)
+        #expect(length == second)
     }
 
     @Test("behaviour 15.5: writes without response wait for credits, and all arrive, once and in order")
@@ -180,7 +187,8 @@ struct StreamTests {
         let received = try world.connected(for: .seconds(300)) { _, peripheral, _ in
             let psm = try #require(world.station.state.withLock { $0.psm })
             let channel = try await peripheral.openChannel(psm)
-            #expect(channel.psm == psm && channel.peer === peripheral)
+            #expect(channel.psm == psm)
+            #expect(channel.peer === peripheral)
             try await world.sleep(.seconds(1))
             let other = try #require(world.station.state.withLock { $0.channels.first })
             let echo = world.task {

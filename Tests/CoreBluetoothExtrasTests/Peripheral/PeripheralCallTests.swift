@@ -175,7 +175,8 @@ import Testing
         default: for task in tasks.withLock({ $0 }) { task.cancel() }
         }
         world.run(moment % 3 == 2 ? 0.001 : 2)
-        #expect(begun.value == 520 && ended.value == 520)
+        #expect(begun.value == 520)
+        #expect(ended.value == 520)
     }
 
     @Test("behaviour 8.1: publishing a channel waits for its PSM, and centrals' channels arrive as a stream")
@@ -195,7 +196,8 @@ import Testing
         world.world.run(for: .seconds(10)) { phone.notes.all == ["connected"] }
         phone.openChannel(psm.withLock { $0 })
         world.run(2)
-        #expect(world.notes.all.last == "channel true" && phone.notes.all.last == "open")
+        #expect(world.notes.all.last == "channel true")
+        #expect(phone.notes.all.last == "open")
     }
 
     @Test("a channel whose publication was cancelled does not stay open")
