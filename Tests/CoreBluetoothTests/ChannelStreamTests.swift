@@ -106,7 +106,8 @@ import Testing
     func streamsTellWhatHappens() {
         let app = StreamApp()
         #expect(app.asked() == [.grant(ServiceLimits.channelWindow)])
-        #expect(app.input.streamStatus == .notOpen && app.output.streamStatus == .notOpen)
+        #expect(app.input.streamStatus == .notOpen)
+        #expect(app.output.streamStatus == .notOpen)
         #expect(!app.output.hasSpaceAvailable)
         app.start()
         #expect(app.take(3).sorted() == ["in open", "out open", "out space"])
@@ -115,7 +116,8 @@ import Testing
         // Reported again only after a read, because data is left.
         app.tell(.received([4]))
         var buffer = [UInt8](repeating: 0, count: 2)
-        #expect(app.input.read(&buffer, maxLength: 2) == 2 && buffer == [1, 2])
+        #expect(app.input.read(&buffer, maxLength: 2) == 2)
+        #expect(buffer == [1, 2])
         #expect(app.take(1) == ["in bytes"])
         buffer = [UInt8](repeating: 0, count: 9)
         #expect(app.input.read(&buffer, maxLength: 9) == 2 && buffer[..<2] == [3, 4])
@@ -131,7 +133,8 @@ import Testing
         #expect(app.input.read(&buffer, maxLength: 9) == 0)
         #expect(app.output.write([1], maxLength: 1) == -1)
         #expect(app.take(1) == ["out error"])
-        #expect(app.output.streamStatus == .error && app.input.streamStatus == .atEnd)
+        #expect(app.output.streamStatus == .error)
+        #expect(app.input.streamStatus == .atEnd)
         #expect(!app.isMistaken.withLock { $0 })
     }
 
@@ -253,14 +256,16 @@ import Testing
         app.tell(.room(5))
         app.input.delegate = nil
         app.tell(.received([1]))
-        #expect(app.catchUp() && app.take(0) == [])
+        #expect(app.catchUp())
+        #expect(app.take(0) == [])
         app.input.delegate = app
         #expect(app.take(1) == ["in bytes"])
         app.input.remove(from: app.runLoop, forMode: .default)
         var octet: UInt8 = 0
         #expect(app.input.read(&octet, maxLength: 1) == 1)
         app.tell(.received([2]))
-        #expect(app.catchUp() && app.take(0) == [])
+        #expect(app.catchUp())
+        #expect(app.take(0) == [])
         app.input.schedule(in: app.runLoop, forMode: .default)
         #expect(app.take(1) == ["in bytes"])
         #expect(!app.isMistaken.withLock { $0 })

@@ -50,7 +50,8 @@ import Testing
         #expect(app.take().requests == [.connect(peer: app.peer, options: ConnectOptions())])
         app.manager.registerForConnectionEvents()
         #expect(app.take().requests == [.watchConnections(nil)])
-        #expect(CBConnectionEvent.peerDisconnected.rawValue == 0 && CBConnectionEvent.peerConnected.rawValue == 1)
+        #expect(CBConnectionEvent.peerDisconnected.rawValue == 0)
+        #expect(CBConnectionEvent.peerConnected.rawValue == 1)
     }
 
     @Test("behaviour 14.23: registrations for connection events accept four services")
@@ -83,7 +84,8 @@ import Testing
         #expect(!app.peripheral.ancsAuthorized)
         app.service.deliver(.connected(PeerInfo(identifier: app.peer), maximumWriteWithoutResponse: 20))
         app.service.deliver(.central(.peer(app.peer, .notificationsAuthorized(true))))
-        #expect(listener.authorizations == [true] && app.peripheral.ancsAuthorized)
+        #expect(listener.authorizations == [true])
+        #expect(app.peripheral.ancsAuthorized)
         app.service.deliver(.disconnected(peer: app.peer, nil, isReconnecting: false))
         #expect(!app.peripheral.ancsAuthorized)
         app.service.deliver(.central(.peer(app.peer, .notificationsAuthorized(true))))
@@ -109,7 +111,8 @@ import Testing
         let listener = Listener()
         app.peripheral.delegate = listener
         let configuration = CBChannelSoundingSessionConfiguration(role: .initiator)
-        #expect(configuration.role == .initiator && configuration.role.rawValue == 0)
+        #expect(configuration.role == .initiator)
+        #expect(configuration.role.rawValue == 0)
         app.peripheral.startChannelSoundingSession(configuration)
         app.peripheral.cancelChannelSoundingSession()
         let requests: [LinkRequest] = [.startChannelSounding, .cancelChannelSounding]
@@ -137,6 +140,7 @@ import Testing
             )
         }
         #expect(service.options.map(\.restoreIdentifier) == ["central", "peripheral"])
-        #expect(central.state == .unknown && peripheral.state == .unknown)
+        #expect(central.state == .unknown)
+        #expect(peripheral.state == .unknown)
     }
 }

@@ -11,7 +11,8 @@ import Testing
         let app = CentralApp()
         let characteristic = app.explore()
         let service = characteristic.service
-        #expect(service === app.peripheral.services?.first && service?.peripheral === app.peripheral)
+        #expect(service === app.peripheral.services?.first)
+        #expect(service?.peripheral === app.peripheral)
         app.service.deliver(.includedServicesDiscovered(peer: app.peer, service: 1, .success([.battery])))
         #expect(service?.includedServices?.first?.peripheral === app.peripheral)
         #expect(characteristic.descriptors?.count == 2)
@@ -19,7 +20,8 @@ import Testing
         let (local, outer) = (PeripheralApp(), CBMutableService(type: CBUUID(string: "180F"), primary: true))
         local.publish()
         outer.includedServices = [local.local]
-        #expect(local.dynamic.service === local.local && local.local.peripheral == nil)
+        #expect(local.dynamic.service === local.local)
+        #expect(local.local.peripheral == nil)
         #expect(outer.includedServices?.first === local.local)
         local.service.deliver(.subscribed(local.central, characteristic: local.characteristicID))
         #expect(local.centrals.first?.identifier == local.central.identifier)

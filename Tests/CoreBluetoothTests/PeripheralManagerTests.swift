@@ -180,7 +180,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
     func aCallbackAfterEachFalse() {
         let app = PeripheralApp()
         func update() -> Bool { app.manager.updateValue(Data([1]), for: app.dynamic, onSubscribedCentrals: nil) }
-        #expect(!update() && !update())
+        #expect(!update())
+        #expect(!update())
         app.service.deliver(.stateChanged(.poweredOn))
         #expect(app.take().calls == ["state 5", "ready"])
         app.publish()
@@ -195,9 +196,11 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         // Turning the power off clears the queue, but the callback is still due.
         while update() {}
         app.service.deliver(.stateChanged(.poweredOff))
-        #expect(!update() && app.take().calls == ["state 4"])
+        #expect(!update())
+        #expect(app.take().calls == ["state 4"])
         app.service.deliver(.stateChanged(.poweredOn))
-        #expect(app.take().calls == ["state 5", "ready"] && update())
+        #expect(app.take().calls == ["state 5", "ready"])
+        #expect(update())
     }
 
     @Test("behaviour 7.46: keeping the delegate's queue busy delays the callback")
@@ -634,7 +637,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
         #expect(app.dynamic.subscribedCentrals == [central])
         // A repeated event adds no second subscription.
         app.service.deliver(.subscribed(app.central, characteristic: app.characteristicID))
-        #expect(app.dynamic.subscribedCentrals == [central] && app.centrals == [central, central])
+        #expect(app.dynamic.subscribedCentrals == [central])
+        #expect(app.centrals == [central, central])
         #expect(central.maximumUpdateValueLength == 20)
         #expect(central.description.contains("identifier = \(app.central.identifier.uuidString), MTU = 23>"))
         app.service.deliver(.centralChanged(CentralInfo(identifier: app.central.identifier, maximumUpdateLength: 182)))

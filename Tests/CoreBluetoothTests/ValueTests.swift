@@ -89,7 +89,8 @@ import Testing
     func flowControlOfWrites() {
         let app = CentralApp()
         let characteristic = app.explore()
-        #expect(app.peripheral.canSendWriteWithoutResponse && ServiceLimits.writesWithoutResponse == 20)
+        #expect(app.peripheral.canSendWriteWithoutResponse)
+        #expect(ServiceLimits.writesWithoutResponse == 20)
         for _ in 0..<ServiceLimits.writesWithoutResponse {
             #expect(app.peripheral.canSendWriteWithoutResponse)
             app.peripheral.writeValue(Data([1]), for: characteristic, type: .withoutResponse)

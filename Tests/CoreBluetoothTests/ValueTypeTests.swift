@@ -69,7 +69,8 @@ import Testing
     @Test("behaviour 0.9: a UUID created without arguments consists of zeros")
     func aUUIDOfNothing() {
         #expect(CBUUID().uuidString == "00000000-0000-0000-0000-000000000000")
-        #expect(CBUUID() == CBUUID(data: Data(count: 16)) && CBUUID() != CBUUID(string: "0000"))
+        #expect(CBUUID() == CBUUID(data: Data(count: 16)))
+        #expect(CBUUID() != CBUUID(string: "0000"))
     }
 
     @Test("behaviour 0.7: objects for devices and UUIDs can be dictionary keys")
@@ -108,7 +109,8 @@ import Testing
         #expect(CBError.Code.leGattNearBackgroundNotificationLimit.rawValue == 18)
         #expect(CBATTError.Code.insufficientResources.rawValue == 0x11)
         #expect(CBATTError.Code(rawValue: 0x80)?.rawValue == 0x80)
-        #expect(CBError.errorDomain == "CBErrorDomain" && CBATTError.errorDomain == "CBATTErrorDomain")
+        #expect(CBError.errorDomain == "CBErrorDomain")
+        #expect(CBATTError.errorDomain == "CBATTErrorDomain")
     }
 
     @Test(arguments: 0...20)
@@ -150,7 +152,8 @@ import Testing
         let lost = ServiceError(.connectionTimeout, reason: "no packet")
         app.service.deliver(.disconnected(peer: app.peer, lost, isReconnecting: false))
         let told = app.lastError.map { "\($0)" } ?? ""
-        #expect(told.contains("\"The connection has timed out unexpectedly.\"") && told.contains("no packet"))
+        #expect(told.contains("\"The connection has timed out unexpectedly.\""))
+        #expect(told.contains("no packet"))
         #expect(!"\(app.lastError! as NSError)".contains("(null)"))
     }
 
