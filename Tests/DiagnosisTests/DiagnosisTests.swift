@@ -31,7 +31,9 @@ import Testing
 
     @Test func ofASoundMachineNothingIsFound() {
         let diagnosis = Diagnosis(of: Self.sound)
-        #expect(diagnosis.findings.isEmpty && diagnosis.isSound && diagnosis.lines.count == 1)
+        #expect(diagnosis.findings.isEmpty)
+        #expect(diagnosis.isSound)
+        #expect(diagnosis.lines.count == 1)
     }
 
     @Test func aKernelWithoutBluetoothIsFound() throws {
@@ -40,22 +42,23 @@ import Testing
             $0.adapters = .noBluetooth
             $0.isContainer = true
         }
-        #expect(inside.code == "namespace" && inside.remedy?.contains("--network host") == true)
+        #expect(inside.code == "namespace")
+        #expect(inside.remedy?.contains("--network host") == true)
     }
 
     @Test func aMachineWithoutAnAdapterIsToldWhatWouldHelp() throws {
         let found = try finding { $0.adapters = .found([]) }
-        #expect(
-            found.code == "no-adapter" && found.severity == .problem && found.remedy?.contains("tcp:HOST:PORT") == true
-        )
+        #expect(found.code == "no-adapter")
+        #expect(found.severity == .problem)
+        #expect(found.remedy?.contains("tcp:HOST:PORT") == true)
         let other = try finding {
             $0.adapters = .found([])
             $0.usb = [.init("1-2", driver: nil)]
             $0.hasUSBDriver = false
         }
-        #expect(
-            other.code == "no-driver" && other.place == "usb-1-2" && other.remedy?.contains("modprobe btusb") == true
-        )
+        #expect(other.code == "no-driver")
+        #expect(other.place == "usb-1-2")
+        #expect(other.remedy?.contains("modprobe btusb") == true)
         #expect(try finding { $0.adapters = .failed("no") }.code == "adapters")
     }
 
@@ -65,8 +68,11 @@ import Testing
             $0.adapters = .found([])
             $0.usb = [.init("1-2.4", interface: 2, driver: nil)]
         }
-        #expect(found.code == "driver-detached" && found.place == "usb-1-2.4" && found.severity == .problem)
-        #expect(found.what.contains("killed") && found.remedy?.contains("--controller usb:1-2.4 ") == true)
+        #expect(found.code == "driver-detached")
+        #expect(found.place == "usb-1-2.4")
+        #expect(found.severity == .problem)
+        #expect(found.what.contains("killed"))
+        #expect(found.remedy?.contains("--controller usb:1-2.4 ") == true)
         #expect(found.remedy?.contains("echo 1-2.4:1.2 | sudo tee /sys/bus/usb/drivers/btusb/bind") == true)
         // Another adapter makes no difference.
         #expect(codes { $0.usb = [.init("1-1"), .init("1-2", driver: nil)] } == ["driver-detached"])
@@ -78,7 +84,9 @@ import Testing
             $0.adapters = .found([])
             $0.usb = [.init("1-2", driver: "usbfs")]
         }
-        #expect(found.code == "held" && found.place == "usb-1-2" && found.what.contains("through USB"))
+        #expect(found.code == "held")
+        #expect(found.place == "usb-1-2")
+        #expect(found.what.contains("through USB"))
         let shared = codes {
             $0.adapters = .found([])
             $0.usb = [.init("1-2", driver: "usbfs")]
@@ -91,8 +99,11 @@ import Testing
     func missingRightsOnUSBAreFound() throws {
         let closed = MachineFacts.Node("/dev/bus/usb/001/002", isOpen: false)
         let note = try finding { $0.usb = [.init("1-2", node: closed)] }
-        #expect(note.code == "usb-rights" && note.place == closed.path && note.severity == .note)
-        #expect(note.what.contains("usb:1-2") && note.remedy?.contains("harald install --udev") == true)
+        #expect(note.code == "usb-rights")
+        #expect(note.place == closed.path)
+        #expect(note.severity == .note)
+        #expect(note.what.contains("usb:1-2"))
+        #expect(note.remedy?.contains("harald install --udev") == true)
         let rule = try finding {
             $0.usb = [.init("1-2", node: closed)]
             $0.hasUSBRule = true
@@ -133,21 +144,26 @@ import Testing
 
     @Test func whoHasAnAdapterIsFound() throws {
         let daemon = try finding { $0.adapters = .found([.init("hci0", holder: .bluetoothd)]) }
-        #expect(daemon.code == "bluetoothd" && daemon.place == "hci0" && daemon.remedy?.contains("systemctl") == true)
+        #expect(daemon.code == "bluetoothd")
+        #expect(daemon.place == "hci0")
+        #expect(daemon.remedy?.contains("systemctl") == true)
         #expect(codes { $0.adapters = .found([.init("hci0", holder: .program)]) } == ["held"])
         #expect(codes { $0.adapters = .found([.init("hci0", holder: .kernel)]) } == [])
         // bluetoothd runs, and holds no adapter.
         let note = try finding { $0.bluetoothdRuns = true }
-        #expect(note.code == "bluetoothd-runs" && note.severity == .note)
+        #expect(note.code == "bluetoothd-runs")
+        #expect(note.severity == .note)
     }
 
     @Test func missingRightsAreFound() throws {
         let found = try finding { $0.mayTakeAdapters = false }
-        #expect(found.code == "rights" && found.remedy?.contains("setcap cap_net_admin+ep") == true)
+        #expect(found.code == "rights")
+        #expect(found.remedy?.contains("setcap cap_net_admin+ep") == true)
         let port = try finding {
             $0.ports = [.init("/dev/ttyACM0", isOpen: false), .init("/dev/ttyACM1", isOpen: true)]
         }
-        #expect(port.place == "/dev/ttyACM0" && port.severity == .note)
+        #expect(port.place == "/dev/ttyACM0")
+        #expect(port.severity == .note)
     }
 
     static let services: [(ServiceFacts, String, Bool)] = [
@@ -161,7 +177,9 @@ import Testing
     @Test(arguments: services)
     func whatAServiceSaysIsTold(service: ServiceFacts, code: String, isSound: Bool) throws {
         let found = try finding { $0.service = service }
-        #expect(found.code == code && (found.severity == .note) == isSound && found.place == "/s")
+        #expect(found.code == code)
+        #expect((found.severity == .note) == isSound)
+        #expect(found.place == "/s")
         if code == "service-unsupported" { #expect(found.what.contains("f") && found.remedy == "unplug") }
     }
 
@@ -170,7 +188,8 @@ import Testing
             $0.controller = nil
             $0.controllerError = "hci0: it does not answer"
         }
-        #expect(found.severity == .problem && found.remedy?.contains("unplug") == true)
+        #expect(found.severity == .problem)
+        #expect(found.remedy?.contains("unplug") == true)
     }
 
     @Test func weakControllersAreFoundAndAreNothingWrong() {

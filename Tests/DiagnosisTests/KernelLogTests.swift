@@ -26,20 +26,25 @@ import Testing
     @Test(arguments: missing)
     func missingFirmwareIsFound(line: String, file: String, package: String) throws {
         let found = try #require(Check.complaint(line))
-        #expect(found.code == "firmware-missing" && found.severity == .problem && found.place == "hci0")
-        #expect(found.what.contains(file) && found.remedy?.contains(package) == true)
+        #expect(found.code == "firmware-missing")
+        #expect(found.severity == .problem)
+        #expect(found.place == "hci0")
+        #expect(found.what.contains(file))
+        #expect(found.remedy?.contains(package) == true)
     }
 
     @Test("an endless line is truncated")
     func aLineWithoutEndIsCut() throws {
         let line = "Bluetooth: hci0: command 0x0c03 tx timeout" + String(repeating: " é", count: 10_000)
         let complaint = try #require(KernelComplaint(line))
-        #expect(complaint.adapter == "hci0" && complaint.words.count == KernelComplaint.maximumWords)
+        #expect(complaint.adapter == "hci0")
+        #expect(complaint.words.count == KernelComplaint.maximumWords)
     }
 
     @Test func aPatchThatIsMissingIsAWeakness() throws {
         let found = try #require(Check.complaint("Bluetooth: hci1: BCM: firmware Patch file not found, tried:"))
-        #expect(found.severity == .weakness && found.place == "hci1")
+        #expect(found.severity == .weakness)
+        #expect(found.place == "hci1")
     }
 
     @Test(arguments: [
@@ -58,7 +63,8 @@ import Testing
 
     @Test func aControllerThatFailedBeforeIsFound() throws {
         let found = try #require(Check.complaint("Bluetooth: hci0: command 0x0c03 tx timeout"))
-        #expect(found.code == "controller-failed" && found.severity == .note)
+        #expect(found.code == "controller-failed")
+        #expect(found.severity == .note)
     }
 
     @Test(arguments: [
