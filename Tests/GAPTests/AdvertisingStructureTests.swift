@@ -87,7 +87,8 @@ import Testing
     func readsServiceData() throws {
         let services: [BluetoothUUID] = [0x180F, BluetoothUUID(bits32: 0x1234_5678)]
         let data = try read(services.map { .serviceData($0, [64]) })
-        #expect(data.serviceData.map(\.service) == services && data.serviceData.allSatisfy { $0.data == [64] })
+        #expect(data.serviceData.map(\.service) == services)
+        #expect(data.serviceData.allSatisfy { $0.data == [64] })
         #expect(try read([.serviceData(Self.long, [64])]).serviceData.map(\.service) == [Self.long])
     }
 
@@ -100,7 +101,8 @@ import Testing
     func readsPublicTargetAddresses() throws {
         let targets = [1, 2].map { BluetoothAddress($0, kind: .publicDevice) }
         let data = try read([.publicTargetAddresses(targets)])
-        #expect(data.targetAddresses == targets && data.structures.first?.type == .publicTargetAddress)
+        #expect(data.targetAddresses == targets)
+        #expect(data.structures.first?.type == .publicTargetAddress)
     }
 
     @Test("GAP/ADV/BV-13: random target addresses are written and read")
@@ -114,7 +116,8 @@ import Testing
     @Test("GAP/ADV/BV-14: an advertising interval is written and read")
     func readsAnAdvertisingInterval() throws {
         let data = try read([.advertisingInterval(0x0640)])
-        #expect(data.advertisingInterval == 0x0640 && data.encoded == [3, 0x1A, 0x40, 0x06])
+        #expect(data.advertisingInterval == 0x0640)
+        #expect(data.encoded == [3, 0x1A, 0x40, 0x06])
     }
 
     @Test(

@@ -33,7 +33,8 @@ import Testing
         let (sender, heard, _) = try broadcast(AdvertisingConfiguration(.nonConnectable, data: Self.data), in: mode)
         let sighting = try #require(heard.first)
         #expect(heard.allSatisfy { $0.kind == .nonConnectable && $0.address == sender.address && !$0.hasScanResponse })
-        #expect(sighting.data == Self.data && !sighting.isConnectable)
+        #expect(sighting.data == Self.data)
+        #expect(!sighting.isConnectable)
         #expect(sender.log.contains(LESetAdvertisingParameters.self) == (mode == .legacy))
         #expect(sender.log.contains(LESetExtendedAdvertisingParameters.self) == (mode == .extended))
     }
@@ -53,13 +54,15 @@ import Testing
         advertisement.address = .nonResolvablePrivate
         let (sender, heard, broadcaster) = try broadcast(advertisement, in: mode)
         let first = try #require(heard.first?.address)
-        #expect(first.randomKind == .nonResolvable && first != sender.address)
+        #expect(first.randomKind == .nonResolvable)
+        #expect(first != sender.address)
         #expect(heard.allSatisfy { $0.address == first })
         // It changes after 15 minutes at the latest, and the broadcast goes on.
         sender.world.run(GAPTimer.privateAddressInterval)
         let listener = sender.world.device()
         let later = try #require(try listener.hear(for: .seconds(20)).first?.address)
-        #expect(later.randomKind == .nonResolvable && later != first)
+        #expect(later.randomKind == .nonResolvable)
+        #expect(later != first)
         #expect(broadcaster.broadcast == advertisement)
         // The device keeps its own address.
         broadcaster.stop()
@@ -75,7 +78,8 @@ import Testing
         let broadcaster = Broadcaster(sender.access)
         broadcaster.send(AdvertisingConfiguration(.scannable, data: Self.data, scanResponse: Self.more))
         let heard = try listener.hear(ScanSettings(isActive: false))
-        #expect(!heard.isEmpty && heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
+        #expect(!heard.isEmpty)
+        #expect(heard.allSatisfy { $0.data == Self.data && !$0.hasScanResponse })
     }
 
     @Test("GAP/BROB/OBSV/BV-02: active observation receives scan responses", arguments: ControllerMode.allCases)
@@ -106,7 +110,8 @@ import Testing
         #expect(throws: GAPError.busy) { try Observer(listener.access).observe(.attentive, onSighting: { _ in }) }
         world.run { end != nil }
         let time = try #require(end) - begin
-        #expect(time >= .seconds(5) && time < .seconds(6))
+        #expect(time >= .seconds(5))
+        #expect(time < .seconds(6))
         // The radio is available again.
         try observer.observe(.attentive, onSighting: { _ in })
     }
@@ -134,7 +139,9 @@ import Testing
         let heard = try listener.hear(for: .seconds(4))
         #expect(failure == nil)
         let sighting = try #require(heard.first { !$0.isTruncated })
-        #expect(sighting.data == data && sighting.phys != nil && sighting.sid == 0)
+        #expect(sighting.data == data)
+        #expect(sighting.phys != nil)
+        #expect(sighting.sid == 0)
     }
 
     @Test func anAnonymousBroadcastHasNoAddress() throws {
@@ -148,7 +155,8 @@ import Testing
         broadcaster.onFailed = { Issue.record("the broadcast failed: \($0)") }
         broadcaster.send(advertisement)
         let heard = try listener.hear()
-        #expect(!heard.isEmpty && heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })
+        #expect(!heard.isEmpty)
+        #expect(heard.allSatisfy { $0.isAnonymous && $0.data == Self.data })
     }
 
     @Test("broadcasts that the specification or the controller does not allow fail at once")

@@ -43,7 +43,8 @@ import Testing
 
     private func expectLink(_ attempt: Attempt, _ mode: ControllerMode) throws {
         let link = try #require(try attempt.result?.get())
-        #expect(link.peer == attempt.device.address && link.connection.role == .central)
+        #expect(link.peer == attempt.device.address)
+        #expect(link.connection.role == .central)
         #expect(attempt.device.links.map(\.peer) == [attempt.other.address])
         #expect(attempt.other.log.contains(LECreateConnection.self) == (mode == .legacy))
         #expect(attempt.other.log.contains(LEExtendedCreateConnection.self) == (mode == .extended))
@@ -306,7 +307,8 @@ import Testing
         pair.world.run(.seconds(1))
         #expect(pair.central.endReasons == [.localHostTerminated])
         #expect(pair.peripheral.endReasons == [.remoteUserTerminated])
-        #expect(pair.central.access.links.isEmpty && pair.peripheral.access.links.isEmpty)
+        #expect(pair.central.access.links.isEmpty)
+        #expect(pair.peripheral.access.links.isEmpty)
         // The peripheral can terminate the link as well.
         let other = try LinkedPair(mode)
         other.peripheralLink.terminate()
@@ -325,7 +327,8 @@ import Testing
         pair.central.access.stop()
         pair.world.run(.milliseconds(100))
         #expect(failure == .notReady)
-        #expect(pair.central.access.state == .off && pair.central.access.links.isEmpty)
+        #expect(pair.central.access.state == .off)
+        #expect(pair.central.access.links.isEmpty)
         #expect(pair.central.endReasons.count == 1)
     }
 }

@@ -48,8 +48,10 @@ import Testing
     func aPeripheralAsksByL2CAPAndIsFollowed(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         let (result, _) = update(pair.peripheralLink, in: pair.world, by: .l2cap)
-        #expect(error(result) == nil && result != nil)
-        #expect(isInEffect(pair.peripheralLink.connection) && isInEffect(pair.centralLink.connection))
+        #expect(error(result) == nil)
+        #expect(result != nil)
+        #expect(isInEffect(pair.peripheralLink.connection))
+        #expect(isInEffect(pair.centralLink.connection))
     }
 
     @Test(
@@ -61,8 +63,10 @@ import Testing
         pair.centralLink.connection.onReceive = { _, _ in }
         let (result, time) = update(pair.peripheralLink, in: pair.world, by: .l2cap)
         #expect(error(result) == .timedOut)
-        #expect(time >= GAPTimer.connectionParameters && time < GAPTimer.connectionParameters + .seconds(1))
-        #expect(pair.peripheralLink.connection.isOpen && !isInEffect(pair.peripheralLink.connection))
+        #expect(time >= GAPTimer.connectionParameters)
+        #expect(time < GAPTimer.connectionParameters + .seconds(1))
+        #expect(pair.peripheralLink.connection.isOpen)
+        #expect(!isInEffect(pair.peripheralLink.connection))
     }
 
     @Test(
@@ -91,7 +95,8 @@ import Testing
         var changes = 0
         pair.centralLink.onParametersChanged = { changes += 1 }
         _ = update(pair.peripheralLink, in: pair.world, by: .l2cap)
-        #expect(asked == [Self.parameters] && changes == 1)
+        #expect(asked == [Self.parameters])
+        #expect(changes == 1)
         #expect(isInEffect(pair.centralLink.connection))
     }
 
@@ -116,15 +121,18 @@ import Testing
         pair.world.run(.seconds(2))
         // Connection Parameter Update Response with the result "rejected".
         #expect(answers == [[6, 0, 5, 0, 0x13, 1, 2, 0, 1, 0]])
-        #expect(asked == 0 && pair.centralLink.connection.interval == before)
+        #expect(asked == 0)
+        #expect(pair.centralLink.connection.interval == before)
     }
 
     @Test("GAP/CONN/CPUP/BV-06: a central changes the parameters on its own", arguments: ControllerMode.allCases)
     func aCentralBegins(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode)
         let (result, _) = update(pair.centralLink, in: pair.world)
-        #expect(error(result) == nil && result != nil)
-        #expect(isInEffect(pair.peripheralLink.connection) && isInEffect(pair.centralLink.connection))
+        #expect(error(result) == nil)
+        #expect(result != nil)
+        #expect(isInEffect(pair.peripheralLink.connection))
+        #expect(isInEffect(pair.centralLink.connection))
     }
 
     @Test(
@@ -140,9 +148,11 @@ import Testing
         }
         let (refused, _) = update(pair.centralLink, in: pair.world)
         let (accepted, _) = update(pair.centralLink, in: pair.world)
-        #expect(asked.count == 2 && asked.allSatisfy { $0 == Self.parameters })
+        #expect(asked.count == 2)
+        #expect(asked.allSatisfy { $0 == Self.parameters })
         #expect(error(refused)?.status == .unacceptableConnectionParameters)
-        #expect(error(accepted) == nil && isInEffect(pair.peripheralLink.connection))
+        #expect(error(accepted) == nil)
+        #expect(isInEffect(pair.peripheralLink.connection))
     }
 
     @Test("GAP/CONN/CPUP/BV-10: a peripheral requests parameters by the link layer", arguments: ControllerMode.allCases)
@@ -154,7 +164,8 @@ import Testing
             return true
         }
         let (result, _) = update(pair.peripheralLink, in: pair.world, by: .linkLayer)
-        #expect(error(result) == nil && result != nil)
+        #expect(error(result) == nil)
+        #expect(result != nil)
         #expect(asked == [Self.parameters])
         #expect(isInEffect(pair.centralLink.connection))
     }
@@ -166,7 +177,8 @@ import Testing
     func aPeripheralFallsBackToL2CAP(mode: ControllerMode) throws {
         let pair = try LinkedPair(mode, central: { $0.features.remove(.connectionParametersRequest) })
         let (result, _) = update(pair.peripheralLink, in: pair.world)
-        #expect(error(result) == nil && result != nil)
+        #expect(error(result) == nil)
+        #expect(result != nil)
         #expect(isInEffect(pair.centralLink.connection))
     }
 

@@ -53,7 +53,8 @@ import Testing
         #expect(world.loop.now - start < .milliseconds(900), "\(world.loop.now - start)")
         #expect(central.controller.quirksShown == [.initiating2MRefused: 1])
         #expect(central.access.controllerInformation?.fallbacks == [.no2MInitiating])
-        #expect(central.log.commands.count { $0 == "Reset" } == 1 && !central.log.contains(LECreateConnection.self))
+        #expect(central.log.commands.count { $0 == "Reset" } == 1)
+        #expect(!central.log.contains(LECreateConnection.self))
         link.terminate()
         world.run(.seconds(1))
         _ = try #require(connect(central, to: peripheral.address, within: .seconds(10)))
@@ -137,16 +138,20 @@ import Testing
         connector.want(wanted)
         bench.run(.seconds(100))
         #expect(times == [0, 1, 3, 7, 15, 31, 63, 95].map { .seconds($0) })
-        #expect(failures == 0 && connector.wanted == [wanted] && connector.refusal?.status == .connectionAlreadyExists)
+        #expect(failures == 0)
+        #expect(connector.wanted == [wanted])
+        #expect(connector.refusal?.status == .connectionAlreadyExists)
         let told = bench.reported.filter {
             "\($0)".hasPrefix("1 pending connection stays pending: the controller refuses")
         }
-        #expect(told.count == times.count && told.allSatisfy { $0.weight == .warning })
+        #expect(told.count == times.count)
+        #expect(told.allSatisfy { $0.weight == .warning })
         // The link that the controller reported ends.
         bench.controller.refuses = [:]
         connector.linkEnded()
         bench.run(.milliseconds(10))
-        #expect(times.count == 9 && connector.refusal == nil)
+        #expect(times.count == 9)
+        #expect(connector.refusal == nil)
     }
 
     @Test(
@@ -162,11 +167,11 @@ import Testing
             )
             pair.world.run(.seconds(1))
             for link in [pair.centralLink, pair.peripheralLink] {
-                #expect(link.connection.maxTxOctets == 251 && link.connection.maxRxOctets == 251)
+                #expect(link.connection.maxTxOctets == 251)
+                #expect(link.connection.maxRxOctets == 251)
             }
-            #expect(
-                pair.central.log.contains(LESetDataLength.self) && pair.peripheral.log.contains(LESetDataLength.self)
-            )
+            #expect(pair.central.log.contains(LESetDataLength.self))
+            #expect(pair.peripheral.log.contains(LESetDataLength.self))
         }
     }
 
@@ -246,7 +251,8 @@ import Testing
             world.run(.milliseconds(100))
             return error
         }
-        #expect(longest == 245 && outcome(longest) == nil)
+        #expect(longest == 245)
+        #expect(outcome(longest) == nil)
         let commands = device.log.commands
         let error = outcome(longest + 1)
         #expect(
@@ -271,7 +277,8 @@ import Testing
         advertise(advertisement, on: device)
         let (good, bad) = (world.device(), world.device { $0.quirks = [.extendedDataTruncated] })
         let whole = try #require(try good.hear(from: device.address).first)
-        #expect(!whole.isTruncated && whole.data == data)
+        #expect(!whole.isTruncated)
+        #expect(whole.data == data)
         let heard = try bad.hear(from: device.address)
         let part = try #require(heard.first)
         #expect(heard.allSatisfy { $0.isTruncated && $0.data.encodedLength <= 31 })

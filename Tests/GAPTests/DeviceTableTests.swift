@@ -15,18 +15,23 @@ import Testing
             HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -40)
         )
         let first = try #require(firstSighting)
-        #expect(first.data.localName == nil && !first.hasScanResponse)
+        #expect(first.data.localName == nil)
+        #expect(!first.hasScanResponse)
         let secondSighting = table.receive(
             HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -41)
         )
         let second = try #require(secondSighting)
-        #expect(second.data.serviceUUIDs == [0x180D] && second.data.localName?.text == "Strap")
-        #expect(second.hasScanResponse && second.isConnectable && second.rssi == -41)
+        #expect(second.data.serviceUUIDs == [0x180D])
+        #expect(second.data.localName?.text == "Strap")
+        #expect(second.hasScanResponse)
+        #expect(second.isConnectable)
+        #expect(second.rssi == -41)
         let thirdSighting = table.receive(
             HeardPacket(.connectable, from: Self.address, data: Self.advertisement, rssi: -42)
         )
         let third = try #require(thirdSighting)
-        #expect(third.data.localName?.text == "Strap" && third.hasScanResponse)
+        #expect(third.data.localName?.text == "Strap")
+        #expect(third.hasScanResponse)
     }
 
     @Test("behaviour 2.12: a device is connectable if its latest packet says so")
@@ -58,7 +63,8 @@ import Testing
             _ = table.receive(packet)
         }
         let sighting = table.receive(HeardPacket(.scanResponse, from: Self.address, data: Self.scanResponse, rssi: -40))
-        #expect(sighting?.sid == 3 && sighting?.data.localName?.text == "Strap")
+        #expect(sighting?.sid == 3)
+        #expect(sighting?.data.localName?.text == "Strap")
         let stranger = BluetoothAddress(0xC0_0000_0000_02, kind: .randomDevice)
         #expect(table.receive(HeardPacket(.scanResponse, from: stranger, data: Self.scanResponse, rssi: -40)) == nil)
     }

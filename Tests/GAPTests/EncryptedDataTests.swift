@@ -40,7 +40,8 @@ import Testing
     )
     func theSampleDataOfTheSupplement(randomizer: [UInt8], sealed: [UInt8]) throws {
         let material = try material()
-        #expect(material.vector == 0x46E7_7AB1_EF00_7A9E && material.sessionKey.bytes == Self.key)
+        #expect(material.vector == 0x46E7_7AB1_EF00_7A9E)
+        #expect(material.sessionKey.bytes == Self.key)
         let structure = try material.encrypt(Self.content, randomizer: randomizer)
         #expect(AdvertisingData([structure]).encoded == PacketBuffer([0x1E, 0x31] + randomizer + sealed))
         #expect(try material.decrypt(structure) == Self.content)
@@ -49,7 +50,8 @@ import Testing
     @Test func keyMaterialIsReadAsItIsWritten() throws {
         let random = RandomSource(seed: 4)
         let (material, other) = (EncryptedDataKeyMaterial(random: random), EncryptedDataKeyMaterial(random: random))
-        #expect(material.octets.count == 24 && material != other)
+        #expect(material.octets.count == 24)
+        #expect(material != other)
         #expect(try EncryptedDataKeyMaterial(octets: material.octets) == material)
         for count in (0..<60) where count != 24 {
             #expect(throws: EncryptedDataError.keyMaterialLength(count)) {

@@ -77,9 +77,11 @@ import Testing
             ]
         )
         let parameters = try #require(machines.bench.transport.commands.first as? LESetExtendedAdvertisingParameters)
-        #expect(parameters.properties == [.legacy, .connectable, .scannable] && parameters.intervalMin == 48)
+        #expect(parameters.properties == [.legacy, .connectable, .scannable])
+        #expect(parameters.intervalMin == 48)
         let sent = try #require(machines.bench.transport.commands[3] as? LESetExtendedAdvertisingData)
-        #expect(sent.operation == .complete && sent.data == data.encoded)
+        #expect(sent.operation == .complete)
+        #expect(sent.data == data.encoded)
         machines.bench.transport.forgetCommands()
         set.want(nil)
         machines.bench.run()
@@ -116,13 +118,15 @@ import Testing
         let handle = ConnectionHandle(rawValue: 1)
         machines.bench.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
         machines.bench.run()
-        #expect(machines.bench.transport.commandNames.last == "LE Set Extended Advertising Enable" && ends.isEmpty)
+        #expect(machines.bench.transport.commandNames.last == "LE Set Extended Advertising Enable")
+        #expect(ends.isEmpty)
         set.want(AdvertisingConfiguration(.connectable))
         machines.bench.run()
         machines.bench.inject(LEAdvertisingSetTerminated(set: 9, handle: handle, completedEvents: 0))
         #expect(ends.isEmpty)
         machines.bench.inject(LEAdvertisingSetTerminated(set: 0, handle: handle, completedEvents: 0))
-        #expect(ends == [.connected] && set.wanted == nil)
+        #expect(ends == [.connected])
+        #expect(set.wanted == nil)
         set.want(AdvertisingConfiguration(.connectable))
         machines.bench.run()
         machines.bench.inject(
@@ -153,7 +157,8 @@ import Testing
         set.onStarted = { isStarted = true }
         set.want(AdvertisingConfiguration(.connectable))
         machines.bench.run()
-        #expect(isStarted && failure == nil)
+        #expect(isStarted)
+        #expect(failure == nil)
     }
 
     @Test func aControllerWithoutRoomSaysHowManySetsItHas() throws {
@@ -190,7 +195,8 @@ import Testing
         machines.bench.run(.seconds(2))
         #expect(machines.bench.transport.commandNames.contains("LE Set Extended Advertising Enable"))
         #expect(machines.bench.transport.commandNames.contains("LE Set Extended Scan Enable"))
-        #expect(set.wanted != nil && machines.scanner.wanted == .attentive)
+        #expect(set.wanted != nil)
+        #expect(machines.scanner.wanted == .attentive)
     }
 
     @Test func aScanOnBothPHYsWithALimitEndsWithTheControllersWord() throws {
@@ -203,11 +209,15 @@ import Testing
         machines.scanner.want(settings)
         machines.bench.run(.seconds(20))
         let parameters = try #require(machines.bench.transport.commands.first as? LESetExtendedScanParameters)
-        #expect(parameters.le1M?.kind == .passive && parameters.coded?.scanInterval == 96)
+        #expect(parameters.le1M?.kind == .passive)
+        #expect(parameters.coded?.scanInterval == 96)
         let enable = try #require(machines.bench.transport.commands.last as? LESetExtendedScanEnable)
-        #expect(enable.duration == 1_024 && enable.isEnabled && ends == 0)
+        #expect(enable.duration == 1_024)
+        #expect(enable.isEnabled)
+        #expect(ends == 0)
         machines.bench.inject(LEScanTimeout())
-        #expect(ends == 1 && machines.scanner.wanted == nil)
+        #expect(ends == 1)
+        #expect(machines.scanner.wanted == nil)
         // A limit too long for the command is timed by the host.
         settings.limit = .seconds(700)
         machines.scanner.want(settings)
@@ -234,9 +244,12 @@ import Testing
         machines.connector.want(peer)
         machines.bench.run()
         let command = try #require(machines.bench.transport.commands.last as? LEExtendedCreateConnection)
-        #expect(command.peerAddress == peer && command.filterPolicy == .peerAddress)
-        #expect(command.le1M?.intervalMin == 24 && command.le1M?.supervisionTimeout == 400)
-        #expect(command.le2M == command.le1M && command.coded == nil)
+        #expect(command.peerAddress == peer)
+        #expect(command.filterPolicy == .peerAddress)
+        #expect(command.le1M?.intervalMin == 24)
+        #expect(command.le1M?.supervisionTimeout == 400)
+        #expect(command.le2M == command.le1M)
+        #expect(command.coded == nil)
     }
 
     @Test func aListThatTheControllerRefusesIsTold() throws {
@@ -250,7 +263,8 @@ import Testing
         // The first attempt is cancelled so that the list can be used.
         machines.bench.inject(LEEnhancedConnectionComplete(failure: .unknownConnection))
         machines.bench.run()
-        #expect(Set(failures) == Set(peers) && machines.connector.wanted.isEmpty)
+        #expect(Set(failures) == Set(peers))
+        #expect(machines.connector.wanted.isEmpty)
     }
 }
 

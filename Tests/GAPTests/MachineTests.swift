@@ -38,7 +38,8 @@ import Testing
         _ = machine.handle(.want(Self.a))
         #expect(machine.handle(.unwant(Self.a)) == [.endTurn, .cancel])
         #expect(machine.handle(.ended(.unknownConnection)) == [])
-        #expect(machine.state == .idle && machine.wanted.isEmpty)
+        #expect(machine.state == .idle)
+        #expect(machine.wanted.isEmpty)
     }
 
     @Test func aConnectionThatWinsAgainstTheCancelIsOne() {
@@ -253,7 +254,8 @@ import Testing
         let once = AdvertisingConfiguration(.connectable)
         var machine = advertising(once)
         #expect(machine.handle(.terminated(.connected)) == [.endTimers, .reportEnded(.connected)])
-        #expect(machine.state == .off && machine.wanted == nil)
+        #expect(machine.state == .off)
+        #expect(machine.wanted == nil)
         // A connection during the change to the slow phase ends advertising as well.
         machine = advertising(once)
         _ = machine.handle(.fastPhaseOver)
@@ -312,7 +314,8 @@ import Testing
         #expect(machine.handle(.failed(error, isPassing: true)) == [.startRetry])
         #expect(machine.handle(.retry) == [.start(Self.settings)])
         #expect(machine.handle(.failed(error, isPassing: false)) == [.reportFailed(error)])
-        #expect(machine.wanted == nil && machine.state == .off)
+        #expect(machine.wanted == nil)
+        #expect(machine.state == .off)
         #expect(machine.handle(.retry) == [])
     }
 

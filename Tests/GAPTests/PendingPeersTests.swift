@@ -29,9 +29,11 @@ import Testing
         peers.dequeue(Self.c)
         // A peer outside of the queue does not get into it by a turn.
         peers.moveBack([Self.c])
-        #expect(peers.queue == [Self.b, Self.a] && peers.peers == [Self.a, Self.b, Self.c])
+        #expect(peers.queue == [Self.b, Self.a])
+        #expect(peers.peers == [Self.a, Self.b, Self.c])
         peers.remove(Self.b)
-        #expect(peers.queue == [Self.a] && peers.peers == [Self.a, Self.c])
+        #expect(peers.queue == [Self.a])
+        #expect(peers.peers == [Self.a, Self.c])
     }
 
     /// A peer is queued at the address at which it was received last, and at no other.
@@ -39,17 +41,26 @@ import Testing
         var peers = peers()
         peers.enqueue(Self.a)
         peers.reroute(Self.a, by: .listening)
-        #expect(peers.queue.isEmpty && peers.address(of: Self.a) == nil && peers.needsListening)
-        #expect(peers.sought == [Self.a] && peers.isSought(Self.a) && !peers.isSought(Self.b))
+        #expect(peers.queue.isEmpty)
+        #expect(peers.address(of: Self.a) == nil)
+        #expect(peers.needsListening)
+        #expect(peers.sought == [Self.a])
+        #expect(peers.isSought(Self.a))
+        #expect(!peers.isSought(Self.b))
         for address in [Self.shown, Self.shownLater] {
             peers.reroute(Self.a, by: .trying(address))
             #expect(!peers.isQueued(address))
             peers.enqueue(address)
-            #expect(peers.queue == [address] && peers.peer(at: address) == Self.a && !peers.needsListening)
+            #expect(peers.queue == [address])
+            #expect(peers.peer(at: address) == Self.a)
+            #expect(!peers.needsListening)
         }
-        #expect(peers.peer(at: Self.shown) == nil && peers.peer(at: Self.a) == nil)
+        #expect(peers.peer(at: Self.shown) == nil)
+        #expect(peers.peer(at: Self.a) == nil)
         peers.reroute(Self.a, by: .controller)
-        #expect(peers.queue.isEmpty && peers.sought.isEmpty && peers.peer(at: Self.a) == Self.a)
+        #expect(peers.queue.isEmpty)
+        #expect(peers.sought.isEmpty)
+        #expect(peers.peer(at: Self.a) == Self.a)
     }
 
     @Test func theSetIsBounded() {
@@ -57,6 +68,8 @@ import Testing
         let added = (0..<PendingPeers.maximum).map { peers.add(BluetoothAddress(UInt64($0), kind: .publicDevice)) }
         #expect(added.allSatisfy { $0 })
         let (isNewAdded, isKnownAdded) = (peers.add(Self.a), peers.add(BluetoothAddress(1, kind: .publicDevice)))
-        #expect(!isNewAdded && isKnownAdded && peers.peers.count == PendingPeers.maximum)
+        #expect(!isNewAdded)
+        #expect(isKnownAdded)
+        #expect(peers.peers.count == PendingPeers.maximum)
     }
 }

@@ -99,7 +99,9 @@ import Testing
         _ = try listener.hear()
         #expect(told == [80])
         let train = try listener.synchronize(to: advertiser)
-        #expect(train.timing == Self.timing && train.hasSubevents && train.interval == 80)
+        #expect(train.timing == Self.timing)
+        #expect(train.hasSubevents)
+        #expect(train.interval == 80)
         // The train stops being synchronizable with the mode, but goes on.
         broadcaster.hide()
         world.run(.milliseconds(500))
@@ -114,7 +116,8 @@ import Testing
         let broadcaster = try broadcaster(advertiser)
         let train = try listener.synchronize(to: advertiser)
         let heard = try hear(listener, train, [0, 1, 2, 3])
-        #expect(heard.count >= 72 && heard.allSatisfy { $0.data == Self.data($0.subevent) })
+        #expect(heard.count >= 72)
+        #expect(heard.allSatisfy { $0.data == Self.data($0.subevent) })
         #expect(Set(heard.map(\.subevent)) == [0, 1, 2, 3])
         try respond(listener, train, to: broadcaster, subevent: 2, slot: 3)
         // The train ends with the mode.
@@ -135,7 +138,8 @@ import Testing
         var rules = PeriodicObserver.Rules()
         rules.reports = false
         let train = try listener.synchronize(to: advertiser, rules)
-        #expect(train.advertiser == advertiser.address && train.timing == Self.timing)
+        #expect(train.advertiser == advertiser.address)
+        #expect(train.timing == Self.timing)
         #expect(try hear(listener, train, [1]).isEmpty && listener.access.trains.followed.count == 1)
         listener.access.trains.report(train, true)
         #expect(try hear(listener, train, [1]).count >= 18)
@@ -155,7 +159,8 @@ import Testing
         world.run(.seconds(1))
         #expect(early == 0)
         let heard = try hear(listener, train, [3])
-        #expect(heard.count >= 18 && Set(heard) == [Heard(subevent: 3, data: Self.data(3))])
+        #expect(heard.count >= 18)
+        #expect(Set(heard) == [Heard(subevent: 3, data: Self.data(3))])
         try respond(listener, train, to: broadcaster, subevent: 3, slot: 0)
         listener.access.trains.onSubevent = nil
         // Another listener, in the next slot.
@@ -180,7 +185,8 @@ import Testing
         }
         listener.access.trains.choose([1], of: train)
         world.run(.seconds(1))
-        #expect(answers.count >= 8 && Set(answers) == [long])
+        #expect(answers.count >= 8)
+        #expect(Set(answers) == [long])
         #expect(results.allSatisfy { (try? $0.get()) != nil })
         // One command holds no more.
         let place = PeriodicObserver.Place(event: 0, subevent: 0)
@@ -262,7 +268,8 @@ import Testing
         rules.reports = reports
         var told: Result<PeriodicObserver.Train, GAPError>?
         linked.listener.access.trains.onTold = { result, link, number in
-            #expect(link === linked.listenerLink && number == 0xABCD)
+            #expect(link === linked.listenerLink)
+            #expect(number == 0xABCD)
             told = result
         }
         linked.listener.access.trains.listen(to: linked.listenerLink, rules)
@@ -272,7 +279,8 @@ import Testing
         linked.pair.world.run { told != nil }
         #expect(try sent?.get() != nil)
         let train = try #require(try told?.get())
-        #expect(train.timing == Self.timing && train.interval == 80)
+        #expect(train.timing == Self.timing)
+        #expect(train.interval == 80)
         return train
     }
 
@@ -290,7 +298,8 @@ import Testing
             try respond(linked.listener, train, to: broadcaster, subevent: 0, slot: 2)
         }
         #expect(linked.listener.access.trains.followed.count == 1)
-        #expect(linked.listenerLink.isOpen && linked.tellerLink.isOpen)
+        #expect(linked.listenerLink.isOpen)
+        #expect(linked.tellerLink.isOpen)
     }
 
     @Test("GAP/PADV/PASE/BV-09: a peripheral receives a train with responses by sync transfer, without its reports")
@@ -351,8 +360,11 @@ import Testing
     @Test("GAP/PADV/PAC/BV-01: an advertiser connects from its train to a device that listens to a subevent")
     func anAdvertiserConnects() throws {
         let (advertiser, listener, broadcaster, link) = try connect()
-        #expect(link.connection.role == .central && link.peer == listener.address && link.isOpen)
-        #expect(advertiser.links.count == 1 && listener.links.count == 1)
+        #expect(link.connection.role == .central)
+        #expect(link.peer == listener.address)
+        #expect(link.isOpen)
+        #expect(advertiser.links.count == 1)
+        #expect(listener.links.count == 1)
         // One connection at a time, and none to an absent device.
         var results: [Result<AccessLink, GAPError>] = []
         let nobody = BluetoothAddress(5, kind: .publicDevice)
@@ -379,7 +391,9 @@ import Testing
         let (advertiser, listener, broadcaster, _) = try connect()
         let link = try #require(listener.links.first)
         let train = try #require(listener.access.trains.followed.values.first)
-        #expect(link.connection.role == .peripheral && link.peer == advertiser.address && link.isOpen)
+        #expect(link.connection.role == .peripheral)
+        #expect(link.peer == advertiser.address)
+        #expect(link.isOpen)
         #expect(link.connection.origin == .followedTrain(sync: train.handle))
         #expect(try hear(listener, train, [1]).count >= 15)
         try respond(listener, train, to: broadcaster, subevent: 1, slot: 2)
@@ -394,7 +408,9 @@ import Testing
         broadcaster.connect(to: BluetoothAddress(5, kind: .publicDevice), in: 3) { _ in }
         device.world.run(.milliseconds(100))
         let command = try #require(device.log.all(LEExtendedCreateConnectionV2.self).first?.v1)
-        #expect(command.le1M != nil && command.le2M == command.le1M && command.coded == nil)
+        #expect(command.le1M != nil)
+        #expect(command.le2M == command.le1M)
+        #expect(command.coded == nil)
     }
 
     @Test func aTrainThatEndsConnectsToNobody() throws {

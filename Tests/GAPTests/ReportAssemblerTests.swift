@@ -56,8 +56,11 @@ import Testing
         #expect(assembler.receive(report([7], .complete, from: other), at: Self.start)?.data == [3, 7])
         let answer = assembler.receive(report([8], .complete, kind: .scanResponse), at: Self.start)
         let response = try #require(answer)
-        #expect(response.data == [4, 8] && response.kind == .scanResponse)
-        #expect(assembler.count == 0 && assembler.total == 0 && assembler.dropped == 0)
+        #expect(response.data == [4, 8])
+        #expect(response.kind == .scanResponse)
+        #expect(assembler.count == 0)
+        #expect(assembler.total == 0)
+        #expect(assembler.dropped == 0)
     }
 
     @Test("AB-H03: the data of one advertiser are limited to 1,650 octets")
@@ -69,9 +72,11 @@ import Testing
         // One octet more, in the last part or before it, discards everything.
         for _ in 0..<7 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
         #expect(assembler.receive(report(part(48), .complete), at: Self.start) == nil)
-        #expect(assembler.dropped == 1 && assembler.total == 0)
+        #expect(assembler.dropped == 1)
+        #expect(assembler.total == 0)
         for _ in 0..<100 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
-        #expect(assembler.total == 0 && assembler.count == 1)
+        #expect(assembler.total == 0)
+        #expect(assembler.count == 1)
         #expect(assembler.receive(report([1], .complete), at: Self.start) == nil)
         #expect(assembler.receive(report([1], .complete), at: Self.start)?.data == [1])
     }
@@ -80,9 +85,12 @@ import Testing
     func aLongAdvertisementIsCountedOnce() {
         var assembler = ReportAssembler()
         for _ in 0..<20 { _ = assembler.receive(report(part(229), .moreToCome), at: Self.start) }
-        #expect(assembler.dropped == 1 && assembler.count == 1)
+        #expect(assembler.dropped == 1)
+        #expect(assembler.count == 1)
         assembler.expire(at: Self.start + ReportAssembler.timeout)
-        #expect(assembler.dropped == 1 && assembler.count == 0 && assembler.total == 0)
+        #expect(assembler.dropped == 1)
+        #expect(assembler.count == 0)
+        #expect(assembler.total == 0)
     }
 
     @Test("AB-H03: the fragments of all advertisers together are bounded")
@@ -107,9 +115,12 @@ import Testing
         _ = assembler.receive(report([3], .moreToCome), at: later)
         #expect(assembler.deadline == Self.start + ReportAssembler.timeout)
         assembler.expire(at: Self.start + ReportAssembler.timeout)
-        #expect(assembler.count == 1 && assembler.total == 1)
+        #expect(assembler.count == 1)
+        #expect(assembler.total == 1)
         assembler.expire(at: later + ReportAssembler.timeout)
-        #expect(assembler.count == 0 && assembler.total == 0 && assembler.deadline == nil)
+        #expect(assembler.count == 0)
+        #expect(assembler.total == 0)
+        #expect(assembler.deadline == nil)
     }
 
     @Test("AB-H03: truncated advertising data are marked")
@@ -118,11 +129,13 @@ import Testing
         _ = assembler.receive(report([2, 1, 6], .moreToCome), at: Self.start)
         let cut = assembler.receive(report([3], .truncated), at: Self.start)
         let packet = try #require(cut)
-        #expect(packet.isTruncated && packet.data == [2, 1, 6, 3])
+        #expect(packet.isTruncated)
+        #expect(packet.data == [2, 1, 6, 3])
         var table = DeviceTable()
         let seen = table.receive(packet)
         let sighting = try #require(seen)
-        #expect(sighting.isTruncated && sighting.data.flags?.rawValue == 6)
+        #expect(sighting.isTruncated)
+        #expect(sighting.data.flags?.rawValue == 6)
         #expect(assembler.receive(report([1], .reserved), at: Self.start) == nil)
         #expect(assembler.total == 0)
     }
@@ -156,8 +169,10 @@ import Testing
         directed.sid = 0xFF
         let aimed = assembler.receive(directed, at: Self.start)
         let packet = try #require(aimed)
-        #expect(packet.target == BluetoothAddress(7, kind: .publicDevice) && packet.kind == .directed)
-        #expect(packet.advertiser.sid == nil && packet.phys == nil)
+        #expect(packet.target == BluetoothAddress(7, kind: .publicDevice))
+        #expect(packet.kind == .directed)
+        #expect(packet.advertiser.sid == nil)
+        #expect(packet.phys == nil)
     }
 
     @Test func whatALegacyScanResponseIsAnAnswerToDoesNotMatter() throws {
@@ -174,7 +189,8 @@ import Testing
         _ = table.receive(try #require(first))
         let second = assembler.receive(response, at: Self.start)
         let merged = table.receive(try #require(second))
-        #expect(merged?.hasScanResponse == true && merged?.isConnectable == true)
+        #expect(merged?.hasScanResponse == true)
+        #expect(merged?.isConnectable == true)
         #expect(merged?.data.localName?.text == "A")
     }
 }
@@ -189,8 +205,10 @@ import Testing
         #expect(pushedOut?.key == 2 && table[1] == "c" && table[2] == nil && table[3] == "d")
         table.update(1) { $0 += "c" }
         #expect(table[1] == "cc" && table.oldestEntry?.key == 1)
-        #expect(table.removeValue(for: 1) == "cc" && table.count == 1)
-        #expect(table.popOldest()?.key == 3 && table.popOldest() == nil)
+        #expect(table.removeValue(for: 1) == "cc")
+        #expect(table.count == 1)
+        #expect(table.popOldest()?.key == 3)
+        #expect(table.popOldest() == nil)
     }
 
     @Test("AB-G02: pinned entries stay in a table that overflows")

@@ -49,13 +49,15 @@ import Testing
         let pair = try AdvertisingPair()
         _ = try pair.device.hear()
         let heard = try #require(pair.privacy.recentAddress(of: pair.identity))
-        #expect(pair.peer.isOwn(heard) && pair.privacy.peer(at: heard)?.identity == pair.identity)
+        #expect(pair.peer.isOwn(heard))
+        #expect(pair.privacy.peer(at: heard)?.identity == pair.identity)
         // Use alone does not change the owner of an address.
         let key = pair.peer.identity.key
         pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: key, lastUse: 1_000)]
         #expect(pair.privacy.recentAddress(of: pair.identity) == heard)
         pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: Self.other)]
-        #expect(pair.privacy.recentAddress(of: pair.identity) == nil && pair.privacy.peer(at: heard) == nil)
+        #expect(pair.privacy.recentAddress(of: pair.identity) == nil)
+        #expect(pair.privacy.peer(at: heard) == nil)
     }
 
     /// After a while the peer may show another address.
@@ -77,10 +79,12 @@ import Testing
         let link = try #require(try result?.get())
         let shown = link.connection.peerAddress.plain
         pair.device.noteThatItResolves(pair.peer)
-        #expect(pair.peer.isOwn(shown) && pair.privacy.target(pair.identity).address == shown)
+        #expect(pair.peer.isOwn(shown))
+        #expect(pair.privacy.target(pair.identity).address == shown)
         pair.privacy.peers = [PrivatePeer(identity: pair.identity, key: Self.other)]
         let target = pair.privacy.target(pair.identity).address
-        #expect(target != shown && target.isResolved(by: Self.other))
+        #expect(target != shown)
+        #expect(target.isResolved(by: Self.other))
     }
 
     /// Being recognisable takes precedence over hiding.
@@ -100,9 +104,11 @@ import Testing
     ) {
         var shared = SharedAddress()
         for (user, need) in needs { shared.set(need, of: user) }
-        #expect(shared.kind(isPrivate: true) == ofPrivate && shared.kind(isPrivate: false) == ofOther)
+        #expect(shared.kind(isPrivate: true) == ofPrivate)
+        #expect(shared.kind(isPrivate: false) == ofOther)
         shared.reset()
-        #expect(shared.kind(isPrivate: true) == .resolvable && shared.kind(isPrivate: false) == .fixed)
+        #expect(shared.kind(isPrivate: true) == .resolvable)
+        #expect(shared.kind(isPrivate: false) == .fixed)
     }
 
     @Test("AB-G02: no more peers than the limit are resolved")
@@ -116,6 +122,7 @@ import Testing
         let random = RandomSource(seed: 4)
         let last = resolver.peer(at: .resolvablePrivate(key(1_024), random))
         let beyond = resolver.peer(at: .resolvablePrivate(key(1_025), random))
-        #expect(last?.identity.value == 1_024 && beyond == nil)
+        #expect(last?.identity.value == 1_024)
+        #expect(beyond == nil)
     }
 }

@@ -26,9 +26,11 @@ import Testing
         let broadcaster = Broadcaster(pair.device.access)
         broadcaster.send(advertisement)
         let heard = try pair.other.hear()
-        #expect(!heard.isEmpty && heard.allSatisfy { $0.address == pair.device.identity.address && $0.isResolved })
+        #expect(!heard.isEmpty)
+        #expect(heard.allSatisfy { $0.address == pair.device.identity.address && $0.isResolved })
         let shown = pair.watch.of(pair.device.node, .advertising).compactMap(\.own)
-        #expect(!shown.isEmpty && shown.allSatisfy { pair.device.isOwn($0) })
+        #expect(!shown.isEmpty)
+        #expect(shown.allSatisfy { pair.device.isOwn($0) })
         #expect(!pair.watch.hasSent(pair.device.identity.address, pair.device.node))
         return heard
     }
@@ -66,7 +68,8 @@ import Testing
         let heard = try pair.other.hear(settings)
         #expect(heard.contains { $0.address == stranger.address && $0.hasScanResponse })
         let shown = pair.watch.of(pair.other.node, .scanning).compactMap(\.own)
-        #expect(!shown.isEmpty && !pair.watch.hasSent(pair.other.identity.address, pair.other.node))
+        #expect(!shown.isEmpty)
+        #expect(!pair.watch.hasSent(pair.other.identity.address, pair.other.node))
         let isAsAsked = shown.allSatisfy { address == .device ? pair.other.isOwn($0) : $0.randomKind == .nonResolvable }
         #expect(isAsAsked)
     }
@@ -82,7 +85,8 @@ import Testing
         let heard = try pair.other.hear(ScanSettings(isActive: true))
         #expect(heard.contains { $0.address == pair.device.identity.address && $0.hasScanResponse })
         let asked = pair.watch.of(pair.other.node, .scanning)
-        #expect(!asked.isEmpty && asked.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
+        #expect(!asked.isEmpty)
+        #expect(asked.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
         pair.expectNoIdentityOnAir()
     }
 
@@ -95,7 +99,8 @@ import Testing
         var found: [Sighting] = []
         try discovery.run(.general, onFound: { found.append($0) }, onEnd: { _ in })
         pair.world.run(.seconds(5))
-        #expect(Set(found.map(\.address)) == [pair.device.identity.address] && found.allSatisfy(\.isResolved))
+        #expect(Set(found.map(\.address)) == [pair.device.identity.address])
+        #expect(found.allSatisfy(\.isResolved))
         pair.expectNoIdentityOnAir()
     }
 
@@ -116,12 +121,15 @@ import Testing
         pair.world.run(.milliseconds(200))
         let link = try #require(try result?.get())
         // Each is identified to the other, whatever addresses were on the air.
-        #expect(link.peer == pair.device.identity.address && link.connection.role == .central)
+        #expect(link.peer == pair.device.identity.address)
+        #expect(link.connection.role == .central)
         let theirs = try #require(pair.device.links.last)
-        #expect(theirs.peer == pair.other.identity.address && theirs.connection.role == .peripheral)
+        #expect(theirs.peer == pair.other.identity.address)
+        #expect(theirs.connection.role == .peripheral)
         #expect(pair.other.access.connector.wanted.isEmpty)
         let requests = pair.watch.of(pair.other.node, .initiating)
-        #expect(!requests.isEmpty && requests.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
+        #expect(!requests.isEmpty)
+        #expect(requests.allSatisfy { $0.own.map(pair.other.isOwn) ?? false })
         #expect(requests.allSatisfy { $0.target.map(pair.device.isOwn) ?? false })
         // Pairing computes with the addresses that were on the air.
         for (device, link, own) in [
@@ -152,7 +160,8 @@ import Testing
         let target = pair.other.identity.address
         _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), begin)
         let shown = pair.watch.of(pair.device.node, .advertising).filter { $0.target != nil }
-        #expect(!shown.isEmpty && shown.allSatisfy { $0.target.map(pair.other.isOwn) ?? false })
+        #expect(!shown.isEmpty)
+        #expect(shown.allSatisfy { $0.target.map(pair.other.isOwn) ?? false })
         #expect(shown.allSatisfy { $0.own.map(pair.device.isOwn) ?? false })
         pair.expectNoIdentityOnAir()
     }
@@ -193,7 +202,8 @@ import Testing
         let target = pair.other.identity.address
         _ = try connect(pair, .init(.none, .directed(target, isHighDutyCycle: false)), Self.direct)
         let called = pair.watch.of(pair.device.node, .advertising).compactMap(\.target)
-        #expect(!called.isEmpty && called.allSatisfy { pair.other.isOwn($0) })
+        #expect(!called.isEmpty)
+        #expect(called.allSatisfy { pair.other.isOwn($0) })
         pair.expectNoIdentityOnAir()
     }
 
@@ -207,7 +217,8 @@ import Testing
         role.enter(.init(.none, .directed(pair.other.identity.address, isHighDutyCycle: false)))
         pair.world.run(.seconds(1))
         let shown = pair.watch.of(pair.device.node, .advertising)
-        #expect(!shown.isEmpty && shown.compactMap(\.target).allSatisfy { $0 == pair.other.identity.address })
+        #expect(!shown.isEmpty)
+        #expect(shown.compactMap(\.target).allSatisfy { $0 == pair.other.identity.address })
         #expect(shown.compactMap(\.own).allSatisfy { pair.device.isOwn($0) })
     }
 
@@ -305,9 +316,11 @@ import Testing
     func aPeripheralRecognisesABondedCentral(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         #expect(first.own != second.own)
-        #expect(pair.device.links.count == 2 && Set(pair.device.links.map(\.peer)) == [pair.other.identity.address])
+        #expect(pair.device.links.count == 2)
+        #expect(Set(pair.device.links.map(\.peer)) == [pair.other.identity.address])
         let bond = pair.device.bonds?.bond(identity: pair.other.identity.address)
-        #expect(bond != nil && pair.device.links.allSatisfy { $0.secureLink.bond?.identifier == bond?.identifier })
+        #expect(bond != nil)
+        #expect(pair.device.links.allSatisfy { $0.secureLink.bond?.identifier == bond?.identifier })
     }
 
     @Test("GAP/CONN/PRDA/BV-02: a central recognises a bonded peripheral", arguments: PrivacyMode.allCases)
@@ -321,14 +334,16 @@ import Testing
     func aPeripheralChangesItsAddressAndIsReachedAgain(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         let shown = [first, second].compactMap(\.target)
-        #expect(Set(shown).count == 2 && shown.allSatisfy { pair.device.isOwn($0) })
+        #expect(Set(shown).count == 2)
+        #expect(shown.allSatisfy { pair.device.isOwn($0) })
     }
 
     @Test("GAP/PRIV/CONN/BV-11: a central changes its address and connects again", arguments: PrivacyMode.allCases)
     func aCentralChangesItsAddressAndConnectsAgain(mode: PrivacyMode) throws {
         let (pair, first, second) = try reconnect(mode)
         let shown = [first, second].compactMap(\.own)
-        #expect(Set(shown).count == 2 && shown.allSatisfy { pair.other.isOwn($0) })
+        #expect(Set(shown).count == 2)
+        #expect(shown.allSatisfy { pair.other.isOwn($0) })
     }
 
     @Test("GAP/PRIV/CONN/BV-12: an unresolvable address belongs to a stranger", arguments: PrivacyMode.allCases)
@@ -338,14 +353,17 @@ import Testing
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
         let shown = try #require(try stranger.hear().first)
-        #expect(!shown.isResolved && pair.device.isOwn(shown.address))
+        #expect(!shown.isResolved)
+        #expect(pair.device.isOwn(shown.address))
         let central = Central(stranger.access)
         var link: AccessLink?
         central.connect(to: shown.address, within: .seconds(10)) { link = try? $0.get() }
         pair.world.run(for: .seconds(12)) { link != nil && !pair.device.links.isEmpty }
         let theirs = try #require(pair.device.links.first)
-        #expect(stranger.isOwn(theirs.peer) && theirs.secureLink.bond == nil)
-        #expect(link?.peer == shown.address && link?.secureLink.bond == nil)
+        #expect(stranger.isOwn(theirs.peer))
+        #expect(theirs.secureLink.bond == nil)
+        #expect(link?.peer == shown.address)
+        #expect(link?.secureLink.bond == nil)
     }
 
     /// A device with an earlier address of the central of a bonded pair.
@@ -383,8 +401,10 @@ import Testing
         #expect(real.secureLink.linkSecurity.isEncrypted)
         try connect(impostor, to: pair.device, pair)
         #expect(impostor.endReasons.count == 1)
-        #expect(pair.device.access.links.count == 1 && pair.device.access.links.first === real)
-        #expect(real.secureLink.linkSecurity.isEncrypted && pair.device.endReasons.count == ends)
+        #expect(pair.device.access.links.count == 1)
+        #expect(pair.device.access.links.first === real)
+        #expect(real.secureLink.linkSecurity.isEncrypted)
+        #expect(pair.device.endReasons.count == ends)
     }
 
     /// A controller that resolves addresses itself, and always shows the same one, prevents a second link with one
@@ -397,16 +417,19 @@ import Testing
         let pair = try PrivatePair(mode)
         let impostor = try impostor(of: pair)
         try connect(impostor, to: pair.device, pair)
-        #expect(pair.device.access.links.count == 1 && impostor.endReasons.isEmpty)
+        #expect(pair.device.access.links.count == 1)
+        #expect(impostor.endReasons.isEmpty)
         let link = try #require(pair.device.access.links.first)
-        #expect(link.peer == pair.other.identity.address && !link.secureLink.linkSecurity.isEncrypted)
+        #expect(link.peer == pair.other.identity.address)
+        #expect(!link.secureLink.linkSecurity.isEncrypted)
         let role = Peripheral(pair.device.access)
         role.enter(Self.undirected)
         let central = Central(pair.other.access)
         central.connect(to: pair.device.identity.address, within: .seconds(10)) { _ in }
         pair.world.run(for: .seconds(12)) { !impostor.endReasons.isEmpty }
         pair.world.run(.seconds(1))
-        #expect(pair.device.access.links.count == 1 && pair.device.access.links.first !== link)
+        #expect(pair.device.access.links.count == 1)
+        #expect(pair.device.access.links.first !== link)
         #expect(pair.device.access.links.first?.secureLink.linkSecurity.isEncrypted == true)
         #expect(pair.other.access.links.first?.secureLink.linkSecurity.isEncrypted == true)
     }
@@ -432,6 +455,7 @@ import Testing
         #expect(made.peer == pair.device.identity.address)
         pair.world.run(.seconds(1))
         #expect(impostor.links.count == 1)
-        #expect(!made.connection.isEncrypted && !made.secureLink.linkSecurity.isEncrypted)
+        #expect(!made.connection.isEncrypted)
+        #expect(!made.secureLink.linkSecurity.isEncrypted)
     }
 }

@@ -38,9 +38,11 @@ import Testing
             try pair.connect()
             #expect(try #require(try pair.secure(initiator)).isSuccess)
             #expect(try pair.read(.encrypted, by: other)?.isSuccess == true)
-            #expect(pair.device(role).paired.count == round && pair.device(role).paired.last == .some(nil))
+            #expect(pair.device(role).paired.count == round)
+            #expect(pair.device(role).paired.last == .some(nil))
             #expect(pair.device(role).person.prompts.filter { $0 == .confirmPairing }.count == round)
-            #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+            #expect(pair.central.bonds.bonds.isEmpty)
+            #expect(pair.peripheral.bonds.bonds.isEmpty)
             pair.disconnect()
         }
     }
@@ -76,16 +78,19 @@ import Testing
         #expect(try #require(try pair.secure(initiator)).isSuccess)
         let device = pair.device(role)
         let bond = try #require(device.bonds.bonds.first)
-        #expect(device.paired == [bond] && device.storage.state?.bonds.map(\.identifier) == [bond.identifier])
+        #expect(device.paired == [bond])
+        #expect(device.storage.state?.bonds.map(\.identifier) == [bond.identifier])
         let other = pair.device(role == .central ? .peripheral : .central)
-        #expect(bond.address == other.device.address && bond.keys.identityKey == nil)
+        #expect(bond.address == other.device.address)
+        #expect(bond.keys.identityKey == nil)
         pair.disconnect()
         device.person.forget()
         try pair.connect()
         // A central encrypts automatically (behaviour 6.11).
         #expect(try #require(device.link).secureLink.linkSecurity.isEncrypted)
         #expect(try #require(try pair.secure(initiator)).isSuccess)
-        #expect(device.person.prompts.isEmpty && device.bonds.bonds.map(\.keys) == [bond.keys])
+        #expect(device.person.prompts.isEmpty)
+        #expect(device.bonds.bonds.map(\.keys) == [bond.keys])
         #expect(try pair.read(.secureConnections, by: role)?.isSuccess == true)
     }
 
@@ -132,7 +137,8 @@ import Testing
             #expect(try #require(try pair.secure(.central)).isSuccess)
             #expect(try pair.read(.encrypted, by: .central)?.isSuccess == true)
             for device in [pair.central, pair.peripheral] {
-                #expect(device.bonds.bonds.isEmpty && device.paired == [Bond?](repeating: nil, count: round))
+                #expect(device.bonds.bonds.isEmpty)
+                #expect(device.paired == [Bond?](repeating: nil, count: round))
                 #expect(!device.person.prompts.contains(.confirmReplacement))
             }
             pair.disconnect()
@@ -152,7 +158,8 @@ import Testing
         link.name = "Lamp"
         #expect(try #require(try pair.secure(.central)).isSuccess)
         let bond = try #require(pair.central.bonds.bonds.first)
-        #expect(bond.identifier == BondIdentifier(high: 1, low: 2) && bond.name == "Lamp")
+        #expect(bond.identifier == BondIdentifier(high: 1, low: 2))
+        #expect(bond.name == "Lamp")
         #expect(pair.central.person.peers.first?.name == "Lamp")
     }
 
@@ -166,7 +173,8 @@ import Testing
         try pair.connect()
         #expect(try #require(try pair.secure(.central)).isSuccess)
         #expect(pair.peripheral.person.prompts.first == .confirmReplacement)
-        #expect(pair.peripheral.bonds.bonds.count == 1 && pair.peripheral.bonds.bonds.first?.isLost == false)
+        #expect(pair.peripheral.bonds.bonds.count == 1)
+        #expect(pair.peripheral.bonds.bonds.first?.isLost == false)
         #expect(try pair.read(.secureConnections, by: .central)?.isSuccess == true)
     }
 
@@ -181,13 +189,15 @@ import Testing
         for _ in 0..<2 {
             try pair.connect()
             #expect(try pair.secure(.central)?.error == .peerLostKey)
-            #expect(pair.central.bonds.bonds.map(\.keys) == [bond.keys] && pair.peripheral.bonds.bonds.isEmpty)
+            #expect(pair.central.bonds.bonds.map(\.keys) == [bond.keys])
+            #expect(pair.peripheral.bonds.bonds.isEmpty)
             pair.disconnect()
         }
         try pair.central.deviceSecurity.forget(bond.identifier)
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == true)
-        #expect(pair.central.bonds.bonds.count == 1 && pair.central.bonds.bonds.first?.keys != bond.keys)
+        #expect(pair.central.bonds.bonds.count == 1)
+        #expect(pair.central.bonds.bonds.first?.keys != bond.keys)
     }
 
     @Test func legacyPairingBondsToo() throws {
@@ -202,6 +212,7 @@ import Testing
         #expect(try #require(pair.central.link).secureLink.linkSecurity.isEncrypted)
         #expect(try pair.read(.authenticated, by: .central)?.isSuccess == true)
         #expect(try pair.read(.secureConnections, by: .central)?.refusal == .insufficientAuthentication)
-        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.person.prompts.isEmpty)
+        #expect(pair.peripheral.person.prompts.isEmpty)
     }
 }

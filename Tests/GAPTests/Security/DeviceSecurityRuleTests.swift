@@ -30,19 +30,24 @@ import Testing
         let device = pair.device(role)
         let (security, manager) = (device.deviceSecurity, try #require(device.link).secureLink.manager)
         security.configuration.ioCapability = .displayOnly
-        #expect(manager.configuration.ioCapability == .displayOnly && manager.consent == .asked)
+        #expect(manager.configuration.ioCapability == .displayOnly)
+        #expect(manager.consent == .asked)
         security.policy.asksConsent = false
         #expect(manager.consent == .given)
         security.policy.asksConsent = true
         security.policy.capabilityAsPeripheral = .keyboardOnly
         #expect(manager.configuration.ioCapability == (role == .peripheral ? .keyboardOnly : .displayOnly))
         security.prompter = nil
-        #expect(manager.configuration.ioCapability == .noInputNoOutput && manager.consent == .missing)
+        #expect(manager.configuration.ioCapability == .noInputNoOutput)
+        #expect(manager.consent == .missing)
         security.prompter = device.person
-        #expect(manager.configuration.ioCapability != .noInputNoOutput && manager.consent == .asked)
-        #expect(manager.outOfBand.own == nil && manager.outOfBand.peer == nil)
+        #expect(manager.configuration.ioCapability != .noInputNoOutput)
+        #expect(manager.consent == .asked)
+        #expect(manager.outOfBand.own == nil)
+        #expect(manager.outOfBand.peer == nil)
         security.offerOutOfBand(try #require(OwnOutOfBandData(random: RandomSource(seed: 1))))
-        #expect(manager.outOfBand.own?.shared == security.ownOutOfBand?.shared && manager.outOfBand.own != nil)
+        #expect(manager.outOfBand.own?.shared == security.ownOutOfBand?.shared)
+        #expect(manager.outOfBand.own != nil)
         let next = try outOfBand(2)
         security.expectOutOfBand(next)
         #expect(manager.outOfBand.peer == next)
@@ -85,7 +90,8 @@ import Testing
         for number in 1...32 { security.setOutOfBand(first, from: peer(number)) }
         // Renewing an existing entry evicts none, and makes it the latest.
         security.setOutOfBand(second, from: peer(1))
-        #expect(known() == Array(1...32) && security.outOfBand(from: peer(1)).peer == second)
+        #expect(known() == Array(1...32))
+        #expect(security.outOfBand(from: peer(1)).peer == second)
         security.setOutOfBand(first, from: peer(33))
         #expect(known() == [1] + Array(3...33))
         security.setOutOfBand(nil, from: peer(5))
@@ -102,9 +108,11 @@ import Testing
         let next = try outOfBand(2)
         security.expectOutOfBand(next)
         security.pairingSucceeded(with: peer)
-        #expect(security.outOfBandOfNext == next && security.outOfBand(from: peer).peer == next)
+        #expect(security.outOfBandOfNext == next)
+        #expect(security.outOfBand(from: peer).peer == next)
         security.pairingSucceeded(with: peer)
-        #expect(security.outOfBand(from: peer).peer == nil && security.outOfBandOfNext == nil)
+        #expect(security.outOfBand(from: peer).peer == nil)
+        #expect(security.outOfBandOfNext == nil)
         #expect(security.outOfBand(from: Self.stranger).peer != nil)
     }
 
@@ -144,7 +152,8 @@ import Testing
         var changed: [BondIdentifier] = []
         pair.central.deviceSecurity.onBondChange = { changed.append($0) }
         try pair.connect()
-        #expect(changed == [bond.identifier] && pair.central.lostBonds == 1)
+        #expect(changed == [bond.identifier])
+        #expect(pair.central.lostBonds == 1)
         #expect(pair.central.bonds.bond(bond.identifier)?.isLost == true)
     }
 
@@ -154,15 +163,19 @@ import Testing
         let pair = try SecurePair()
         try pair.bond()
         let link = try #require(pair.central.link)
-        #expect(link.secureLink.linkSecurity.isEncrypted && link.l2cap.linkSecurity.isEncrypted)
+        #expect(link.secureLink.linkSecurity.isEncrypted)
+        #expect(link.l2cap.linkSecurity.isEncrypted)
         let event = AuthenticatedPayloadTimeoutExpired(handle: link.connection.handle)
         pair.central.device.gate.onReceive?(HCIPacket(event))
-        #expect(link.secureLink.manager.encryption != nil && link.secureLink.isOpen)
-        #expect(!link.secureLink.linkSecurity.isEncrypted && !link.l2cap.linkSecurity.isEncrypted)
+        #expect(link.secureLink.manager.encryption != nil)
+        #expect(link.secureLink.isOpen)
+        #expect(!link.secureLink.linkSecurity.isEncrypted)
+        #expect(!link.l2cap.linkSecurity.isEncrypted)
         // Nor does it count as a link to an unknown peer (AB-A10).
         #expect(link.secureLink.linkSecurity.hasKey)
         pair.world.run(.seconds(1))
-        #expect(pair.central.link == nil && pair.central.device.endReasons == [.localHostTerminated])
+        #expect(pair.central.link == nil)
+        #expect(pair.central.device.endReasons == [.localHostTerminated])
     }
 
     /// A link ends when the controller reports so, and not when the controller reports that it could not end it.
@@ -191,7 +204,8 @@ import Testing
         try pair.connect()
         for device in devices {
             let link = try #require(device.link)
-            #expect(link.connection.peerResolvableAddress != nil && link.secureLink.linkSecurity.isEncrypted)
+            #expect(link.connection.peerResolvableAddress != nil)
+            #expect(link.secureLink.linkSecurity.isEncrypted)
             #expect(link.connection.peerAddress.plain == device.bonds.bonds.first?.address)
         }
         var result: Result<Void, SecurityError>?
@@ -205,7 +219,8 @@ import Testing
     /// The modes and levels of Core Vol 3 Part C 10.2, encoded as in 12.7.
     @Test func theModesAndLevelsAreThoseOfTheSpecification() {
         let named: [LESecurity] = [.none, .encrypted, .authenticated, .secureConnections]
-        #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]] && named.allSatisfy(\.isValid))
+        #expect(named.map(\.octets) == [[1, 1], [1, 2], [1, 3], [1, 4]])
+        #expect(named.allSatisfy(\.isValid))
         for level in 0...255 as ClosedRange<UInt8> {
             #expect(LESecurity.mode1(level: level).isValid == (1...4).contains(level))
             #expect(LESecurity.mode2(level: level).isValid == (1...2).contains(level))

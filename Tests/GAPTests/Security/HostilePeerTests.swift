@@ -30,13 +30,15 @@ import Testing
         victim.device.gate.holds = { $0.isEncryptionChange }
         try pair.connect()
         let link = try #require(victim.link).secureLink
-        #expect(!link.linkSecurity.isEncrypted && link.linkSecurity.hasKey)
+        #expect(!link.linkSecurity.isEncrypted)
+        #expect(link.linkSecurity.hasKey)
         let before = victim.securities.count
         try victim.deviceSecurity.forget(bond.identifier)
         victim.device.gate.release()
         #expect(link.manager.encryption == nil)
         pair.world.run(for: .seconds(5)) { victim.link == nil }
-        #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
+        #expect(victim.link == nil)
+        #expect(victim.bonds.bonds.isEmpty)
         #expect(victim.securities.dropFirst(before).allSatisfy { !$0.isEncrypted })
         #expect(victim.failures.last == .forgotten)
         // The peers are strangers now, and no caller is left waiting.
@@ -58,7 +60,8 @@ import Testing
         #expect(victim.person.closed.count == 1)
         #expect(victim.link?.secureLink.linkSecurity.isEncrypted == false)
         pair.world.run(for: .seconds(5)) { victim.link == nil && result != nil }
-        #expect(victim.link == nil && victim.bonds.bonds.isEmpty)
+        #expect(victim.link == nil)
+        #expect(victim.bonds.bonds.isEmpty)
         #expect(result?.error == (role == .central ? .forgotten : .linkLost))
     }
 
@@ -127,9 +130,12 @@ import Testing
         #expect(!victim.deviceSecurity.mayPair(with: peerAddress))
         let failed = pair.world.loop.now
         pair.world.run(for: .seconds(5)) { victim.link == nil }
-        #expect(victim.link == nil && victim.bonds.bonds.isEmpty && victim.paired.isEmpty)
+        #expect(victim.link == nil)
+        #expect(victim.bonds.bonds.isEmpty)
+        #expect(victim.paired.isEmpty)
         #expect(pair.world.loop.now - failed < .milliseconds(500))
-        #expect(victim.securities.last?.isEncrypted == false && victim.failures.count == 1)
+        #expect(victim.securities.last?.isEncrypted == false)
+        #expect(victim.failures.count == 1)
         pair.world.run(.milliseconds(100))
         #expect(role == .peripheral || result?.error != nil)
     }
@@ -158,9 +164,11 @@ import Testing
         #expect(pair.peripheral.link?.secureLink.linkSecurity.isAuthenticated == true)
         #expect(pair.peripheral.person.closed.count == pair.peripheral.person.prompts.count)
         for device in [pair.central, pair.peripheral] {
-            #expect(device.bonds.bonds.count == 1 && device.bonds.bonds.first?.isLost == false)
+            #expect(device.bonds.bonds.count == 1)
+            #expect(device.bonds.bonds.first?.isLost == false)
         }
-        #expect(pair.peripheral.bonds.bonds.map(\.keys) == keys && pair.central.failures.isEmpty)
+        #expect(pair.peripheral.bonds.bonds.map(\.keys) == keys)
+        #expect(pair.central.failures.isEmpty)
         pair.world.run(.seconds(40))
         #expect(pair.peripheral.link?.secureLink.linkSecurity.isAuthenticated == true)
         if policy == .asked {
@@ -204,8 +212,11 @@ import Testing
         let missing: PairingObstacle = poverty == .noInputNoOutput ? .noInputNoOutput : .nobodyToAsk
         #expect(try pair.secure(role, .authenticated)?.error == .cannotPair(missing))
         // No pairing command is sent, and everything else goes on.
-        #expect(commands.isEmpty && device.failures.isEmpty && other.failures.isEmpty)
-        #expect(link.linkSecurity.isEncrypted && other.person.prompts.isEmpty)
+        #expect(commands.isEmpty)
+        #expect(device.failures.isEmpty)
+        #expect(other.failures.isEmpty)
+        #expect(link.linkSecurity.isEncrypted)
+        #expect(other.person.prompts.isEmpty)
         #expect(try pair.read(.encrypted, by: role)?.isSuccess == true)
     }
 
@@ -265,6 +276,7 @@ import Testing
         _ = try pair.secure(.central)
         let keys = shown.map { Array($0[1...32].reversed()) }
         let belongs = Array(own.keyPair.publicKey.x)
-        #expect(keys.count == 3 && keys.map { $0 == belongs } == [false, true, false])
+        #expect(keys.count == 3)
+        #expect(keys.map { $0 == belongs } == [false, true, false])
     }
 }

@@ -206,7 +206,8 @@ import Testing
             devices.service.change(EncryptedDataKeyMaterial(random: devices.random), on: devices.server.server)
         }
         devices.pair.world.run(.seconds(60))
-        #expect(told.count < 100 && told.last == devices.service.keyMaterial?.octets)
+        #expect(told.count < 100)
+        #expect(told.last == devices.service.keyMaterial?.octets)
     }
 
     @Test func withoutKeyMaterialThereIsNoCharacteristic() throws {

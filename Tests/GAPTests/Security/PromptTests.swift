@@ -23,7 +23,8 @@ import Testing
         pair.world.run { !pair.central.person.prompts.isEmpty }
         #expect(pair.central.person.closed.isEmpty)
         pair.disconnect()
-        #expect(result?.error == .linkLost && pair.central.person.closed.count == 1)
+        #expect(result?.error == .linkLost)
+        #expect(pair.central.person.closed.count == 1)
         #expect(pair.peripheral.bonds.bonds.isEmpty)
     }
 
@@ -32,8 +33,10 @@ import Testing
         pair.peripheral.person.decide = { _ in nil }
         try pair.connect()
         #expect(try pair.secure(.central)?.isSuccess == false)
-        #expect(pair.peripheral.failures == [.pairing(.timedOut)] && pair.peripheral.person.closed.count == 1)
-        #expect(pair.central.bonds.bonds.isEmpty && pair.peripheral.bonds.bonds.isEmpty)
+        #expect(pair.peripheral.failures == [.pairing(.timedOut)])
+        #expect(pair.peripheral.person.closed.count == 1)
+        #expect(pair.central.bonds.bonds.isEmpty)
+        #expect(pair.peripheral.bonds.bonds.isEmpty)
     }
 
     @Test func aPasskeyIsShownAndTyped() throws {
@@ -46,7 +49,8 @@ import Testing
             Issue.record("\(pair.central.person.prompts)")
             return
         }
-        #expect(pair.central.person.prompts.count == 1 && pair.peripheral.person.prompts == [.enterPasskey])
+        #expect(pair.central.person.prompts.count == 1)
+        #expect(pair.peripheral.person.prompts == [.enterPasskey])
         #expect(pair.central.person.closed.count == 1)
         #expect(pair.peripheral.bonds.bonds.first?.keys.level.isAuthenticated == true)
     }
@@ -70,7 +74,8 @@ import Testing
             }
             if pair.central.link != nil { pair.disconnect() }
         }
-        #expect(passkeys.count == 12 && Set(passkeys).count == 12)
+        #expect(passkeys.count == 12)
+        #expect(Set(passkeys).count == 12)
     }
 
     /// Neither random numbers nor keys are requested from the controller: only its encryption is used.
@@ -82,8 +87,10 @@ import Testing
             let pair = try SecurePair(central: configuration, peripheral: configuration)
             try pair.bond(.authenticated)
             for log in [pair.central.device.log, pair.peripheral.device.log] {
-                #expect(!log.contains(LERand.self) && !log.contains(LEReadLocalP256PublicKey.self))
-                #expect(!log.contains(LEGenerateDHKey.self) && !log.contains(LEGenerateDHKeyV2.self))
+                #expect(!log.contains(LERand.self))
+                #expect(!log.contains(LEReadLocalP256PublicKey.self))
+                #expect(!log.contains(LEGenerateDHKey.self))
+                #expect(!log.contains(LEGenerateDHKeyV2.self))
             }
             #expect(pair.central.device.log.contains(LEEnableEncryption.self))
             #expect(pair.peripheral.device.log.contains(LELongTermKeyRequestReply.self))
@@ -111,7 +118,8 @@ import Testing
         }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
-        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.person.prompts.isEmpty)
+        #expect(pair.peripheral.person.prompts.isEmpty)
         #expect(pair.central.bonds.bonds.first?.keys.level.isAuthenticated == true)
         // The data were for that pairing only: in the next one the users are asked.
         for device in [pair.central, pair.peripheral] {
@@ -121,7 +129,8 @@ import Testing
         if pair.central.link != nil { pair.disconnect() }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
-        #expect(!pair.central.person.prompts.isEmpty && !pair.peripheral.person.prompts.isEmpty)
+        #expect(!pair.central.person.prompts.isEmpty)
+        #expect(!pair.peripheral.person.prompts.isEmpty)
     }
 
     @Test func outOfBandDataOfAnUnknownPeerCountForOnePairing() throws {
@@ -134,7 +143,8 @@ import Testing
         }
         try pair.connect()
         #expect(try pair.secure(.central, .secureConnections)?.isSuccess == true)
-        #expect(pair.central.person.prompts.isEmpty && pair.peripheral.person.prompts.isEmpty)
+        #expect(pair.central.person.prompts.isEmpty)
+        #expect(pair.peripheral.person.prompts.isEmpty)
         for device in [pair.central, pair.peripheral] { #expect(device.deviceSecurity.outOfBandOfNext == nil) }
     }
 
@@ -154,11 +164,13 @@ import Testing
         }
         world.run(.seconds(5))
         for number in 1...3 {
-            #expect(waiting.opened == number && waiting.answers.count == number)
+            #expect(waiting.opened == number)
+            #expect(waiting.answers.count == number)
             waiting.answers.last?(.accept)
             world.run(.seconds(3))
         }
-        #expect(results == [true, true, true] && server.bonds.bonds.count == 3)
+        #expect(results == [true, true, true])
+        #expect(server.bonds.bonds.count == 3)
     }
 
     /// A user who leaves every prompt open until a test answers.

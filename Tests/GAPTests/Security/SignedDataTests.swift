@@ -204,6 +204,7 @@ import Testing
         result = nil
         client.write([2], to: signing.handle) { result = $0 }
         signing.pair.world.run { result != nil }
-        #expect(result?.isSuccess == true && signing.written == [[2]])
+        #expect(result?.isSuccess == true)
+        #expect(signing.written == [[2]])
     }
 }

@@ -67,7 +67,8 @@ import Testing
         // The friend still has its identity, and no user is asked.
         scene.defender.person.forget()
         #expect(try scene.meet(scene.friend)?.isSuccess == true)
-        #expect(scene.defender.person.prompts.isEmpty && scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
+        #expect(scene.defender.person.prompts.isEmpty)
+        #expect(scene.defender.bonds.bonds.map(\.keys) == bonds.map(\.keys))
     }
 
     @Test("AB-S10: a device that claims the identity address of a bonded peer gets no bond", arguments: roles)
@@ -116,7 +117,8 @@ import Testing
             scene.attacker.deviceSecurity.identity = identity
             _ = try scene.meet(scene.attacker)
             #expect(scene.defender.failures.count { $0 == .pairing(.refused(.keyRejected)) } == round + 1)
-            #expect(scene.defender.bonds.bonds.isEmpty && scene.defender.paired.isEmpty)
+            #expect(scene.defender.bonds.bonds.isEmpty)
+            #expect(scene.defender.paired.isEmpty)
             // The attacker received everything it wanted, and may consider itself bonded.
             for bond in scene.attacker.bonds.bonds { try scene.attacker.deviceSecurity.forget(bond.identifier) }
         }

@@ -202,7 +202,8 @@ struct SecurePair {
         try connect()
         let result = try #require(try secure(.central, level))
         #expect(result.isSuccess)
-        #expect(central.bonds.bonds.count == 1 && peripheral.bonds.bonds.count == 1)
+        #expect(central.bonds.bonds.count == 1)
+        #expect(peripheral.bonds.bonds.count == 1)
         for device in [central, peripheral] { device.person.forget() }
     }
 }
